@@ -495,6 +495,67 @@ fn operations(place: &str) -> Vec<(&'static str, Vec<&'static str>, String)> {
     all
 }
 
+/// A loop that takes most of the budget of one action.
+const LONG: &str = "local n = 0 for i = 1, 1700000 do n += i end";
+
+#[test]
+fn all_overviews_together_have_one_budget_and_so_have_all_statistics() {
+    let kinds = format!(
+        "local rb = require(\"@riskbreaker\")\nreturn rb.kinds({{ thing = {{ fields = {{}}, overview = function(self) {LONG} return {{}} end }} }})"
+    );
+    let statistics: String = (0..40).map(|n| format!("S{n} = function() {LONG} return 1 end, ")).collect();
+    let play = format!(
+        "local rb = require(\"@riskbreaker\")\nreturn rb.play({{ start = function() for _ = 1, 300 do rb.spawn(\"thing\", {{}}) end \
+         rb.recur(\"turn\", 1, 1) end, boundary = \"turn\", statistics = {{ {statistics} }}, entries = {{ turn = function() \
+         rb.confirm({{ seat = \"players\", topic = \"on\", default = true }}) end }} }})"
+    );
+    let mut files = files(&[]);
+    files.retain(|path, _| !path.contains("maneuvers") && !path.contains("policies") && !path.contains("hooks"));
+    files.extend([("bad/kinds.luau".to_owned(), kinds), ("bad/play.luau".to_owned(), play)]);
+    files.insert("bad/verbs.luau".into(), "return require(\"@riskbreaker\").verbs({})".into());
+    let library = Library::from_files(files.into_iter().map(|(path, text)| (path, text.into_bytes())));
+    let rules = Ruleset::load(&library, "bad").unwrap();
+    let (mut session, _) = started(&rules);
+    let all: Vec<EntityId> = session.view().of_kind("thing").collect();
+    assert_eq!(session.overview(all[0]).unwrap(), []);
+    let fault = session.overviews(all).unwrap_err().to_string();
+    assert!(fault.contains("budget"), "{fault}");
+
+    let variant = Variant::new("bad", &rules, Setup::table(Value::map::<&str>([]))).unwrap();
+    let plan = Simulation {
+        scenario: "plain".into(),
+        variants: vec![variant],
+        trials: 1,
+        seed: 1,
+        until: None,
+        actions: 1_000,
+        memo: MemoUse::default(),
+    };
+    let findings = plan.run(1, None, None, &mut |_, _| true).unwrap();
+    let why = &findings.tallies[0].left_out[0].why;
+    assert!(why.contains("budget"), "{why}");
+}
+
+#[test]
+fn a_simulated_game_that_takes_long_is_left_out_and_few_of_them_end_the_simulation() {
+    let body = "for _ = 1, 100000 do end";
+    let rules = Ruleset::load(&library(&[("card", body)]), "bad").unwrap();
+    let setup = Setup::table(Value::map::<&str>([])).seat("players", Driver::Policy("steady".into()));
+    let plan = Simulation {
+        scenario: "plain".into(),
+        variants: vec![Variant::new("bad", &rules, setup).unwrap()],
+        trials: 100,
+        seed: 1,
+        until: None,
+        actions: u64::MAX,
+        memo: MemoUse::Never,
+    };
+    let findings = plan.run(1, None, None, &mut |_, _| true).unwrap();
+    let left_out = &findings.tallies[0].left_out;
+    assert!(left_out.len() == 2 && left_out[0].why.contains("processor time"), "{left_out:?}");
+    assert!(findings.gave_up_on(0));
+}
+
 /// Processor time of the programs that this process has waited for.
 fn spent_by_children() -> Option<Duration> {
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;

@@ -58,8 +58,9 @@ const MOST: usize = 100_000;
 /// The most lists that are held, and put together, to work them out.
 const MOST_OPEN: usize = 200_000;
 const MOST_STEPS: usize = 500_000;
-/// A list of so many faces counts as two.
+/// A list of so many faces counts as two, and so does a number of so many words.
 const LONG_LIST: usize = 32;
+const LONG_NUMBER: u64 = 8;
 
 type Ways = BTreeMap<Vec<u32>, BigUint>;
 
@@ -354,6 +355,7 @@ fn sorted(pool: &Pool) -> Option<(Ways, BigUint)> {
     // By how many dice are left, and the faces that are kept so far.
     let mut open: BTreeMap<(u32, Vec<u32>), BigUint> = BTreeMap::from([((pool.count, Vec::new()), BigUint::one())]);
     let mut steps = 0;
+    let number = 1 + (whole.bits() * u64::from(pool.count) / 64 / LONG_NUMBER) as usize;
     let groups = in_order.len();
     for (at, group) in in_order.into_iter().enumerate() {
         let of_group: BigUint = group.values().sum();
@@ -371,12 +373,12 @@ fn sorted(pool: &Pool) -> Option<(Ways, BigUint)> {
                 let ways = if dice < wanted {
                     chosen.clone()
                 } else {
-                    steps += (left - dice) as usize;
+                    steps += (left - dice) as usize * number;
                     at_least_so_many(chosen.clone(), left, dice, &of_group, &later)
                 };
                 chosen = chosen * (left - dice) / (dice + 1);
                 // Long lists cost more than short ones.
-                steps += of_dice[dice as usize].len() * (1 + (kept.len() + dice as usize) / LONG_LIST);
+                steps += of_dice[dice as usize].len() * (number + (kept.len() + dice as usize) / LONG_LIST);
                 // Behind the last group no die is left to come.
                 let in_vain = dice < wanted && at + 1 == groups;
                 if steps > MOST_STEPS || in_vain || ways.is_zero() {

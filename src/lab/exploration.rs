@@ -41,6 +41,8 @@ const SEED: u64 = 0x0dd5;
 const ENDLESS_AFTER: u64 = 5;
 /// The work of a run without its scripts.
 const WORK_OF_RUN: u64 = 4_000;
+/// The work of what a run tells.
+const WORK_OF_EVENT: u64 = 150;
 /// Rolls and dice of all plays of an estimate: long plays are fewer.
 const SAMPLED_ROLLS: u64 = 4_000_000;
 /// Plays for an estimate after an interruption, and how long they may take.
@@ -445,8 +447,9 @@ impl Exploration<'_> {
     /// Runs the action once and tells what came of it.
     fn run(&mut self) -> Result<Ran, Failure> {
         let run = self.go();
-        self.work += WORK_OF_RUN + self.vm.work_of_last_call();
+        self.work += WORK_OF_RUN + self.vm.work_of_last_call() + std::mem::take(&mut self.explorer().work);
         let context = &mut self.game.context;
+        self.work += WORK_OF_EVENT * context.events.len() as u64;
         if let Err(fault) = run {
             let way = context.explorer.as_ref().map(|explorer| explorer.told()).unwrap_or_default();
             return Err(Refusal::failing(format!("a script fails on the way{way}: {fault}")).into());

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::advice::best_answer;
 use super::tally::Tally;
-use super::trial::{Ready, Rounds, Table};
+use super::trial::{Ready, Rounds, TOO_LONG, Table};
 use crate::dice::DiceRng;
 use crate::play::{
     Driver, Event, Halt, MACHINE_STACK, Prepared, Question, Ruleset, Session, SessionError, Setup, StartError,
@@ -198,8 +198,9 @@ const LOOKED_AT_EVERY: Duration = Duration::from_millis(200);
 /// Trials that are counted together. The results do not depend on it, but where `until` stops does.
 pub const BLOCK: u64 = 250;
 
-/// Where none of the first so many games counts with one set of rules, no more are played.
-const GIVEN_UP_AFTER: u64 = 25;
+/// Where none of the first so many games counts with one set of rules, no more are played; or so many that took long.
+const GIVEN_UP_AFTER: usize = 25;
+const GIVEN_UP_AFTER_LONG: usize = 2;
 
 /// In fewer trials too little is met again.
 const WORTH_RECORDING: u64 = 1500;
@@ -300,8 +301,8 @@ impl Simulation {
 
     /// Plays all trials, or those of a shard, on so many threads. What comes of it does not depend on their number.
     ///
-    /// It ends early where games are wanted `until` the shares are known, and where none of the first 25
-    /// games counts with one set of rules: the others would hardly either, and endless rules take their time.
+    /// It ends early where games are wanted `until` the shares are known, and where none of the first 25 games counts with one
+    /// set of rules: the others would hardly either. Of games that took more than a second of processor time, two are enough.
     ///
     /// `before` is the result of an interrupted run. `told` is called for each block in order, and ends the run by returning
     /// false. Then the findings are incomplete; a later run can go on from them.
@@ -556,7 +557,8 @@ impl Simulation {
 
 /// Whether so many games were played in vain that no more are.
 fn is_hopeless(tally: &Tally) -> bool {
-    tally.trials == 0 && tally.left_out.len() as u64 == GIVEN_UP_AFTER
+    let long = || tally.left_out.iter().filter(|left| left.why == TOO_LONG).count();
+    tally.trials == 0 && (tally.left_out.len() == GIVEN_UP_AFTER || long() == GIVEN_UP_AFTER_LONG)
 }
 
 /// Why a game is left out that goes on and on.
@@ -573,7 +575,8 @@ impl Findings {
     /// Whether fewer games were played than wanted, since none of the first ones counts with a variant.
     pub fn gave_up_on(&self, variant: usize) -> bool {
         let wanted = self.plan.trials / self.shard.map_or(1, |shard| shard.count);
-        self.complete && wanted > GIVEN_UP_AFTER && self.tallies.get(variant).is_some_and(is_hopeless)
+        let in_vain = |tally: &Tally| wanted > tally.left_out.len() as u64 && is_hopeless(tally);
+        self.complete && self.tallies.get(variant).is_some_and(in_vain)
     }
 
     fn add_block(&mut self, block: &Block) {

@@ -1,6 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use super::advice::best_answer;
 use super::simulation::{not_answered, not_ended};
@@ -46,6 +47,11 @@ const JUDGED_AFTER: u64 = 20_000;
 /// Bytes that the machines of all tables share, and the least of them that a table has.
 const TOGETHER: usize = 16 << 20;
 const LEAST_SHARE: usize = 6 << 20;
+
+/// A game is left out that takes more processor time, apart from looking ahead. It is looked at after so many actions.
+const LONGEST: Duration = Duration::from_secs(if cfg!(debug_assertions) { 6 } else { 1 });
+const SLICE: u64 = 32;
+pub(super) const TOO_LONG: &str = "it took more than a second of processor time";
 
 /// Held while a game is played that needs more memory than its table's share: one at a time has all that a script may use.
 static ALONE: Mutex<()> = Mutex::new(());
@@ -201,14 +207,19 @@ impl Table<'_> {
         game.context.chance = DiceRng::stream(seed, trial);
         let rounds = &mut self.rounds;
         rounds.begin();
+        let mut patience = Patience::default();
         let ended = loop {
             if game.actions >= actions {
                 break Err(not_ended(actions));
             }
+            if patience.is_spent(vm) {
+                break Err(TOO_LONG.to_string());
+            }
             if let Err(why) = rounds.pass(vm, &mut game) {
                 break Err(why);
             }
-            match game.advance_to(vm, actions - game.actions, rounds.boundary()) {
+            let halt = game.advance_to(vm, SLICE.min(actions - game.actions), rounds.boundary());
+            match halt {
                 Halt::Paused | Halt::Boundary if stop.load(Ordering::Relaxed) => {
                     break Err("it was interrupted".to_string());
                 }
@@ -224,6 +235,7 @@ impl Table<'_> {
                     if !ready.ahead.contains(&question.seat) {
                         break Err(not_answered(&question));
                     }
+                    patience = Patience::default();
                     let answered = best_answer(&game, vm, &question, Some(stop))
                         .and_then(|answer| game.answer(question.id, answer));
                     if let Err(refusal) = answered {
@@ -275,6 +287,28 @@ fn count_card(tally: &mut Tally, seat: &str, card: &str, [used, rolled, met]: [u
     count.used += used;
     count.rolled += rolled;
     count.met += met;
+}
+
+/// How long a game may still take.
+#[derive(Default)]
+struct Patience {
+    looks: u32,
+    /// When the game was looked at for the first time.
+    began: Option<Instant>,
+    /// The thread's own time when the game had taken half of what it may by the clock on the wall: reading it is a call of the
+    /// system.
+    clock: Option<Duration>,
+}
+
+impl Patience {
+    fn is_spent(&mut self, vm: &dyn Machine) -> bool {
+        self.looks += 1;
+        if self.looks % 4 != 0 || self.began.get_or_insert_with(Instant::now).elapsed() < LONGEST / 2 {
+            return false;
+        }
+        let clock = vm.clock();
+        clock.saturating_sub(*self.clock.get_or_insert(clock)) > LONGEST / 2
+    }
 }
 
 /// The value under a name, made if there is none; a name that is there is not copied.
@@ -370,6 +404,9 @@ impl Rounds {
     }
 
     fn sample(&mut self, vm: &mut dyn Machine, context: &mut ActionContext) -> Result<(), String> {
+        let labels = self.statistics.iter().filter(|statistic| statistic.field.is_none());
+        let labels: Vec<&Arc<str>> = labels.map(|statistic| &statistic.label).collect();
+        let mut worked_out = vm.statistics(context, &labels).map_err(|fault| fault.to_string())?.into_iter();
         for (which, statistic) in self.statistics.iter().enumerate() {
             let value = match statistic.field {
                 Some((kind, field)) => context
@@ -378,7 +415,7 @@ impl Rounds {
                     .filter(|(_, entity)| entity.kind == kind)
                     .filter_map(|(_, entity)| entity.fields.get(field.0 as usize).and_then(Value::as_int))
                     .sum(),
-                None => vm.statistic(context, &statistic.label).map_err(|fault| fault.to_string())?,
+                None => worked_out.next().unwrap_or_default(),
             };
             self.samples.push((which, self.round, value));
         }

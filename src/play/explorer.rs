@@ -78,6 +78,8 @@ pub(crate) struct Explorer {
     known: HashMap<Box<[u8]>, u32>,
     bytes: usize,
     pub steps: u64,
+    /// What these took, as the budget of scripts counts work.
+    pub work: u64,
     pub runs: u64,
     /// Branches that wait, the likeliest first: chance, point, rank of the branch.
     waiting: BinaryHeap<(u64, Reverse<u32>, Reverse<u32>)>,
@@ -103,6 +105,8 @@ pub(crate) struct Explorer {
     first_failed: u32,
     /// Rolls of the sampled run, for messages.
     rolled: Vec<(Arc<str>, String)>,
+    /// How many rolls there were.
+    sampled: usize,
     pub off_plan: Option<OffPlan>,
     /// Topics of `given` that were asked for; `against` counts as an empty one.
     pub used: BTreeSet<String>,
@@ -199,6 +203,11 @@ const UNLIKELY: f64 = 1e-13;
 const DEEPEST: u32 = 5_000;
 /// A sampled run with more rolls has no end.
 const LONGEST_SAMPLE: usize = 20_000;
+/// Rolls of a way, and faces of a roll, that are told.
+const MOST_TOLD: usize = 20;
+/// The work of a roll or a question, and of a die, for the host.
+const WORK_OF_ROLL: u64 = 150;
+const WORK_OF_DIE: u64 = 2;
 /// Bytes of resume points that are kept; beyond, actions run from their start.
 const MOST_KEPT: usize = 12 << 20;
 /// So often a roll is kept again from which the action could not go on: the machine forgets what it has kept now and then.
@@ -242,6 +251,7 @@ impl Explorer {
             known: HashMap::new(),
             bytes: 0,
             steps: 0,
+            work: 0,
             runs: 0,
             waiting: BinaryHeap::new(),
             put_off: Vec::new(),
@@ -257,6 +267,7 @@ impl Explorer {
             first_roll: None,
             first_failed: 0,
             rolled: Vec::new(),
+            sampled: 0,
             off_plan: None,
             used: BTreeSet::new(),
             taken: BTreeMap::new(),
@@ -400,6 +411,7 @@ impl Explorer {
         self.resume_point = None;
         self.runs += 1;
         self.rolled.clear();
+        self.sampled = 0;
         self.begun_with = Some(chance.clone());
         self.samples = Some(chance);
     }
@@ -409,13 +421,17 @@ impl Explorer {
         let chance = self.samples.as_mut()?;
         self.steps += 1;
         let roll = dice.roll_with(&mut |sides| Some(chance.face(sides)));
-        let Some(roll) = roll.filter(|_| self.rolled.len() < LONGEST_SAMPLE) else {
+        self.sampled += 1;
+        let Some(roll) = roll.filter(|_| self.sampled <= LONGEST_SAMPLE) else {
             self.off_plan = Some(OffPlan::Deep);
             return None;
         };
-        self.steps += roll.drawn().len() as u64;
-        let faces: Vec<String> = roll.drawn().iter().map(u32::to_string).collect();
-        self.rolled.push((label.clone(), faces.join("+")));
+        let drawn = roll.drawn();
+        self.steps += drawn.len() as u64;
+        self.work += WORK_OF_ROLL + WORK_OF_DIE * drawn.len() as u64;
+        if self.rolled.len() < MOST_TOLD {
+            self.rolled.push((label.clone(), in_words(&drawn)));
+        }
         Some(roll)
     }
 
@@ -586,6 +602,7 @@ impl Explorer {
         tell: impl FnOnce(&mut Vec<u8>),
     ) -> Option<(u32, u32)> {
         self.steps += 1;
+        self.work += WORK_OF_ROLL;
         if let Some(step) = self.plan.get(self.depth).copied() {
             if !is_like(&self.points[step.0 as usize].fork) {
                 let message =
@@ -866,8 +883,8 @@ impl Explorer {
             gone.push(match &point.fork {
                 Fork::Roll(ranked) => {
                     let branch = &ranked.partition.branches[branch as usize];
-                    let faces: Vec<String> = branch.faces.iter().map(u32::to_string).collect();
-                    let shown = if faces.is_empty() { branch.total.to_string() } else { faces.join("+") };
+                    let faces = &branch.faces;
+                    let shown = if faces.is_empty() { branch.total.to_string() } else { in_words(faces) };
                     format!("{} {shown}", point.label)
                 }
                 Fork::Answers { topic, answers, .. } => format!("{topic} {}", answers[branch as usize].1),
@@ -876,6 +893,11 @@ impl Explorer {
         }
         gone.reverse();
         gone.extend(self.rolled.iter().map(|(label, faces)| format!("{label} {faces}")));
+        let more = gone.len().saturating_sub(MOST_TOLD) + self.sampled.saturating_sub(self.rolled.len());
+        if more > 0 {
+            gone.truncate(MOST_TOLD);
+            gone.push(format!("and {more} more"));
+        }
         if gone.is_empty() { String::new() } else { format!(" ({})", gone.join(", ")) }
     }
 
@@ -909,4 +931,13 @@ fn note_asked(asked: &mut Vec<AskedBefore>, met: &mut usize, known: impl FnOnce(
         asked.push(known());
     }
     *met += 1;
+}
+
+/// Faces as a fault tells them.
+fn in_words(faces: &[u32]) -> String {
+    let mut words: Vec<String> = faces.iter().take(MOST_TOLD).map(u32::to_string).collect();
+    if faces.len() > MOST_TOLD {
+        words.push("…".into());
+    }
+    words.join("+")
 }

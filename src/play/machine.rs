@@ -78,8 +78,8 @@ pub(crate) trait Machine {
     /// The sheet of an entity.
     fn sheet(&mut self, context: &mut ActionContext, entity: EntityId) -> Result<Lines, Fault>;
 
-    /// What an overview says of an entity.
-    fn overview(&mut self, context: &mut ActionContext, entity: EntityId) -> Result<Lines, Fault>;
+    /// What an overview says of entities. All of them together have the budget of one action.
+    fn overview(&mut self, context: &mut ActionContext, entities: &[EntityId]) -> Result<Vec<Lines>, Fault>;
 
     /// What the ruleset shows a seat under a name.
     fn view(&mut self, context: &mut ActionContext, name: &str, seat: &str) -> Result<Lines, Fault>;
@@ -93,8 +93,8 @@ pub(crate) trait Machine {
     /// How the game has ended, by the ruleset's name for it; `None` if it does not say.
     fn result(&mut self, context: &mut ActionContext) -> Result<Option<String>, Fault>;
 
-    /// A number that the ruleset works out for statistics.
-    fn statistic(&mut self, context: &mut ActionContext, label: &Arc<str>) -> Result<i64, Fault>;
+    /// The numbers that the ruleset works out for statistics. All of them together have the budget of one action.
+    fn statistics(&mut self, context: &mut ActionContext, labels: &[&Arc<str>]) -> Result<Vec<i64>, Fault>;
 
     /// The acts that are nobody's turn, for every seat that may know of them.
     fn free_acts(&mut self, context: &mut ActionContext) -> Vec<FreeAct>;

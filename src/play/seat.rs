@@ -227,7 +227,12 @@ impl Seat<'_> {
 
     /// What an overview says of an entity: nothing where its kind has none.
     pub fn overview(&mut self, entity: EntityId) -> Result<Vec<(String, String)>, Fault> {
-        self.look(move |game, vm| vm.overview(&mut game.context, entity))
+        self.overviews(vec![entity]).map(|all| all.into_iter().next().unwrap_or_default())
+    }
+
+    /// The same of several entities, whose scripts have the budget of one action together.
+    pub fn overviews(&mut self, entities: Vec<EntityId>) -> Result<Vec<Vec<(String, String)>>, Fault> {
+        self.look(move |game, vm| vm.overview(&mut game.context, &entities))
     }
 
     /// What the ruleset shows under a name to a seat of the viewer's; to its first where another is named.

@@ -599,7 +599,12 @@ impl Session {
 
     /// What an overview says of an entity, label and text: nothing where its kind has none.
     pub fn overview(&mut self, entity: EntityId) -> Result<Vec<(String, String)>, Fault> {
-        self.look(move |game, vm| vm.overview(&mut game.context, entity))
+        self.overviews(vec![entity]).map(|all| all.into_iter().next().unwrap_or_default())
+    }
+
+    /// The same of several entities, whose scripts have the budget of one action together.
+    pub fn overviews(&mut self, entities: Vec<EntityId>) -> Result<Vec<Vec<(String, String)>>, Fault> {
+        self.look(move |game, vm| vm.overview(&mut game.context, &entities))
     }
 
     /// What the ruleset shows a seat under a name (see [`Rulebook::views`](crate::ruleset::Rulebook::views)): label and text,

@@ -643,14 +643,21 @@ impl Machine for Vm {
         self.laid_out(context, entity, |trusted| &trusted.sheet, "sheet")
     }
 
-    fn overview(&mut self, context: &mut ActionContext, entity: EntityId) -> std::result::Result<Lines, Fault> {
-        let Some(found) = context.state.entity(entity) else {
-            return Err(Fault::new(format!("{entity} is not there")));
+    fn overview(
+        &mut self,
+        context: &mut ActionContext,
+        entities: &[EntityId],
+    ) -> std::result::Result<Vec<Lines>, Fault> {
+        let mut of = |vm: &mut Vm, entity: &EntityId| {
+            let Some(found) = context.state.entity(*entity) else {
+                return Err(Fault::new(format!("{entity} is not there")));
+            };
+            if !context.rules.schema().kind(found.kind).overview {
+                return Ok(Lines::new());
+            }
+            vm.laid_out(context, *entity, |trusted| &trusted.overview, "overview")
         };
-        if !context.rules.schema().kind(found.kind).overview {
-            return Ok(Vec::new());
-        }
-        self.laid_out(context, entity, |trusted| &trusted.overview, "overview")
+        self.in_one_budget(|vm| entities.iter().map(|entity| of(vm, entity)).collect())
     }
 
     fn view(&mut self, context: &mut ActionContext, name: &str, seat: &str) -> std::result::Result<Lines, Fault> {
@@ -732,15 +739,24 @@ impl Machine for Vm {
         hits
     }
 
-    fn statistic(&mut self, context: &mut ActionContext, label: &Arc<str>) -> std::result::Result<i64, Fault> {
-        let found = self.known_or_worked_out(context, label, |vm, context| {
-            let lua = vm.lua.clone();
-            let found = vm.run(context, |trusted| Ok((trusted.statistic.clone(), (&**label).into_lua_multi(&lua)?)))?;
-            let found = found.into_iter().next().as_ref().and_then(whole_of);
-            let number = found.map(Value::Int);
-            number.ok_or_else(|| Fault::new(format!("the statistic `{label}` in play.luau must return a whole number")))
-        })?;
-        Ok(found.as_int().unwrap_or_default())
+    fn statistics(
+        &mut self,
+        context: &mut ActionContext,
+        labels: &[&Arc<str>],
+    ) -> std::result::Result<Vec<i64>, Fault> {
+        let mut of = |vm: &mut Vm, label: &Arc<str>| {
+            let found = vm.known_or_worked_out(context, label, |vm, context| {
+                let lua = vm.lua.clone();
+                let found =
+                    vm.run(context, |trusted| Ok((trusted.statistic.clone(), (&**label).into_lua_multi(&lua)?)))?;
+                let found = found.into_iter().next().as_ref().and_then(whole_of);
+                found.map(Value::Int).ok_or_else(|| {
+                    Fault::new(format!("the statistic `{label}` in play.luau must return a whole number"))
+                })
+            })?;
+            Ok(found.as_int().unwrap_or_default())
+        };
+        self.in_one_budget(|vm| labels.iter().map(|label| of(vm, label)).collect())
     }
 
     fn free_acts(&mut self, context: &mut ActionContext) -> Vec<FreeAct> {

@@ -163,12 +163,9 @@ impl Repl {
             let view = self.session.view();
             let ids: Vec<(EntityId, String)> = view.of_kind(kind).map(|id| (id, view.title(id).to_string())).collect();
             if schema.kind_named(kind).is_some_and(|kind| schema.kind(kind).overview) {
-                let mut rows = Vec::new();
-                for (id, title) in ids {
-                    let row = self.session.overview(id).map_err(|fault| Complaint::Wrong(fault.to_string()))?;
-                    rows.push((title, row));
-                }
-                tables.push((kind.clone(), rows));
+                let (ids, titles): (Vec<EntityId>, Vec<String>) = ids.into_iter().unzip();
+                let rows = self.session.overviews(ids).map_err(|fault| Complaint::Wrong(fault.to_string()))?;
+                tables.push((kind.clone(), titles.into_iter().zip(rows).collect()));
                 continue;
             }
             let titles = ids.into_iter().map(|(_, title)| title).collect::<Vec<_>>().join(", ");

@@ -183,6 +183,10 @@ impl SessionSlot {
         self.seat().overview(entity)
     }
 
+    pub fn overviews(&mut self, entities: Vec<EntityId>) -> Result<Vec<Vec<(String, String)>>, Fault> {
+        self.seat().overviews(entities)
+    }
+
     pub fn show(&mut self, name: &str, seat: &str) -> Result<Vec<(String, String)>, Fault> {
         self.seat().show(name, seat)
     }

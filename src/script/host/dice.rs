@@ -60,12 +60,13 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
                 other => text_arg(context, other, "the label of a roll")?,
             };
             let explored = context.explorer.is_some();
+            let counted = context.explorer.as_ref().is_some_and(|explorer| !explorer.is_sampling());
             let mut roll = || {
                 let told = |context: &ActionContext| fill(&label, &args, context, &b.handles.borrow());
                 context.roll(&dice, &label, &sight, told)
             };
             // Where all faces are gone through, the host makes them: their number is limited there.
-            let rolled = if explored { uncharged(roll) } else { roll() };
+            let rolled = if counted { uncharged(roll) } else { roll() };
             let rolled = rolled.map_err(stopped)?;
             charge(16 + rolled.dice as i64 / 4);
             if !explored {
