@@ -302,7 +302,7 @@ impl Simulation {
     /// Plays all trials, or those of a shard, on so many threads. What comes of it does not depend on their number.
     ///
     /// It ends early where games are wanted `until` the shares are known, and where none of the first 25 games counts with one
-    /// set of rules: the others would hardly either. Of games that took more than a second of processor time, two are enough.
+    /// set of rules: the others would hardly either. Of games that took more than three seconds of processor time, two are enough.
     ///
     /// `before` is the result of an interrupted run. `told` is called for each block in order, and ends the run by returning
     /// false. Then the findings are incomplete; a later run can go on from them.

@@ -49,9 +49,9 @@ const TOGETHER: usize = 16 << 20;
 const LEAST_SHARE: usize = 6 << 20;
 
 /// A game is left out that takes more processor time, apart from looking ahead. It is looked at after so many actions.
-const LONGEST: Duration = Duration::from_secs(if cfg!(debug_assertions) { 6 } else { 1 });
+const LONGEST: Duration = Duration::from_secs(if cfg!(debug_assertions) { 6 } else { 3 });
 const SLICE: u64 = 32;
-pub(super) const TOO_LONG: &str = "it took more than a second of processor time";
+pub(super) const TOO_LONG: &str = "it took more than three seconds of processor time";
 
 /// Held while a game is played that needs more memory than its table's share: one at a time has all that a script may use.
 static ALONE: Mutex<()> = Mutex::new(());

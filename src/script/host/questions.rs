@@ -332,7 +332,7 @@ fn default_of(
             let Ask::Order { options } = &question.ask else { return Ok(None) };
             return Ok(Some(Answer::Order(options.iter().map(|option| option.id.clone()).collect())));
         }
-        value => default_value(handles, question, q, &value)?,
+        value => default_value(context, handles, question, q, &value)?,
     };
     match question.read(&value) {
         Ok(answer) => Ok(Some(answer)),
@@ -406,7 +406,13 @@ fn undefaulted(
 }
 
 /// A default is given as an answer: option ids, values of options, numbers.
-fn default_value(handles: &Handles, question: &Question, q: &Table, value: &Lv) -> Result<Value> {
+fn default_value(
+    context: &mut ActionContext,
+    handles: &Handles,
+    question: &Question,
+    q: &Table,
+    value: &Lv,
+) -> Result<Value> {
     if let Lv::Table(options) = handles.read(q, Name::Options)? {
         let id_of = |one: &Lv| -> Result<Option<Value>> {
             for at in 1..=options.raw_len() {
