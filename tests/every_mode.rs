@@ -276,6 +276,42 @@ fn an_endless_game_stands_where_it_was_stopped_when_it_is_loaded() {
 }
 
 #[test]
+fn the_policy_whose_answer_is_refused_is_named() {
+    let asks = |more: &str| {
+        format!(
+            "rb.number({{ seat = \"left\", topic = \"n\", why = \"how many?\", min = 0, max = 5, default = 2{more} }})"
+        )
+    };
+    let policy = POLICY.replace("return nil end", "return 9 end");
+    let found = comes_to(&asks(""), "", &[("policies/p0.luau", &policy)]);
+    assert!(found.contains("the answer of the policy `p0` to `n` is refused: "), "{found}");
+    let check = ", check = function(value) return value ~= 4, \"not four\" end";
+    let policy = POLICY.replace("return nil end", "return 4 end");
+    let found = comes_to(&asks(check), "", &[("policies/p0.luau", &policy)]);
+    assert!(found.contains("the answer of the policy `p0` to `n` is refused: not four"), "{found}");
+    // A default is nobody's answer.
+    let found = comes_to(&asks(&check.replace('4', "2")), "", &[]);
+    assert!(found.contains("the answer to `n` is refused: not four"), "{found}");
+}
+
+#[test]
+fn a_default_of_another_kind_is_refused_whoever_plays_the_seat() {
+    for (kind, default) in [("line", "9"), ("number", "\"2\""), ("confirm", "\"yes\"")] {
+        let asks = format!(
+            "rb.{kind}({{ seat = \"left\", topic = \"t\", why = \"what?\", min = 0, max = 5, default = {default} }})"
+        )
+        .replace("min = 0, max = 5, ", if kind == "number" { "min = 0, max = 5, " } else { "" });
+        let found = comes_to(&asks, "", &[]);
+        assert!(found.contains("the default of the question `t` does not fit: "), "{found}");
+        let rules = Ruleset::load(&library(&asks, "", &[]), "small").unwrap();
+        for driver in [Driver::Human, Driver::Absent] {
+            let mut told = Session::start(&rules, setup().seat("left", driver)).unwrap();
+            assert_eq!(advanced(&mut told), found, "{default}");
+        }
+    }
+}
+
+#[test]
 fn a_list_with_a_gap_is_refused_as_an_answer_a_default_and_as_options() {
     let kinds = [
         ("choose_many", "options = { \"a\", \"b\", \"c\" }, max = 3", "{ \"a\", nil, \"c\" }"),
@@ -289,7 +325,7 @@ fn a_list_with_a_gap_is_refused_as_an_answer_a_default_and_as_options() {
         };
         let policy = POLICY.replace("return nil end", &format!("return {answer} end"));
         let found = comes_to(&asks(""), "", &[("policies/p0.luau", &policy)]);
-        assert!(found.contains("the policy answered t with a list, and "), "{found}");
+        assert!(found.contains("the policy `p0` answered `t` with a list, and "), "{found}");
         let found = comes_to(&asks(&format!(", default = {answer}")), "", &[]);
         assert!(
             found.contains("of the question `t` is a list with a gap") || found.contains("without a gap"),

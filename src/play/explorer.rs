@@ -736,14 +736,19 @@ impl Explorer {
             return None;
         }
         let is_before = self.is_before_points();
-        let policy = match (&self.answering, driver) {
-            (Answering::Policy(policy), _) | (Answering::Seated, Some(Driver::Policy(policy))) => policy,
-            _ => return None,
-        };
+        self.policy_of(driver)?;
         if is_before {
             note_asked(&mut self.asked, &mut self.met, || None);
         }
-        Some(policy)
+        self.policy_of(driver)
+    }
+
+    /// The policy that answers for a seat with this driver.
+    pub fn policy_of<'a>(&'a self, driver: Option<&'a Driver>) -> Option<&'a Arc<str>> {
+        match (&self.answering, driver) {
+            (Answering::Policy(policy), _) | (Answering::Seated, Some(Driver::Policy(policy))) => Some(policy),
+            _ => None,
+        }
     }
 
     /// Whether a question has been given its answer.

@@ -574,6 +574,20 @@ impl ActionContext {
         })
     }
 
+    /// The answer that is refused, in words: a policy's is named after it.
+    pub fn words_of_answer(&self, topic: &str, seat: &str, by_policy: bool) -> String {
+        let driver = self.seats.get(seat);
+        let policy = match (&self.explorer, driver) {
+            (Some(explorer), driver) => explorer.policy_of(driver),
+            (None, Some(Driver::Policy(policy))) => Some(policy),
+            (None, _) => None,
+        };
+        match policy.filter(|_| by_policy) {
+            Some(policy) => format!("the answer of the policy `{policy}` to `{topic}`"),
+            None => format!("the answer to `{topic}`"),
+        }
+    }
+
     /// Lets a person sit on a seat that the ruleset names and nobody has mentioned.
     pub fn open_seat(&mut self, seat: &str) -> Result<(), Stop> {
         if self.seats.contains_key(seat) {
@@ -756,13 +770,17 @@ impl ActionContext {
         self.tape_end = self.position();
     }
 
-    /// Refuses the answer that was found last: a person is asked again, a policy's answer is a fault.
-    pub fn refuse(&mut self, topic: &str, reason: &str) -> Stop {
+    /// Refuses the answer that was found last: a person is asked again, a policy's answer is a fault. `by_policy`: a policy has
+    /// just given it.
+    pub fn refuse(&mut self, topic: &str, reason: &str, seat: &str, by_policy: bool) -> Stop {
         self.observers.observe(&Op::Refuse);
         let ordinal = self.cursor.saturating_sub(1);
-        let person = self.tape.slots.get(ordinal).and_then(Option::as_ref).is_some_and(|slot| slot.seq().is_some());
+        let slot = self.tape.slots.get(ordinal).and_then(Option::as_ref);
+        let person = slot.is_some_and(|slot| slot.seq().is_some());
         if !person || (self.strict && !self.unread_answers) {
-            return self.fault(format!("the answer to `{topic}` is refused: {reason}"));
+            let by_policy = by_policy || matches!(slot, Some(Slot::Answer { by: By::Policy, .. }));
+            let answer = self.words_of_answer(topic, seat, by_policy);
+            return self.fault(format!("{answer} is refused: {reason}"));
         }
         let stop = Stop::Refused { ordinal, reason: format!("{topic}: {reason}") };
         self.stop = Some(stop.clone());

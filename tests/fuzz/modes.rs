@@ -260,7 +260,7 @@ impl Features {
     /// What a game stands at, the same whether nobody could be asked or nobody answered.
     fn words(self, why: &str) -> String {
         const REFUSED: [&str; 4] =
-            ["the policy answered", "the policy's answer", "the answer to", "of a question must be"];
+            ["the policy `", "the answer of the policy", "the answer to", "of a question must be"];
         if why.contains(UNANSWERED) || why.contains("nobody answers `") {
             UNANSWERED.into()
         } else if !self.refusal_words && REFUSED.iter().any(|words| why.contains(words)) {

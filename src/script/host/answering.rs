@@ -303,7 +303,10 @@ unsafe fn check_answer(state: *mut lua_State) -> std::result::Result<bool, Strin
             let topic = text_field(state, 2, Name::Topic);
             let refusal = misfit.refusal(&shape, topic, label, reason);
             let (message, cure) = match by {
-                1 => (format!("the policy's answer to `{topic}` is refused: {refusal}"), None),
+                1 => {
+                    let answer = context.words_of_answer(topic, text_field(state, 2, Name::Seat), true);
+                    (format!("{answer} is refused: {refusal}"), None)
+                }
                 _ => (
                     format!("the default of the question `{topic}` does not fit: {refusal}"),
                     Some("name an option that is always open, or take `default` out".to_string()),

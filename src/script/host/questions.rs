@@ -11,7 +11,7 @@ use super::answering::by_of;
 use super::{ASKED, HostState, MOST_NAMED, OPTION, audience_arg, fault, fill, host_function, stopped, text_arg};
 use crate::play::{
     ActionContext, Answer, Ask, AskKind, Asked, Asking, By, Choice, DicePosition, Happening, Limits, Op, Question,
-    QuestionId, Shape, Stop, Taped, Untold,
+    QuestionId, Refusal, Shape, Stop, Taped, Untold,
 };
 use crate::state::{Audience, EntityId, Value};
 
@@ -150,11 +150,12 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         context.record(&asking, answer, by_of(by), b.before_policy.get());
         context.may_go_on().map_err(stopped)
     });
-    host_function!(lua, host, table, "refuse", |_, b, (topic, reason): (String, Lv)| {
+    // refuse(topic, reason, seat, whether its policy has just given the answer)
+    host_function!(lua, host, table, "refuse", |_, b, (topic, reason, seat, by_policy): (String, Lv, String, bool)| {
         let context = b.context()?;
         context.may_go_on().map_err(stopped)?;
         let reason = text_arg(context, &reason, "the reason of a question's check")?;
-        Err::<(), _>(stopped(context.refuse(&topic, &reason)))
+        Err::<(), _>(stopped(context.refuse(&topic, &reason, &seat, by_policy)))
     });
     host_function!(lua, host, table, "begin_race", |_, b, (): ()| b.context()?.begin_race().map_err(stopped));
     host_function!(lua, host, table, "end_race", |_, b, won: bool| {
@@ -334,7 +335,15 @@ fn default_of(
         }
         value => default_value(context, handles, question, q, &value)?,
     };
-    match question.read(&value) {
+    // A person may type a number for a line; a script gives what the kind takes.
+    let is_of_kind = match &question.ask {
+        Ask::Number { .. } => matches!(value, Value::Int(_)),
+        Ask::Confirm => matches!(value, Value::Bool(_)),
+        Ask::Line { .. } => matches!(value, Value::Text(_)),
+        _ => true,
+    };
+    let wrong = || Refusal::WrongType { topic: None, wanted: question.ask.wanted(), given: None };
+    match if is_of_kind { question.read(&value) } else { Err(wrong()) } {
         Ok(answer) => Ok(Some(answer)),
         // What the game master leaves out is nobody's default.
         Err(_) if value.as_text().is_some_and(|name| context.state.left_out().contains(name)) => Ok(None),
