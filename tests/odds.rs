@@ -871,3 +871,50 @@ fn a_fault_on_the_way_is_told_with_the_dice_that_lead_to_it() {
     );
     assert!(refusal.to_string().contains("the blade breaks"), "{refusal}");
 }
+
+/// A path that has taken somebody away leaves nothing behind for the next one, whatever that goes on from.
+#[test]
+fn who_was_taken_away_on_one_path_is_there_on_the_next() {
+    const PLAY: &str = r#"
+local rb = require("@riskbreaker")
+return rb.play({
+	start = function()
+		rb.spawn("being", { name = "Ann" })
+		rb.spawn("being", { name = "Bob" })
+		rb.schedule("turn", 1, rb.first("being"))
+	end,
+	entries = {
+		turn = function(actor)
+			local foe = rb.filter(rb.each("being"), function(other) return other ~= actor end)[1]
+			rb.choose({ seat = "north", topic = "card", about = actor, cards = rb.card_ids, ctx = { foe = foe } }).resolve({ foe = foe })
+		end,
+	},
+})"#;
+    const STRIKE: &str = r#"
+local rb = require("@riskbreaker")
+return rb.maneuver({ id = "strike", title = "Strike", text = "Two fours of four dice.", resolve = function(ctx)
+	local fours = 0
+	for _ = 1, 4 do
+		if rb.roll("1d4", "a blow") == 4 then fours += 1 end
+	end
+	if fours > 1 then
+		rb.remove(ctx.foe)
+		if rb.roll("1d4", "another") > 1 then rb.say("gone for good") end
+	end
+end })"#;
+    let kinds = "local rb = require(\"@riskbreaker\")\nreturn rb.kinds({ being = { title = \"name\", fields = { name = rb.text() } } })";
+    let manifest =
+        "id = \"brawl\"\ntitle = \"A brawl\"\nversion = \"1.0.0\"\nscenario = \"two\"\n[seats]\nnorth = \"North\"\n";
+    let library = Library::from_files([
+        ("brawl/ruleset.toml", manifest),
+        ("brawl/scenarios/two.toml", "title = \"Two\""),
+        ("brawl/kinds.luau", kinds),
+        ("brawl/play.luau", PLAY),
+        ("brawl/maneuvers/strike.luau", STRIKE),
+    ]);
+    let rules = Ruleset::load(&library, "brawl").unwrap_or_else(|error| panic!("{error}"));
+    let (odds, _) = Position { card: "strike".into(), ..Position::default() }.odds(&rules).unwrap();
+    assert!(odds.is_exact());
+    assert_eq!(odds.chance(|outcome| outcome.line().contains("Bob")), of(67, 256));
+    assert_eq!(odds.chance(|outcome| outcome.line().contains("gone for good")), of(67 * 3, 256 * 4));
+}

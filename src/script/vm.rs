@@ -345,7 +345,15 @@ impl Vm {
         }
         let rules = context.rules.clone();
         let synced = self.host.handles.borrow_mut().sync(&self.lua, &mut context.state, rules.schema())?;
-        if !self.settings.borrow().as_ref().is_some_and(|settings| settings.are_of(context)) {
+        let settled = self.settings.borrow().as_ref().is_some_and(|settings| settings.are_of(context));
+        #[cfg(feature = "continuations")]
+        if let Some(continuation) = &self.continuation
+            && (!settled || matches!(synced, Synced::Attachments | Synced::Renewed { others: true }))
+        {
+            // Entities have come or gone, or what is attached to them: a snapshot would bring back lists of what was there.
+            continuation.forget_snapshots();
+        }
+        if !settled {
             *self.settings.borrow_mut() = Some(Settings::of(context));
             let switches = self.lua.create_table()?;
             for (name, value) in context.switches.iter() {
@@ -476,8 +484,6 @@ impl Machine for Vm {
         let attempt = catch_unwind(AssertUnwindSafe(|| {
             guarded(snapshot.budget(rolled), || {
                 if let Some((function, args)) = self.sync(context)? {
-                    // Entities have come or gone since, or what is attached to them.
-                    continuation.forget_snapshots();
                     host.lend(context, || function.call::<()>(args))?;
                     return Ok(Went::Nowhere);
                 }
