@@ -279,3 +279,17 @@ fn a_text_that_changes_a_variable_around_it() {
     let found = planted("maneuvers/pull.luau", "default = 1 }", check);
     assert!(found.iter().any(|found| found.contains("`check` of a question changes `ctx`")), "{found:?}");
 }
+
+/// Questions are put into a list first, and asked together later.
+#[test]
+fn mistakes_in_questions_that_are_asked_together() {
+    for (from, to, told) in [
+        ("seat = buyer.seat, topic", "seat = \"ana\", topic", "there is no seat `ana` (did you mean `anna`?)"),
+        ("topic = \"take\"", "topc = \"take\"", "rb.confirm has no field `topc` (did you mean `topic`?)"),
+        ("rb.roll({ \"2d6\"", "rb.roll({ \"2x6\"", "\"2x6\""),
+    ] {
+        let Planted { line, found } = planted::planted(files::of(&["fish"]), "fish", "fish/play.luau", from, to);
+        let told = found.iter().map(ToString::to_string).find(|one| one.contains(told));
+        assert!(told.is_some_and(|one| one.starts_with(&format!("fish/play.luau:{line}:"))), "{from}: {found:#?}");
+    }
+}

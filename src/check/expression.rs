@@ -79,7 +79,10 @@ impl Reader<'_> {
             ExpressionKind::InterpString { expressions, .. } => {
                 expressions.iter().for_each(|inner| self.expression(*inner));
             }
-            ExpressionKind::Table { items } => self.table(items),
+            ExpressionKind::Table { items } => {
+                self.question_listed(expression, items);
+                self.table(items);
+            }
             ExpressionKind::FunctionLiteral(function) => self.function(function, None, 0),
             ExpressionKind::IndexExpr { expr, index } => {
                 self.expression(expr);

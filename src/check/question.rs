@@ -9,6 +9,23 @@ use crate::script::syntax::{Expression, ExpressionKind, TableItem};
 use crate::state::Value;
 
 impl Reader<'_> {
+    /// A question as it stands in the list of `rb.all` or `rb.race`, wherever that list is made.
+    pub(super) fn question_listed(&mut self, table: Expression<'_>, items: &[TableItem<'_>]) {
+        let value = |wanted: &str| {
+            items.iter().find_map(|item| match item {
+                TableItem::Record { key, value } if literal(*key).as_deref() == Some(wanted) => Some(*value),
+                _ => None,
+            })
+        };
+        // Cards and sheets may have a key `ask` of their own.
+        let is_question = value("seat").or_else(|| value("topic")).is_some();
+        let Some(ask) = value("ask").and_then(literal).filter(|_| is_question) else { return };
+        if let Some((ask, own)) = api::QUESTIONS.iter().find(|(known, _)| *known == ask) {
+            let own: Vec<&str> = own.iter().copied().chain(["ask"]).collect();
+            self.question(ask, &own, table);
+        }
+    }
+
     pub(super) fn question(&mut self, ask: &str, own: &[&str], table: Expression<'_>) {
         let ExpressionKind::Table { items } = table.kind() else { return };
         for item in items {

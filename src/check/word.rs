@@ -52,10 +52,10 @@ impl Reader<'_> {
         if matches!(
             name,
             "roll" | "faces" | "ordered_faces" | "ranks" | "under" | "at_most" | "at_least" | "check" | "band"
-        ) && let Some((text, at)) = &first
-            && let Err(error) = Dice::parse(text)
+        ) && let Some((text, at)) = first.clone().or_else(|| self.listed_first(args))
+            && let Err(error) = Dice::parse(&text)
         {
-            self.problem(*at, not_dice(text, &error.to_string()));
+            self.problem(at, not_dice(&text, &error.to_string()));
         }
         if matches!(name, "under" | "at_most" | "at_least" | "check" | "band")
             && first.is_none()
@@ -136,6 +136,13 @@ impl Reader<'_> {
         {
             self.audience(*audience);
         }
+    }
+
+    /// The dice of a roll for some seats only: `{ "2d6", audience = "north" }`.
+    fn listed_first(&self, args: &[Expression<'_>]) -> Option<(String, Location)> {
+        let ExpressionKind::Table { items } = args.first()?.kind() else { return None };
+        let Some(TableItem::List { value }) = items.first() else { return None };
+        Some((self.text_of(*value)?, value.location()))
     }
 
     /// A text with `{}` in it and the values that fill them.
