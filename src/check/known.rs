@@ -171,11 +171,11 @@ impl<'r> Known<'r> {
 
 /// What to write instead of a name.
 pub(super) fn instead(name: &str, names: &[String]) -> String {
-    match nearest(name, names.iter().map(String::as_str)) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None if names.is_empty() => "there are none".into(),
-        None if names.len() > 16 => "declare it, or use another".into(),
-        None => format!("there are {}", names.join(", ")),
+    let meant = crate::ruleset::instead(name, names.iter().map(String::as_str));
+    match names.len() {
+        0 => "there are none".into(),
+        17.. if meant.starts_with("known") => "declare it, or use another".into(),
+        _ => meant,
     }
 }
 

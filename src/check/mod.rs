@@ -310,9 +310,7 @@ fn scenarios_that_fail(rules: &std::sync::Arc<Ruleset>) -> Vec<Problem> {
                         problem
                     }
                 };
-                let cure = meant.or(fault.cure).unwrap_or_else(|| {
-                    format!("it is the scenario `{name}` that cannot be set up: look at what it says")
-                });
+                let cure = meant.or(fault.cure).unwrap_or_else(|| format!("the scenario `{name}` cannot be set up"));
                 found.push(problem.with_cure(cure));
             }
             Ok(_) => {}

@@ -47,11 +47,11 @@ pub struct Args {
     seat: Vec<(String, String)>,
 
     /// How many games are played by each
-    #[arg(long, value_name = "N", default_value_t = 2000)]
+    #[arg(long, value_name = "N", default_value_t = 2000, value_parser = super::whole::<u64>)]
     trials: u64,
 
     /// The seed of the dice
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = super::whole::<u64>)]
     seed: u64,
 
     /// Writes Markdown, for a commit message

@@ -76,7 +76,10 @@ pub fn read(path: &Path) -> io::Result<String> {
     let mut options = File::options();
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK);
-    let file = options.read(true).open(path)?;
+    let file = options.read(true).open(path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => io::Error::new(io::ErrorKind::NotFound, "there is no such file"),
+        _ => error,
+    })?;
     let found = file.metadata()?;
     if found.is_dir() {
         return Err(is_a_folder());

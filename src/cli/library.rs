@@ -115,7 +115,7 @@ pub fn instead(library: &Library, id: &str) -> String {
     match super::nearest::nearest(id, ids.iter().map(String::as_str)) {
         Some(near) => format!("did you mean `{near}`?"),
         None if ids.is_empty() => format!("there is none in {}", library.describe()),
-        None => format!("there are {}", ids.join(", ")),
+        None => format!("known: {}", ids.join(", ")),
     }
 }
 

@@ -154,6 +154,12 @@ pub fn run() -> ExitCode {
     }
 }
 
+/// Reads a number of the command line.
+fn whole<T: std::str::FromStr>(text: &str) -> Result<T, String> {
+    let least = if "-1".parse::<T>().is_err() { " from 0 upwards" } else { "" };
+    text.parse().map_err(|_| format!("write a whole number{least}"))
+}
+
 /// Whether a line begins like a call of the program: `play evening.play`, `riskbreaker sim`.
 pub fn is_call(line: &str) -> bool {
     let line = line.trim();

@@ -57,7 +57,7 @@ pub struct TableArgs {
     script: Option<PathBuf>,
 
     /// The seed of the dice; a random one if none is given
-    #[arg(long, value_name = "N", value_parser = seed)]
+    #[arg(long, value_name = "N", value_parser = super::whole::<u64>)]
     seed: Option<u64>,
 
     /// The die faces to roll, in order (7,2,10); or `typed`, to enter real dice
@@ -406,10 +406,6 @@ pub fn pair(text: &str) -> Result<(String, String), String> {
         }
         _ => Err("write NAME=VALUE".into()),
     }
-}
-
-fn seed(text: &str) -> Result<u64, String> {
-    text.parse().map_err(|_| "a seed is a whole number from 0 upwards".to_owned())
 }
 
 fn dice(text: &str) -> Result<DiceSource, String> {

@@ -25,7 +25,7 @@ pub struct Args {
     file: String,
 
     /// Plays up to this entry
-    #[arg(long, value_name = "ENTRY")]
+    #[arg(long, value_name = "ENTRY", value_parser = super::whole::<u32>)]
     to: Option<u32>,
 
     /// Waits for Enter after each entry

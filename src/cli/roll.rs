@@ -16,7 +16,7 @@ pub struct Args {
     dice: Vec<String>,
 
     /// The seed of the dice; a random one if none is given
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = super::whole::<u64>)]
     seed: Option<u64>,
 
     /// Writes a JSON object

@@ -378,7 +378,7 @@ fn chosen(mut contrast: Contrast, only: &[String]) -> Result<Contrast> {
         let titles: Vec<String> = Contrast::TITLES.iter().map(|title| plain(title)).collect();
         let instead = match nearest(unknown, titles.iter().map(String::as_str)) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => format!("there are {}", titles.join(", ")),
+            None => format!("known: {}", titles.join(", ")),
         };
         return Err(call_error(format!("there is no sort `{unknown}`; {instead}")));
     }
@@ -442,6 +442,7 @@ pub fn find_card<'r>(rules: &'r Ruleset, text: &str) -> Result<&'r Card, String>
         let names = cards.iter().flat_map(|card| [&*card.id, &*card.title]);
         match nearest(text, names) {
             Some(near) => format!("{} has no card `{text}`; did you mean `{near}`?", rules.id()),
+            None if cards.is_empty() => format!("{} has no cards", rules.id()),
             None => {
                 let ids: Vec<&str> = cards.iter().map(|card| &*card.id).collect();
                 format!("{} has no card `{text}`; it has {}", rules.id(), ids.join(", "))

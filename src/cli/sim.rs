@@ -29,11 +29,11 @@ pub struct Args {
     scenario: Option<String>,
 
     /// How many games
-    #[arg(long, value_name = "N", default_value_t = 1000)]
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = super::whole::<u64>)]
     trials: u64,
 
     /// The seed of the dice
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = super::whole::<u64>)]
     seed: u64,
 
     /// The rulesets to play, each on the same dice
@@ -53,7 +53,7 @@ pub struct Args {
     seat: Vec<(String, String)>,
 
     /// How many threads (default: one per core)
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = super::whole::<usize>)]
     threads: Option<usize>,
 
     /// Stops when the share of every result is known this precisely, such as 1%
@@ -69,7 +69,7 @@ pub struct Args {
     why_slow: bool,
 
     /// Leaves out a game that has not ended after N actions
-    #[arg(long, value_name = "N", default_value_t = 20_000)]
+    #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = super::whole::<u64>)]
     actions: u64,
 
     /// Plays one of N parts of the trials; `merge` joins the parts
@@ -104,7 +104,7 @@ fn precision(text: &str) -> Result<f64, String> {
     let (number, scale) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 100.0));
     match number.trim().parse::<f64>() {
         Ok(n) if n > 0.0 && n / scale < 0.5 => Ok(n / scale),
-        _ => Err("a precision such as 1% is wanted, between 0 and 50 %".into()),
+        _ => Err("write a percentage below 50, such as 1%".into()),
     }
 }
 

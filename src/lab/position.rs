@@ -72,6 +72,7 @@ impl Position {
             let ids = rules.cards().iter().map(|card| &*card.id);
             return Err(Refusal::new(match crate::ruleset::nearest(&self.card, ids.clone()) {
                 Some(near) => format!("{} has no card `{}`; did you mean `{near}`?", rules.id(), self.card),
+                None if rules.cards().is_empty() => format!("{} has no cards", rules.id()),
                 None => {
                     format!("{} has no card `{}`; it has {}", rules.id(), self.card, ids.collect::<Vec<_>>().join(", "))
                 }

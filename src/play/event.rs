@@ -193,7 +193,7 @@ impl Happening {
             },
             Happening::Back { text, .. } | Happening::Aside { text } => in_one_line(text).into_owned(),
             Happening::Withdrawn { .. } => {
-                "This action was replayed and went differently; ignore the lines above.".into()
+                "The open action was replayed and went differently; ignore its lines above.".into()
             }
         }
     }

@@ -254,7 +254,7 @@ impl Library {
     /// What to name instead of an id that is not there.
     pub(crate) fn instead_of(&self, id: &str) -> String {
         let ids = self.ids();
-        let choices = did_you_mean(id, "there are", ids.iter().map(String::as_str));
+        let choices = did_you_mean(id, "known", ids.iter().map(String::as_str));
         if is_ruleset_id(id) { choices } else { format!("{choices}; {ID_RULE}") }
     }
 }
@@ -387,7 +387,7 @@ mod tests {
         assert_eq!(
             library.read("dule").unwrap_err().to_string(),
             "cannot load ruleset `dule`:\n  dule: there is no ruleset `dule` in rulesets held in memory (did you mean `duel`? \
-             there are: duel, duel-2)"
+             known: duel, duel-2)"
         );
         for id in ["", ".", "..", "../duel", "duel/", "Duel", "duel\0", "/"] {
             assert!(!library.contains(id) && library.read(id).is_err(), "{id}");

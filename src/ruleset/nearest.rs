@@ -28,6 +28,17 @@ where
         .map(|(_, candidate)| candidate)
 }
 
+/// What to write instead of a word that was not understood: the nearest candidate, or else all of them.
+pub(crate) fn instead<'c, I>(word: &str, candidates: I) -> String
+where
+    I: IntoIterator<Item = &'c str> + Clone,
+{
+    match nearest(word, candidates.clone()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("known: {}", candidates.into_iter().collect::<Vec<_>>().join(", ")),
+    }
+}
+
 /// Says what may stand where a word was not understood: the nearest candidate first, then all of them.
 pub(crate) fn did_you_mean<'c, I>(word: &str, list_name: &str, candidates: I) -> String
 where
@@ -77,7 +88,7 @@ mod tests {
     fn the_choices_are_listed_after_the_nearest() {
         assert_eq!(did_you_mean("ides", "allowed", ["id"]), "allowed: id");
         assert_eq!(did_you_mean("titel", "allowed", ["id", "title"]), "did you mean `title`? allowed: id, title");
-        assert_eq!(did_you_mean("a", "there are", []), "there are: none");
+        assert_eq!(did_you_mean("a", "known", []), "known: none");
     }
 
     #[test]

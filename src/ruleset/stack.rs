@@ -197,7 +197,7 @@ impl Stack {
         let files = self.files_in("scenarios");
         let names = files.keys().filter_map(|path| path.strip_prefix("scenarios/")?.strip_suffix(".toml"));
         let problem = Problem::new(part.manifest_path(), format!("there is no `{path}`"));
-        Some(problem.at((mention.line, mention.column)).with_cure(did_you_mean(&mention.id, "there are", names)))
+        Some(problem.at((mention.line, mention.column)).with_cure(did_you_mean(&mention.id, "known", names)))
     }
 }
 
@@ -327,10 +327,10 @@ mod tests {
         assert_eq!(
             told,
             [
-                "child: the list of layers names `hous`, which is not in rulesets held in memory (there are: base, child)",
+                "child: the list of layers names `hous`, which is not in rulesets held in memory (known: base, child)",
                 "child/ruleset.toml:4:11: `extends` names `bsae`, which is not in rulesets held in memory (did you mean `base`? \
-                 there are: base, child)",
-                "child/ruleset.toml:5:11: `layers` names `huose`, which is not in rulesets held in memory (there are: base, child)",
+                 known: base, child)",
+                "child/ruleset.toml:5:11: `layers` names `huose`, which is not in rulesets held in memory (known: base, child)",
             ]
         );
         assert!(resolve(&[("base", "")], "bas", &[]).unwrap_err()[0].contains("did you mean `base`?"));
@@ -465,7 +465,7 @@ mod tests {
         assert_eq!(with("duel").unwrap().scenario(), Some("duel"));
         assert_eq!(
             with("dual").unwrap_err().problems[0].to_string(),
-            "a/ruleset.toml:4:12: there is no `scenarios/dual.toml` (did you mean `duel`? there are: duel)"
+            "a/ruleset.toml:4:12: there is no `scenarios/dual.toml` (did you mean `duel`? known: duel)"
         );
     }
 

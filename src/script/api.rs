@@ -322,7 +322,13 @@ pub(crate) const WORDS: &[Word] = &[
         "(attachment: number, data: any?) -> ()",
         "Replaces the data of an attachment.",
     ),
-    reads(Cards, "cards", "rb.cards.feint", "{ [string]: Card }", "The cards by id."),
+    reads(
+        Cards,
+        "cards",
+        "rb.cards.feint",
+        "{ [string]: Card }",
+        "The cards by id; an unknown id is a fault that names the nearest one.",
+    ),
     reads(
         Cards,
         "card",
@@ -345,7 +351,8 @@ pub(crate) const WORDS: &[Word] = &[
         "(ids: { string }, ctx: any, also: any?, seat: string?) -> { Option }",
         "Runs `when` of each card, from what the seat knows, and gives the options of a question.",
     ),
-    reads(Cards, "items", "rb.items.bow", "{ [string]: Item }", "The items by id."),
+    reads(Cards, "items", "rb.items.bow", "{ [string]: Item }", "The items by id, likewise."),
+    reads(Cards, "item_ids", "rb.item_ids", "{ string }", "The ids of the items, sorted."),
     reads(Cards, "item_of", "rb.item_of(\"bow\")", "(id: ItemName) -> Item", "An item by its id."),
     reads(Cards, "cast", "rb.cast.fighter", "{ [string]: any }", "The tables of `cast/*.toml` by file name."),
     reads(Cards, "switches", "rb.switches.NAME", "Switches", "The house rules in force."),
@@ -476,7 +483,7 @@ pub(crate) const WORDS: &[Word] = &[
         "last_roll",
         "rb.last_roll()",
         "() -> number",
-        "The total of the last roll of this action: a later look at a test or a band. The courses part by it only here.",
+        "The total of the last roll of this action, also of a test or a band. Odds branch on it only where a script reads it.",
     ),
     acts(
         Dice,

@@ -18,7 +18,7 @@ use super::prelude::Prelude;
 use super::sandbox::{self, Budget, guarded, spent_at};
 use super::vm::Trusted;
 use crate::ruleset::{
-    Card, CreationPart, Data, Declarations, Fact, LoadError, Manifest, Problem, Stack, nearest, plain,
+    Card, CreationPart, Data, Declarations, Fact, LoadError, Manifest, Problem, Stack, instead, nearest, plain,
 };
 
 pub(super) struct Loaded {
@@ -273,9 +273,10 @@ impl Loader<'_> {
         merged.raw_set("cards", cards)?;
         merged.raw_set("card_ids", card_ids)?;
         let facts: Option<Table> = play.raw_get("item")?;
-        let (items, _, listed) = self.cards("item", facts)?;
+        let (items, item_ids, listed) = self.cards("item", facts)?;
         declarations.items = listed;
         merged.raw_set("items", &items)?;
+        merged.raw_set("item_ids", item_ids)?;
         let (hooks, hook_ids) = self.hooks(&declarations.verbs)?;
         declarations.hooks = hook_ids.iter().map(|id| Arc::from(&**id)).collect();
         merged.raw_set("hooks", hooks)?;
@@ -548,10 +549,7 @@ impl Loader<'_> {
                         let mut sorts = ty.trim_end_matches('?').split('|').map(str::trim);
                         if let Some(sort) = sorts.find(|sort| !FACT_TYPES.contains(sort)) {
                             let key = if what == "item" { "item" } else { "card" };
-                            let cure = match nearest(sort, FACT_TYPES.iter().copied()) {
-                                Some(near) => format!("did you mean `{near}`?"),
-                                None => format!("there are {}", FACT_TYPES.join(", ")),
-                            };
+                            let cure = instead(sort, FACT_TYPES.iter().copied());
                             self.problem("play", key, format!("`{name}` has no type `{sort}`"), Some(cure));
                             if let Some(problem) = self.problems.last_mut() {
                                 problem.line = line_of(self.stack, &problem.path, &name).or(problem.line);

@@ -4,7 +4,7 @@ use serde_json::{Value as Json, to_value};
 
 use super::case::Checked;
 use crate::play::Happening;
-use crate::ruleset::nearest;
+use crate::ruleset::instead;
 use crate::state::Value;
 
 /// Sorts of events, as events written as JSON name them, with what each says of itself.
@@ -54,11 +54,7 @@ fn says(found: &Json, wanted: &Value) -> bool {
 }
 
 fn wrong<'n>(what: &str, name: &str, known: impl Iterator<Item = &'n str> + Clone) -> String {
-    let near = match nearest(name, known.clone()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!("there are {}", known.collect::<Vec<_>>().join(", ")),
-    };
-    format!("{what} `{name}`; {near}")
+    format!("{what} `{name}`; {}", instead(name, known))
 }
 
 #[cfg(test)]

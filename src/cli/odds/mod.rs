@@ -106,7 +106,7 @@ pub struct Args {
     way: Vec<(String, String)>,
 
     /// The seed of the dice rolled before the card
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = super::whole::<u64>)]
     seed: u64,
 
     /// A second column: the same with another value of a house rule, or by another ruleset, whose card may have another
@@ -115,11 +115,11 @@ pub struct Args {
     compare: Vec<String>,
 
     /// Dice: the chance of this total or more
-    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = super::whole::<i64>)]
     at_least: Option<i64>,
 
     /// Dice: the chance of this total or less
-    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = super::whole::<i64>)]
     at_most: Option<i64>,
 
     /// Writes a JSON object, with every fraction in full
@@ -133,7 +133,11 @@ pub struct Args {
 
 /// Turns `--TOPIC ANSWER` behind `odds` into `--answer TOPIC=ANSWER`: the topics are the ruleset's own.
 pub fn topics_as_answers(call: Vec<OsString>, known: &[String]) -> Vec<OsString> {
-    if !call.iter().any(|arg| arg == "odds") {
+    // Only an option with a value can stand before the command: `--rulesets DIR`.
+    let mut before =
+        call.iter().skip(1).skip_while(|arg| *arg == "--rulesets" || arg.to_string_lossy().starts_with("--rulesets="));
+    let first = if call.get(1).is_some_and(|arg| arg == "--rulesets") { before.nth(1) } else { before.next() };
+    if first.is_none_or(|command| command != "odds") {
         return call;
     }
     let mut turned = Vec::new();
@@ -261,7 +265,13 @@ mod tests {
         assert_eq!(turn("r odds kill --as A --risk 2 --json"), "r odds kill --as A --answer risk=2 --json");
         assert_eq!(turn("r odds kill --risk=-1 --vs B"), "r odds kill --answer risk=-1 --vs B");
         assert_eq!(turn("r odds kill --bare --json"), "r odds kill --bare --json");
-        assert_eq!(turn("r sim duel --risk 2"), "r sim duel --risk 2");
+        assert_eq!(turn("r --rulesets odds odds kill --risk 2"), "r --rulesets odds odds kill --answer risk=2");
+        assert_eq!(turn("r --rulesets=x odds kill --risk 2"), "r --rulesets=x odds kill --answer risk=2");
+        for other in
+            ["r sim duel --risk 2", "r test duel --filter odds", "r play odds --seed 3", "r --rulesets odds play"]
+        {
+            assert_eq!(turn(other), other);
+        }
     }
 
     #[test]

@@ -68,6 +68,14 @@ impl Repl {
             return Err(Complaint::Wrong(sentence));
         }
         let typed = head.text.clone();
+        // Later questions are not open yet; the rules know their topics.
+        let wider = self.words().with_topics(self.session.ruleset().topics());
+        let cut = answers(&typed, &wider);
+        let is_wider = question.read(&head.value()).is_err() && question.read(&cut.head.value()).is_ok();
+        let (head, named) = match is_wider {
+            true => (cut.head, cut.named.into_iter().chain(named).collect()),
+            false => (head, named),
+        };
         let replies = replies_of(&question, head, named)?;
         self.reply_all(&question, replies).map_err(|complaint| match complaint {
             Complaint::Refused(refusal) => self.advised(&question, &typed, refusal),

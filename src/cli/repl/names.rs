@@ -58,7 +58,8 @@ pub fn field<'t>(whose: &str, known: &[(String, String)], text: &'t str) -> Resu
         known.iter().flat_map(|(name, label)| [(name.as_str(), name.as_str()), (label, name)]).collect();
     for count in (1..=words.len()).rev() {
         let spoken = &text[first.start..words[count - 1].end];
-        let exact = both.iter().find(|(spelling, _)| spelling.eq_ignore_ascii_case(spoken));
+        let plain = readable_name(spoken);
+        let exact = both.iter().find(|(spelling, _)| readable_name(spelling).eq_ignore_ascii_case(&plain));
         if let Some((_, name)) = exact {
             return Ok(((*name).to_owned(), text[words[count - 1].end..].trim()));
         }
@@ -106,7 +107,7 @@ mod tests {
     #[test]
     fn a_field_is_found_by_name_label_or_beginning() {
         let known = [("max_harm".to_owned(), "Most harm".to_owned()), ("wit".to_owned(), "Wit".to_owned())];
-        for text in ["max_harm 3", "most harm 3", "max 3", "MOST HARM 3"] {
+        for text in ["max_harm 3", "max harm 3", "most_harm 3", "most harm 3", "max 3", "MOST HARM 3"] {
             let (name, rest) = field("Foe", &known, text).ok().unwrap();
             assert_eq!((name.as_str(), rest), ("max_harm", "3"), "{text}");
         }

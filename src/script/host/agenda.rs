@@ -8,7 +8,7 @@ use super::super::handles::Handles;
 use super::super::sandbox::{charge, hold};
 use super::{HostState, TOLD, entity_arg, fault, host_function, plain, stack, stopped, text_arg, told};
 use crate::play::{ActionContext, Op};
-use crate::ruleset::nearest;
+use crate::ruleset::instead;
 use crate::state::{Entry, EntryId, Key};
 
 pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
@@ -106,11 +106,8 @@ fn entry_named(host: &HostState, context: &mut ActionContext, what: &Lv) -> Resu
         return Ok(what);
     }
     let entries = host.entries.borrow();
-    let message = match nearest(&name, entries.iter().map(|entry| &**entry)) {
-        Some(near) => format!("there is no entry `{name}` in play.luau; did you mean `{near}`?"),
-        None => format!("there is no entry `{name}` in play.luau; there are {}", entries.join(", ")),
-    };
-    Err(fault(context, message))
+    let meant = instead(&name, entries.iter().map(|entry| &**entry));
+    Err(fault(context, format!("there is no entry `{name}` in play.luau; {meant}")))
 }
 
 /// The entry that a script names, by its token or by its number.

@@ -8,7 +8,7 @@ use super::super::sandbox::{charge, hold};
 use super::messages::no_member;
 use super::{CHANGE, HostState, TOLD, fault, host_function, plain, stopped, text_arg};
 use crate::play::{ActionContext, Op, Query, settled};
-use crate::ruleset::nearest;
+use crate::ruleset::instead;
 use crate::state::{EntityId, FieldId, KindId, Value};
 
 pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
@@ -151,11 +151,7 @@ pub(super) fn check_target(
 pub(super) fn no_kind(context: &mut ActionContext, name: &str) -> Error {
     let rules = context.rules.clone();
     let kinds = rules.schema().kinds.iter().map(|kind| &*kind.name);
-    let message = match nearest(name, kinds.clone()) {
-        Some(near) => format!("there is no kind `{name}`; did you mean `{near}`?"),
-        None => format!("there is no kind `{name}`; there are {}", kinds.collect::<Vec<_>>().join(", ")),
-    };
-    fault(context, message)
+    fault(context, format!("there is no kind `{name}`; {}", instead(name, kinds)))
 }
 
 pub(in crate::script) fn entity_arg(

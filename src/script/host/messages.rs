@@ -4,7 +4,7 @@ use mlua::{Lua, Result, Table, Value as Lv};
 
 use super::{HostState, MOST_NAMED, host_function, stopped};
 use crate::play::ActionContext;
-use crate::ruleset::nearest;
+use crate::ruleset::{instead, nearest};
 
 pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
     host_function!(lua, host, table, "fault", |_, b, (message, cure): (String, Option<String>)| {
@@ -22,10 +22,9 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
     host_function!(lua, host, table, "no_such", |_, b, (what, name): (String, String)| {
         let names = b.names.borrow();
         let known = names.0.get(what.as_str()).map(Vec::as_slice).unwrap_or_default();
-        Ok(match nearest(&name, known.iter().map(String::as_str)) {
-            Some(near) => format!("there is no {what} `{name}`; did you mean `{near}`?"),
-            None if known.is_empty() => format!("there is no {what} `{name}`; the ruleset has none"),
-            None => format!("there is no {what} `{name}`; there are {}", known.join(", ")),
+        Ok(match known {
+            [] => format!("there is no {what} `{name}`; the ruleset has none"),
+            known => format!("there is no {what} `{name}`; {}", instead(&name, known.iter().map(String::as_str))),
         })
     });
     host_function!(lua, host, table, "no_member", |_, b, (kind, name): (String, String)| {

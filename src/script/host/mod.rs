@@ -235,17 +235,8 @@ fn named_audience(context: &mut ActionContext, word: &Lv, what: &str) -> Result<
     if let Audience::Only(seats) = &audience
         && let Some(seat) = seats.iter().find(|seat| ***seat != *MASTER && !rules.seats().contains_key(&***seat))
     {
-        let names = rules.seats().keys().map(String::as_str);
-        let message = match crate::ruleset::nearest(seat, names.clone()) {
-            Some(near) => format!("{what} is `{seat}`, and there is no such seat; did you mean `{near}`?"),
-            None => {
-                format!(
-                    "{what} is `{seat}`, and there is no such seat; there are {}",
-                    names.collect::<Vec<_>>().join(", ")
-                )
-            }
-        };
-        return Err(fault(context, message));
+        let meant = crate::ruleset::instead(seat, rules.seats().keys().map(String::as_str));
+        return Err(fault(context, format!("{what} is `{seat}`, and there is no such seat; {meant}")));
     }
     Ok(audience)
 }
