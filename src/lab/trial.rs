@@ -303,7 +303,7 @@ struct Patience {
 impl Patience {
     fn is_spent(&mut self, vm: &dyn Machine) -> bool {
         self.looks += 1;
-        if self.looks % 4 != 0 || self.began.get_or_insert_with(Instant::now).elapsed() < LONGEST / 2 {
+        if !self.looks.is_multiple_of(4) || self.began.get_or_insert_with(Instant::now).elapsed() < LONGEST / 2 {
             return false;
         }
         let clock = vm.clock();
