@@ -285,6 +285,39 @@ fn what_waits_can_be_called_off_and_undone() {
 }
 
 #[test]
+fn an_undone_change_of_rules_is_done_again_where_it_was_made() {
+    let library = library();
+    let (home, away) = (load(&library, OLD), load(&library, NEW));
+    let mut session = start(&home, "duel", 1);
+    session.change_rules(&away).unwrap();
+    for n in 0..40 {
+        decide(&mut session, n);
+        let _ = session.advance().unwrap();
+        if session.ruleset().id() == NEW {
+            break;
+        }
+    }
+    let (bytes, log) = (session.state_bytes(), session.log());
+    assert_eq!(session.ruleset().id(), NEW);
+    for _ in 0..2 {
+        session.undo().unwrap();
+        // The game goes on by the old rules, beyond the boundary.
+        let _ = session.advance().unwrap();
+        assert_eq!(session.ruleset().id(), OLD);
+        assert!(session.state_bytes() != bytes);
+        session.redo().unwrap();
+        let _ = session.advance().unwrap();
+        assert_eq!((session.ruleset().id(), session.state_bytes()), (NEW, bytes.clone()));
+        assert_eq!(session.log(), log);
+    }
+    // Who decides something by the old rules has gone another way.
+    session.undo().unwrap();
+    let _ = session.advance().unwrap();
+    decide(&mut session, 1);
+    assert!(session.redo().is_err());
+}
+
+#[test]
 fn a_saved_game_goes_on_across_the_change_and_before_it() {
     let library = library();
     let (home, away) = (load(&library, OLD), load(&library, NEW));

@@ -27,6 +27,9 @@ pub(crate) enum Halt {
     Boundary,
 }
 
+/// What a game ends with that has no entry left.
+pub(super) const NOTHING_LEFT: &str = "nothing is left to do";
+
 /// After so many entries in a row without a roll, a question or an outcome, the game is taken to turn in circles.
 const IDLE_ENTRIES: u32 = 10_000;
 
@@ -525,7 +528,7 @@ impl Game {
 
     /// Nothing is left on the agenda: the game ends. That belongs to no action of its own and is noted with the last one.
     pub(super) fn end_for_want_of_entries(&mut self) {
-        self.context.state.finish("nothing is left to do".into());
+        self.context.state.finish(NOTHING_LEFT.into());
         let changes = self.context.state.settle();
         // What is kept of it elsewhere is out of date.
         if let Some(mut done) = self.history.pop() {

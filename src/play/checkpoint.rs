@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::action::{Cause, Done};
+use super::advance::NOTHING_LEFT;
 use super::save::{LARGEST_NUMBER, hash_of, replay};
 use super::{Edit, Event, Game, Happening, Refusal, Ruleset, Session, Setup};
 use crate::state::{Audience, State, in_stored_form};
@@ -29,8 +30,6 @@ pub(super) struct Unplayed {
     actions: usize,
     /// The hash of the state that they lead to.
     state: String,
-    /// Whether the game is over there.
-    is_over: bool,
 }
 
 impl SavedEnd {
@@ -59,8 +58,7 @@ impl SavedEnd {
         let SavedEnd { state, told, idle } = self;
         let setup = (*game.setup).clone();
         let (actions, hash) = (done.len(), hash_of(&in_stored_form(|| serde_json::to_vec(&state)).unwrap_or_default()));
-        let is_over = state.outcome().is_some();
-        game.unplayed = Some(Box::new(Unplayed { rules: rules.clone(), setup, actions, state: hash, is_over }));
+        game.unplayed = Some(Box::new(Unplayed { rules: rules.clone(), setup, actions, state: hash }));
         game.context.state = state;
         game.context.state.renew_identity();
         // Whoever loads a game is there: how much was played since the last question is counted anew.
@@ -77,17 +75,18 @@ impl SavedEnd {
     }
 
     /// Whether a game that has played the tape has come to this end.
-    pub fn is_reached_by(&self, game: &mut Game) -> bool {
-        game.end_behind_tape(self.state.outcome().is_some());
+    pub fn is_reached_by(&self, game: &Game) -> bool {
         self.state == game.context.state.before_journal()
     }
-}
 
-impl Game {
-    /// Ends a game that has played a tape and has no entry left, if the game of the tape is over.
-    fn end_behind_tape(&mut self, is_over: bool) {
-        if is_over && self.context.state.outcome().is_none() && self.context.state.agenda().first().is_none() {
-            self.end_for_want_of_entries();
+    /// Marks the last action of an older file, if the game ended behind it for want of entries: today's files say it.
+    pub fn mark_end(&self, done: &mut [Done]) {
+        let ended = self.state.outcome() == Some(NOTHING_LEFT) && self.state.agenda().first().is_none();
+        if ended
+            && !done.iter().any(|done| done.ended)
+            && let Some(last) = done.last_mut()
+        {
+            last.ended = true;
         }
     }
 }
@@ -121,7 +120,6 @@ impl Session {
         (game.open, game.context.strict) = (None, true);
         let done = played.lend(move |game, vm| replay(game, vm, &part)).map_err(Refusal::from)?;
         done.map_err(wrong)?;
-        played.game_mut().end_behind_tape(unplayed.is_over);
         if hash_of(&played.state_bytes()) != unplayed.state || played.game().history.len() != unplayed.actions {
             return Err(wrong("it leads to another state".into()));
         }

@@ -152,15 +152,24 @@ impl Game {
 
     /// Counts on from the actions that stand.
     pub(super) fn renumber(&mut self) {
+        // What was recorded just before may be younger: an edit, while the action that it came before was open.
         let known = self.history.iter().rev().take(RECORDED).map(|done| done.number);
         let open = self.open.iter().chain(&self.held).map(|open| open.number);
-        self.next_number = known.chain(open).max().unwrap_or(0) + 1;
+        self.next_number = known.chain(open).max().unwrap_or(0).saturating_add(1);
     }
 
     /// Sends an event out.
     pub(super) fn tell(&mut self, event: Event) {
         if self.context.listening {
             self.outbox.push(event);
+        }
+    }
+
+    /// What an action told that is dropped does not stand.
+    pub(super) fn withdraw(&mut self, open: &Open) {
+        if !open.events.is_empty() {
+            let happening = Happening::Withdrawn { from: 0 };
+            self.tell(Event { action: open.number, n: 0, audience: Audience::Everybody, happening });
         }
     }
 
@@ -314,11 +323,9 @@ impl Game {
                 last.events = last.events.iter().map(|event| Event { action: done.number, ..event }).collect();
             }
         }
-        // What was recorded just before may be younger: an edit, while the action that it came before was open.
-        let recorded = self.history.iter().rev().take(RECORDED).map(|done| (done.number, last_seq_of(done)));
-        let (numbers, decisions): (Vec<u32>, Vec<Option<u32>>) = recorded.unzip();
-        self.next_number = numbers.into_iter().max().map_or(1, |number| number.saturating_add(1));
-        self.next_seq = decisions.into_iter().flatten().max().map_or(1, |seq| seq.saturating_add(1));
+        self.renumber();
+        let decisions = self.history.iter().rev().take(RECORDED).filter_map(last_seq_of);
+        self.next_seq = decisions.max().unwrap_or(0).saturating_add(1);
         self.end_as(done);
     }
 

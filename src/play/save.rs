@@ -252,6 +252,9 @@ impl Session {
         });
         let (seats, state) = (saved.setup.seats.clone(), saved.state.clone());
         let mut session = Session::start(&rules, setup)?;
+        if let Some(end) = &saved.end {
+            end.mark_end(&mut saved.done);
+        }
         let end = saved.end.take().filter(|end| {
             let same = saved.first.is_none() && saved.began.is_none() && saved.pending.is_none() && other.is_none();
             same && end.fits(&saved.done, &rules)
@@ -324,7 +327,7 @@ impl Session {
             }
             from = to + 1;
         }
-        if end.is_some_and(|end| !end.is_reached_by(self.game_mut())) {
+        if end.is_some_and(|end| !end.is_reached_by(self.game())) {
             return Err("its tape leads to another state than its checkpoint holds".into());
         }
         if let Some(pending) = &saved.pending {

@@ -24,8 +24,11 @@ pub(super) enum Op {
         name: Arc<str>,
     },
     Skip,
-    /// Other rules were asked for.
-    Rules(Arc<Ruleset>),
+    /// Other rules were asked for. `at`: how many actions were done where they had come into force.
+    Rules {
+        rules: Arc<Ruleset>,
+        at: Option<usize>,
+    },
 }
 
 impl Op {
@@ -160,7 +163,7 @@ impl Game {
     pub fn next_redo_by(&self) -> Option<Arc<str>> {
         match self.redo.last()? {
             Op::Answer { seat, .. } | Op::Free { seat, .. } => Some(seat.clone()),
-            Op::Edit(_) | Op::Skip | Op::Rules(_) => Some(Arc::from(MASTER)),
+            Op::Edit(_) | Op::Skip | Op::Rules { .. } => Some(Arc::from(MASTER)),
         }
     }
 
@@ -336,7 +339,10 @@ impl Game {
                 self.act(seat, name.clone())?;
                 format!("redid {name}")
             }
-            Op::Rules(rules) => self.redo_asking(rules)?,
+            Op::Rules { rules, at } => {
+                at.into_iter().for_each(|at| self.take_back_to(at));
+                self.redo_asking(rules)?
+            }
             Op::Skip => {
                 self.advance(vm, u64::MAX);
                 self.remedy(Remedy::SkipAction)?;
@@ -363,6 +369,36 @@ impl Game {
         self.redo = rest;
         self.redo.pop();
         Ok(UndoReport { text, seat: whose, audience, changes: Vec::new() })
+    }
+
+    /// Takes back what the game has done by itself since so many actions were done. Where somebody has decided anything since,
+    /// or has changed the rules, nothing is taken back.
+    fn take_back_to(&mut self, count: usize) {
+        let by_itself =
+            |done: &Done| last_seq_of(done).is_none() && matches!(done.cause, Cause::Entry { .. } | Cause::Free { .. });
+        if self.decided_in_open() || !self.history.get(count..).is_some_and(|since| since.iter().all(by_itself)) {
+            return;
+        }
+        self.park();
+        if let Some(open) = self.open.take() {
+            self.context.set_position(open.before);
+            self.withdraw(&open);
+        }
+        self.held.clear();
+        while self.history.len() > count
+            && let Some(done) = self.pop_done()
+        {
+            self.context.state.take_back(&done.changes.get());
+            self.context.set_position(done.before);
+        }
+        self.renumber();
+        self.asked_policies = self.policies_were_asked();
+    }
+
+    /// Whether a person has decided anything in what is open or waits.
+    fn decided_in_open(&self) -> bool {
+        let mut open = self.open.iter().chain(&self.held);
+        self.has_queued() || open.any(|open| open.last_seq().max(open.seq).is_some())
     }
 
     /// How many decisions people have made that stand: how often [`Game::undo`] has something to take back.

@@ -47,7 +47,7 @@ impl Game {
     pub(in crate::play) fn undo_asking(&mut self) -> Option<UndoReport> {
         let pending = self.pending.take_if(|pending| pending.asked_at == self.next_seq)?;
         let text = format!("undid asking for {}", pending.rules.name());
-        self.push_redo(Op::Rules(pending.rules));
+        self.push_redo(Op::Rules { rules: pending.rules, at: None });
         Some(UndoReport::open(text, None, Vec::new()))
     }
 
@@ -261,10 +261,7 @@ impl Game {
         self.park();
         if let Some(open) = self.open.take() {
             self.context.set_position(open.before);
-            if !open.events.is_empty() {
-                let happening = Happening::Withdrawn { from: 0 };
-                self.tell(Event { action: open.number, n: 0, audience: Audience::Everybody, happening });
-            }
+            self.withdraw(&open);
         }
         let to = context.rules.clone();
         let before = self.context.position();
@@ -326,7 +323,7 @@ impl Game {
             self.context.rules = before.rules;
         }
         self.context.set_position(done.before);
-        self.push_redo(Op::Rules(now));
+        self.push_redo(Op::Rules { rules: now, at: Some(self.history.len()) });
         UndoReport::open(text, None, Vec::new())
     }
 }
