@@ -134,14 +134,17 @@ pub struct Args {
 /// Turns `--TOPIC ANSWER` behind `odds` into `--answer TOPIC=ANSWER`: the topics are the ruleset's own.
 pub fn topics_as_answers(call: Vec<OsString>, known: &[String]) -> Vec<OsString> {
     // Only an option with a value can stand before the command: `--rulesets DIR`.
-    let mut before =
-        call.iter().skip(1).skip_while(|arg| *arg == "--rulesets" || arg.to_string_lossy().starts_with("--rulesets="));
-    let first = if call.get(1).is_some_and(|arg| arg == "--rulesets") { before.nth(1) } else { before.next() };
-    if first.is_none_or(|command| command != "odds") {
+    let command = match call.get(1).map(|arg| arg.to_string_lossy()) {
+        Some(arg) if arg == "--rulesets" => 3,
+        Some(arg) if arg.starts_with("--rulesets=") => 2,
+        _ => 1,
+    };
+    if call.get(command).is_none_or(|command| command != "odds") {
         return call;
     }
-    let mut turned = Vec::new();
-    let mut args = call.into_iter().peekable();
+    let mut args = call.into_iter();
+    let mut turned: Vec<OsString> = args.by_ref().take(command + 1).collect();
+    let mut args = args.peekable();
     while let Some(arg) = args.next() {
         let topic = arg.to_str().and_then(|text| text.strip_prefix("--")).filter(|name| !name.is_empty());
         let topic = topic.map(|text| text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value))));
