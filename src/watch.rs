@@ -275,8 +275,9 @@ struct Watch {
     /// Folders under watch, with what tells one from another in its place.
     watched: BTreeMap<PathBuf, Option<u64>>,
     told_polling: bool,
-    /// The problems that were told last.
-    broken: Option<String>,
+    /// The problems that were told last, behind the identity of the files that have them, where they could be read: whoever
+    /// saves another mistake hears of it, even if the words are the same.
+    broken: Option<(String, String)>,
     seen: Print,
     /// When the last change was seen.
     changed: Instant,
@@ -349,12 +350,16 @@ impl Watch {
         loop {
             self.look();
             let seen = self.print();
+            let mut identity = String::new();
             let loaded = match self.read() {
                 Ok(stack) if stack.hash() == self.hash && self.broken.is_none() => {
                     self.seen = seen;
                     return true;
                 }
-                Ok(stack) => Ruleset::load_read(stack, &self.layers),
+                Ok(stack) => {
+                    identity = stack.hash();
+                    Ruleset::load_read(stack, &self.layers)
+                }
                 Err(error) => Err(error),
             };
             // What cannot be loaded, and what lacks a file, may be half of a change: an editor may be about to put it there.
@@ -377,8 +382,9 @@ impl Watch {
                 Ok(rules) => self.publish(rules),
                 Err(error) => {
                     let text = error.problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
-                    if self.broken.as_ref() != Some(&text) {
-                        self.broken = Some(text);
+                    let told = Some((identity, text));
+                    if self.broken != told {
+                        self.broken = told;
                         self.news.broken(error);
                     }
                 }

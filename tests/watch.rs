@@ -163,6 +163,12 @@ fn what_is_broken_is_told_once_and_the_repair_as_well() {
     assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
     assert_eq!(error.problems[0].path, "tug/maneuvers/pull.luau");
     assert_eq!(error.problems[0].line, Some(1));
+    // Whoever saves the same mistake in other words hears of it again, and of the same file does not.
+    fs::write(&card, "return {  ").unwrap();
+    let Watched::Broken(again) = table.next() else { panic!("it is still broken") };
+    assert_eq!(again.problems[0].to_string(), error.problems[0].to_string());
+    fs::write(&card, "return {  ").unwrap();
+    assert!(table.watcher.wait(Duration::from_secs(2)).is_none());
     fs::write(&card, table.pull(3)).unwrap();
     let (rules, changed) = table.loaded();
     assert!(changed.is_empty(), "{changed:?}");
