@@ -9,6 +9,7 @@ use crate::state::{Audience, EntityId, Value};
 /// Names an open question: the action that asks, and the place of its answer on that action's tape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[serde(expecting = "the id of a question: its `action` and its `ordinal`")]
 pub struct QuestionId {
     /// Number of the action, counted from 1 over the whole game.
     pub action: u32,
