@@ -350,18 +350,13 @@ impl Watch {
         loop {
             self.look();
             let seen = self.print();
-            let mut identity = String::new();
-            let loaded = match self.read() {
-                Ok(stack) if stack.hash() == self.hash && self.broken.is_none() => {
-                    self.seen = seen;
-                    return true;
-                }
-                Ok(stack) => {
-                    identity = stack.hash();
-                    Ruleset::load_read(stack, &self.layers)
-                }
-                Err(error) => Err(error),
-            };
+            let read = self.read();
+            let identity = read.as_ref().map(|stack| stack.hash()).unwrap_or_default();
+            if identity == self.hash && self.broken.is_none() {
+                self.seen = seen;
+                return true;
+            }
+            let loaded = read.and_then(|stack| Ruleset::load_read(stack, &self.layers));
             // What cannot be loaded, and what lacks a file, may be half of a change: an editor may be about to put it there.
             let doubtful = self.doubts(&loaded);
             if begun.elapsed() < if doubtful { LAST_PATIENCE } else { PATIENCE } {

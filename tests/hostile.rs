@@ -324,15 +324,7 @@ fn what_eats_memory_is_contained_in_a_simulation_and_in_odds() {
         let rules = Ruleset::load(&library(&[("card", body)]), "bad").unwrap();
         let setup = Setup::table(Value::map::<&str>([])).seat("players", Driver::Policy("steady".into()));
         let variant = Variant { name: "it".into(), rules: rules.clone(), setup, ahead: Default::default() };
-        let plan = Simulation {
-            scenario: "plain".into(),
-            variants: vec![variant],
-            trials: 3,
-            seed: 1,
-            until: None,
-            actions: 50,
-            memo: MemoUse::default(),
-        };
+        let plan = simulation(variant, 3, 50, MemoUse::default());
         let findings = plan.run(3, None, None, &mut |_, _| true).unwrap();
         assert_eq!(findings.tallies[0].left_out.len(), 3, "{name}");
         let position = Position { card: "trick".into(), ..Position::default() };
@@ -417,15 +409,7 @@ fn in_its_places(at: usize, name: &str, body: &str, everywhere: bool) -> (Vec<(D
             judge("sim", &mut || {
                 let setup = Setup::table(Value::map::<&str>([])).seat("players", Driver::Policy("steady".into()));
                 let variant = Variant { name: "it".into(), rules: rules.clone(), setup, ahead: Default::default() };
-                let plan = Simulation {
-                    scenario: "plain".into(),
-                    variants: vec![variant],
-                    trials: 1,
-                    seed: 1,
-                    until: None,
-                    actions: 1,
-                    memo: MemoUse::default(),
-                };
+                let plan = simulation(variant, 1, 1, MemoUse::default());
                 plan.run(1, None, None, &mut |_, _| true).unwrap();
             });
         }
@@ -522,15 +506,7 @@ fn all_overviews_together_have_one_budget_and_so_have_all_statistics() {
     assert!(fault.contains("budget"), "{fault}");
 
     let variant = Variant::new("bad", &rules, Setup::table(Value::map::<&str>([]))).unwrap();
-    let plan = Simulation {
-        scenario: "plain".into(),
-        variants: vec![variant],
-        trials: 1,
-        seed: 1,
-        until: None,
-        actions: 1_000,
-        memo: MemoUse::default(),
-    };
+    let plan = simulation(variant, 1, 1_000, MemoUse::default());
     let findings = plan.run(1, None, None, &mut |_, _| true).unwrap();
     let why = &findings.tallies[0].left_out[0].why;
     assert!(why.contains("budget"), "{why}");
@@ -541,19 +517,16 @@ fn a_simulated_game_that_takes_long_is_left_out_and_few_of_them_end_the_simulati
     let body = "for _ = 1, 100000 do end";
     let rules = Ruleset::load(&library(&[("card", body)]), "bad").unwrap();
     let setup = Setup::table(Value::map::<&str>([])).seat("players", Driver::Policy("steady".into()));
-    let plan = Simulation {
-        scenario: "plain".into(),
-        variants: vec![Variant::new("bad", &rules, setup).unwrap()],
-        trials: 100,
-        seed: 1,
-        until: None,
-        actions: u64::MAX,
-        memo: MemoUse::Never,
-    };
+    let plan = simulation(Variant::new("bad", &rules, setup).unwrap(), 100, u64::MAX, MemoUse::Never);
     let findings = plan.run(1, None, None, &mut |_, _| true).unwrap();
     let left_out = &findings.tallies[0].left_out;
     assert!(left_out.len() == 2 && left_out[0].why.contains("processor time"), "{left_out:?}");
     assert!(findings.gave_up_on(0));
+}
+
+/// Trials of a variant of the corpus.
+fn simulation(variant: Variant, trials: u64, actions: u64, memo: MemoUse) -> Simulation {
+    Simulation { scenario: "plain".into(), variants: vec![variant], trials, seed: 1, until: None, actions, memo }
 }
 
 /// Processor time of the programs that this process has waited for.

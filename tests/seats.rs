@@ -945,18 +945,24 @@ fn set(session: &mut Session, values: &[(&str, &str, Value)]) {
     }
 }
 
+/// Deals the other seat a card that the seat does not hold, and a ward by this rule.
+fn deal(ward: &str) -> String {
+    format!(
+        "deal = function(seat)
+            local held = other(other(seat).seat).held
+            local left = {{}}
+            for card = 1, 4 do
+                if card ~= held then left[#left + 1] = card end
+            end
+            other(seat):set(\"held\", (rb.draw(left)))
+            other(seat):set(\"ward\", {ward})
+        end,"
+    )
+}
+
 #[test]
 fn odds_of_hidden_cards_are_exact_over_all_that_can_be_held() {
-    const DEAL: &str = "deal = function(seat)
-        local held = other(other(seat).seat).held
-        local left = {}
-        for card = 1, 4 do
-            if card ~= held then left[#left + 1] = card end
-        end
-        other(seat):set(\"held\", (rb.draw(left)))
-        other(seat):set(\"ward\", rb.roll(\"1d2\", \"a ward?\") == 1)
-    end,";
-    let mut session = duel(DEAL);
+    let mut session = duel(&deal("rb.roll(\"1d2\", \"a ward?\") == 1"));
     for (own, wins) in [(1, 0), (2, 1), (3, 2), (4, 3)] {
         for (theirs, ward) in [(1, true), (4, false)] {
             set(&mut session, &[("north", "held", Value::Int(own)), ("south", "held", Value::Int(theirs))]);
@@ -983,18 +989,9 @@ fn odds_of_hidden_cards_are_exact_over_all_that_can_be_held() {
 
 #[test]
 fn seats_that_share_a_screen_look_ahead_from_the_hand_of_the_one_that_is_asked() {
-    const DEAL: &str = "deal = function(seat)
-        local held = other(other(seat).seat).held
-        local left = {}
-        for card = 1, 4 do
-            if card ~= held then left[#left + 1] = card end
-        end
-        other(seat):set(\"held\", (rb.draw(left)))
-        other(seat):set(\"ward\", false)
-    end,";
     // In the order of the names, the seat that is asked stands first, and then last.
     for together in [["north", "south"], ["north", "east"]] {
-        let mut session = duel(DEAL);
+        let mut session = duel(&deal("false"));
         for (own, wins) in [(1, 0), (2, 1), (3, 2), (4, 3)] {
             set(&mut session, &[("north", "held", Value::Int(own)), ("south", "held", Value::Int(1))]);
             let place = asked(&session, "north", "card").id;
