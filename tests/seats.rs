@@ -1120,7 +1120,10 @@ fn an_audience_that_is_no_seat_is_refused_with_the_nearest() {
         Ruleset::load(&Library::from_files(files), "duel").map(|_| ()).unwrap_err().to_string()
     };
     let error = load("ward = rb.bool({ audience = \"seat\" })", "ward = rb.bool({ audience = \"nroth\" })");
-    assert!(error.contains("has the audience `nroth`, which is no seat (did you mean `north`?)"), "{error}");
+    assert!(
+        error.contains("has the audience `nroth`, which is neither a field nor a seat (did you mean `north`?)"),
+        "{error}"
+    );
     let error = load("title = \"seat\",", "title = \"seat\", audience = { \"gm\", \"suoth\" },");
     assert!(error.contains("the kind `player` has the audience `suoth`"), "{error}");
 }

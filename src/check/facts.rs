@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::data;
 use super::slip::is_slip;
 use crate::dice::Dice;
-use crate::ruleset::{Card, Fact, Problem, Rulebook, Stack, nearest};
+use crate::ruleset::{Card, Fact, Problem, Rulebook, Stack, instead_or};
 use crate::state::Value;
 
 /// The number of facts that must agree before a different one is reported.
@@ -89,10 +89,8 @@ fn odd_names(stack: &Stack, own: usize, rules: &Rulebook) -> Vec<Problem> {
             if said.len() <= AGREEING || !ours {
                 continue;
             }
-            let cure = match nearest(text, ids.iter().map(String::as_str)) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("all others under `{key}` are ids of {sort}s"),
-            };
+            let otherwise = format!("all others under `{key}` are ids of {sort}s");
+            let cure = instead_or(text, ids.iter().map(String::as_str), otherwise);
             found.push(Problem::new(path.as_str(), format!("there is no {sort} `{text}`")).at(*at).with_cure(cure));
         }
     }

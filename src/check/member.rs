@@ -2,7 +2,7 @@ use super::known::instead;
 use super::script::Reader;
 use super::symbol::Symbol;
 use super::syntax::{literal, text};
-use crate::ruleset::nearest;
+use crate::ruleset::{instead_or, nearest};
 use crate::script::api;
 use crate::script::syntax::{Expression, ExpressionKind, Location};
 
@@ -60,13 +60,9 @@ impl Reader<'_> {
                 let known: Vec<String> =
                     api::QUESTION_FIELDS.iter().chain(own).chain(&["kind"]).map(ToString::to_string).collect();
                 if !known.iter().any(|known| known == name) {
-                    let cure = match nearest(name, known.iter().map(String::as_str)) {
-                        Some(near) => format!("did you mean `{near}`?"),
-                        None => {
-                            "it has topic, about, seat, kind, options, min, max, total; `about` is who is asked for"
-                                .to_string()
-                        }
-                    };
+                    let otherwise =
+                        "it has topic, about, seat, kind, options, min, max, total; `about` is who is asked for";
+                    let cure = instead_or(name, known.iter().map(String::as_str), otherwise);
                     self.problem(at, (format!("a question has no `{name}`"), cure));
                 }
             }

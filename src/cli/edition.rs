@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Result;
+use riskbreaker::ruleset::instead_or;
 use riskbreaker::{Library, Ruleset};
 
-use super::nearest::nearest;
 use super::revision::Revision;
 use super::{CallError, call_error, library};
 
@@ -97,10 +97,8 @@ impl Editions {
         }
         let rulesets = library::listed(&self.library)?;
         let known = here.rules.scenarios().keys().map(|name| &**name).chain(rulesets.iter().map(String::as_str));
-        let hint = match nearest(word, known) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => "type for example `compare riskbreaker-0.0.3`, `compare SWITCH=VALUE`, `compare HEAD~1`".to_owned(),
-        };
+        let example = "type for example `compare riskbreaker-0.0.3`, `compare SWITCH=VALUE`, `compare HEAD~1`";
+        let hint = instead_or(word, known, example);
         Err(call_error(format!(
             "`{word}` is no ruleset, house rule, folder, git revision or scenario of {}; {hint}",
             self.id
@@ -120,11 +118,8 @@ fn settings(rules: &Ruleset, word: &str) -> Result<Vec<(String, String)>> {
         };
         let (switch, value) = (switch.trim(), value.trim());
         let Some(known) = rules.switch(switch) else {
-            let near = nearest(switch, rules.switches().map(|known| known.name.as_str()));
-            let hint = near.map_or_else(
-                || format!("`riskbreaker rules show {}` lists them", rules.id()),
-                |near| format!("did you mean `{near}`?"),
-            );
+            let list = format!("`riskbreaker rules show {}` lists them", rules.id());
+            let hint = instead_or(switch, rules.switches().map(|known| known.name.as_str()), list);
             return Err(call_error(format!("{} has no house rule `{switch}`; {hint}", rules.id())));
         };
         known.parse(value).map_err(|error| call_error(error.to_string()))?;

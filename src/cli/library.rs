@@ -112,11 +112,7 @@ pub fn all(library: &Library) -> Result<Vec<String>> {
 /// A suggestion for an unknown id.
 pub fn instead(library: &Library, id: &str) -> String {
     let ids = listed(library).unwrap_or_default();
-    match super::nearest::nearest(id, ids.iter().map(String::as_str)) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None if ids.is_empty() => format!("there is none in {}", library.describe()),
-        None => format!("known: {}", ids.join(", ")),
-    }
+    riskbreaker::ruleset::instead(id, ids.iter().map(String::as_str))
 }
 
 /// Prints all problems of a ruleset and returns their sum as an error.

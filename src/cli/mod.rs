@@ -13,7 +13,7 @@ mod go_on;
 mod interrupt;
 mod library;
 mod merge;
-mod nearest;
+mod named;
 mod new;
 mod odds;
 mod page;

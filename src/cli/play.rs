@@ -5,12 +5,11 @@ use std::sync::{Arc, Mutex};
 
 use anyhow::Result;
 use clap::Parser;
-use riskbreaker::ruleset::changes_between;
+use riskbreaker::ruleset::{changes_between, nearest};
 use riskbreaker::store::Campaign;
 use riskbreaker::{DiceSource, Driver, Library, Ruleset, Scenario, Session, Setup, StartError, Value};
 use serde_json::json;
 
-use super::nearest::nearest;
 use super::repl::{Editor, Lines, Lookout, Repl, Vocabulary};
 use super::report::system;
 use super::roll::random_seed;

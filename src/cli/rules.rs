@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use clap::Subcommand;
-use riskbreaker::ruleset::{Contrast, Fact};
+use riskbreaker::ruleset::{Contrast, Fact, instead, instead_or};
 use riskbreaker::state::readable_name;
 use riskbreaker::{Card, Happening, Library, Ruleset, Session, Step, Value};
 use serde_json::json;
 
-use super::nearest::{Named, named, nearest};
+use super::named::{Named, named};
 use super::row::{Row, Span};
 use super::screen::Screen;
 use super::{call_error, file, library, report};
@@ -376,11 +376,8 @@ fn chosen(mut contrast: Contrast, only: &[String]) -> Result<Contrast> {
     let plain = |title: &str| title.replace(' ', "-");
     if let Some(unknown) = only.iter().find(|name| !Contrast::TITLES.iter().any(|title| plain(title) == **name)) {
         let titles: Vec<String> = Contrast::TITLES.iter().map(|title| plain(title)).collect();
-        let instead = match nearest(unknown, titles.iter().map(String::as_str)) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("known: {}", titles.join(", ")),
-        };
-        return Err(call_error(format!("there is no sort `{unknown}`; {instead}")));
+        let meant = instead(unknown, titles.iter().map(String::as_str));
+        return Err(call_error(format!("there is no sort `{unknown}`; {meant}")));
     }
     contrast.sections.retain(|section| only.is_empty() || only.contains(&plain(section.title)));
     Ok(contrast)
@@ -439,14 +436,8 @@ pub fn find_card<'r>(rules: &'r Ruleset, text: &str) -> Result<&'r Card, String>
         },
     };
     found.ok_or_else(|| {
-        let names = cards.iter().flat_map(|card| [&*card.id, &*card.title]);
-        match nearest(text, names) {
-            Some(near) => format!("{} has no card `{text}`; did you mean `{near}`?", rules.id()),
-            None if cards.is_empty() => format!("{} has no cards", rules.id()),
-            None => {
-                let ids: Vec<&str> = cards.iter().map(|card| &*card.id).collect();
-                format!("{} has no card `{text}`; it has {}", rules.id(), ids.join(", "))
-            }
-        }
+        let ids = || cards.iter().map(|card| &*card.id);
+        let meant = instead_or(text, cards.iter().map(|card| &*card.title), instead(text, ids()));
+        format!("{} has no card `{text}`; {}", rules.id(), instead_or(&id, ids(), meant))
     })
 }

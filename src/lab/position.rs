@@ -8,6 +8,7 @@ use crate::play::{
     Answer, Ask, Driver, Edit, Game, Given, Machine, Question, QuestionId, Refusal, Ruleset, Session, Setup, Slot,
     StartError, Step, Viewer,
 };
+use crate::ruleset::instead;
 use crate::state::{EntityId, Type, Value};
 
 /// A card about to be played, in a position that a scenario leads to.
@@ -70,13 +71,8 @@ impl Position {
     pub fn odds(&self, rules: &Arc<Ruleset>) -> Result<(Odds, Place), Refusal> {
         if rules.card(&self.card).is_none() {
             let ids = rules.cards().iter().map(|card| &*card.id);
-            return Err(Refusal::new(match crate::ruleset::nearest(&self.card, ids.clone()) {
-                Some(near) => format!("{} has no card `{}`; did you mean `{near}`?", rules.id(), self.card),
-                None if rules.cards().is_empty() => format!("{} has no cards", rules.id()),
-                None => {
-                    format!("{} has no card `{}`; it has {}", rules.id(), self.card, ids.collect::<Vec<_>>().join(", "))
-                }
-            }));
+            let meant = instead(&self.card, ids);
+            return Err(Refusal::new(format!("{} has no card `{}`; {meant}", rules.id(), self.card)));
         }
         let (mut session, mut way) = (self.start(rules)?, Way::new());
         let mut note = |session: &Session, question: &Question, answer: &Answer| {
@@ -175,12 +171,8 @@ impl Position {
             return Refusal::new(format!("{unknown}{of}"));
         }
         let whom = self.actor.as_deref().unwrap_or("anybody");
-        let hint = match crate::ruleset::nearest(whom, asked.iter().map(String::as_str)) {
-            Some(near) => format!("; did you mean {near}?"),
-            None if asked.is_empty() => String::new(),
-            None => format!("; those who are asked for it: {}", asked.join(", ")),
-        };
-        Refusal::new(format!("{whom} is never asked for `{}`: the scenario {how}{hint}", self.card))
+        let meant = instead(whom, asked.iter().map(String::as_str));
+        Refusal::new(format!("{whom} is never asked for `{}`: the scenario {how}; {meant}", self.card))
     }
 
     /// The open question that offers the card to the one who is to play it.
@@ -223,10 +215,8 @@ fn watched(session: &Session, title: &str, name: &str) -> Result<(EntityId, Arc<
         return Ok((entity, field.name.clone()));
     }
     let title = view.title(entity);
-    Err(Refusal::new(match crate::ruleset::nearest(name, names.iter().map(|name| &**name)) {
-        Some(near) => format!("{title} has no `{name}`; did you mean `{near}`?"),
-        None => format!("{title} has no `{name}`; it has {}", names.join(", ")),
-    }))
+    let meant = instead(name, names.iter().map(|name| &**name));
+    Err(Refusal::new(format!("{title} has no `{name}`; {meant}")))
 }
 
 /// Reads a typed value for a field.
@@ -313,9 +303,8 @@ impl Session {
         };
         let rules = self.ruleset();
         let Some(declared) = rules.switch(switch) else {
-            let near = crate::ruleset::nearest(switch, rules.switches().map(|switch| &*switch.name));
-            let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-            return Err(Refusal::new(format!("{} has no switch `{switch}`{near}", rules.id())));
+            let meant = instead(switch, rules.switches().map(|switch| &*switch.name));
+            return Err(Refusal::new(format!("{} has no switch `{switch}`; {meant}", rules.id())));
         };
         let query = query.must_fit()?;
         let value = declared.parse(value).map_err(|error| Refusal::new(error.to_string()))?.as_value();

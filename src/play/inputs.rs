@@ -14,7 +14,7 @@ use super::{
     Term,
 };
 use crate::dice::{Dice, Roll, ranks};
-use crate::ruleset::nearest;
+use crate::ruleset::instead;
 use crate::state::{Audience, EntityId, Value};
 
 /// How the tape labels a draw from a deck.
@@ -596,11 +596,8 @@ impl ActionContext {
         let rules = self.rules.clone();
         let known: Vec<&str> = rules.seats().keys().map(String::as_str).collect();
         if !known.contains(&seat) {
-            let message = match nearest(seat, known.iter().copied()) {
-                Some(near) => format!("there is no seat `{seat}`; did you mean `{near}`?"),
-                None => format!("there is no seat `{seat}`; the manifest has {}", known.join(", ")),
-            };
-            return Err(self.fault(message));
+            let meant = instead(seat, known.iter().copied());
+            return Err(self.fault(format!("there is no seat `{seat}`; {meant}")));
         }
         self.seats.insert(Arc::from(seat), Driver::Human);
         Ok(())

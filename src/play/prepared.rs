@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{ActionContext, Driver, Game, Ruleset, Setup, StartError};
+use crate::ruleset::instead;
 use crate::state::Value;
 
 /// A setup that has been checked, from which any number of games can begin.
@@ -68,10 +69,11 @@ fn settle_switches(rules: &Ruleset, setup: &Setup, scenario: &Value) -> Result<B
     for (name, value) in from_scenario.into_iter().chain(from_setup) {
         let Some(switch) = rules.switch(&name) else {
             let names = rules.switches().map(|switch| &*switch.name);
-            return Err(StartError::Switch(match crate::ruleset::nearest(&name, names) {
-                Some(near) => format!("{} has no switch `{name}`; did you mean `{near}`?", rules.id()),
-                None => format!("{} has no switch `{name}`", rules.id()),
-            }));
+            return Err(StartError::Switch(format!(
+                "{} has no switch `{name}`; {}",
+                rules.id(),
+                instead(&name, names)
+            )));
         };
         let value = switch.parse(&value.to_string()).map_err(|error| StartError::Switch(error.to_string()))?;
         values.insert(name, value.as_value());
@@ -93,15 +95,8 @@ fn settle_seats(rules: &Ruleset, setup: &Setup, scenario: &Value) -> Result<BTre
     seats.extend(setup.seats.iter().map(|(seat, driver)| (seat.clone(), driver.clone())));
     for (seat, driver) in &seats {
         if !rules.seats().contains_key(&**seat) {
-            let near = crate::ruleset::nearest(seat, rules.seats().keys().map(String::as_str));
-            return Err(StartError::Seat(match near {
-                Some(near) => format!("{} has no seat `{seat}`; did you mean `{near}`?", rules.id()),
-                None => format!(
-                    "{} has no seat `{seat}`; it has {}",
-                    rules.id(),
-                    rules.seats().keys().cloned().collect::<Vec<_>>().join(", ")
-                ),
-            }));
+            let meant = instead(seat, rules.seats().keys().map(String::as_str));
+            return Err(StartError::Seat(format!("{} has no seat `{seat}`; {meant}", rules.id())));
         }
         if let Driver::Policy(policy) = driver {
             known_policy(rules, policy).map_err(StartError::Seat)?;
@@ -114,13 +109,6 @@ pub(super) fn known_policy(rules: &Ruleset, policy: &str) -> Result<(), String> 
     if rules.policies().iter().any(|known| **known == *policy) {
         return Ok(());
     }
-    let names = rules.policies().iter().map(|known| &**known);
-    Err(match crate::ruleset::nearest(policy, names.clone().chain(["human", "absent"])) {
-        Some(near) => format!("{} has no policy `{policy}`; did you mean `{near}`?", rules.id()),
-        None => format!(
-            "{} has no policy `{policy}`; a seat is human, absent, or one of {}",
-            rules.id(),
-            names.collect::<Vec<_>>().join(", ")
-        ),
-    })
+    let known = rules.policies().iter().map(|known| &**known).chain(["human", "absent"]);
+    Err(format!("{} has no policy `{policy}`; {}", rules.id(), instead(policy, known)))
 }

@@ -7,6 +7,7 @@ use super::{
     Answer, Call, Edit, Event, Explanation, Fault, FreeAct, Game, Happening, MASTER, Machine, Question, QuestionId,
     Refusal, Remedy, Session, Step, Undone, View, Viewer,
 };
+use crate::ruleset::instead;
 use crate::state::{Audience, EntityId, Value};
 
 /// A game as one viewer sees it, and what that viewer may do: all that a client of a seat needs.
@@ -112,10 +113,7 @@ impl Session {
             return Ok(());
         }
         let names = seats.keys().map(String::as_str);
-        Err(Refusal::new(match crate::ruleset::nearest(name, names.clone()) {
-            Some(near) => format!("there is no seat `{name}`; did you mean `{near}`?"),
-            None => format!("there is no seat `{name}`; the seats are {}", names.collect::<Vec<_>>().join(", ")),
-        }))
+        Err(Refusal::new(format!("there is no seat `{name}`; {}", instead(name, names))))
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::StartError;
-use crate::ruleset::{Data, Problem, Rulebook, Source, nearest, plain};
+use crate::ruleset::{Data, Problem, Rulebook, Source, instead, plain};
 use crate::state::Value;
 
 /// How a game begins.
@@ -93,11 +93,7 @@ impl Scenario {
         let scenarios = rules.scenarios();
         scenarios.get(name).cloned().ok_or_else(|| {
             let names = scenarios.keys().map(String::as_str);
-            let instead = match nearest(name, names.clone()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None if scenarios.is_empty() => "it has none".into(),
-                None => format!("it has {}", names.collect::<Vec<_>>().join(", ")),
-            };
+            let instead = instead(name, names);
             StartError::NoScenario { ruleset: rules.id().to_string(), name: name.to_string(), instead }
         })
     }

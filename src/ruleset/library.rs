@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::folder::{Folder, Intake};
 use super::manifest::{ID_RULE, Manifest, is_ruleset_id};
-use super::nearest::did_you_mean;
+use super::nearest::instead;
 use super::origin::Origin;
 use super::problem::{LoadError, Problem};
 use super::quoted::{printable, quoted};
@@ -203,7 +203,7 @@ impl Library {
     ///
     /// # Errors
     ///
-    /// There is no such ruleset (with the nearest id and the list), or everything that is wrong with its files.
+    /// There is no such ruleset (with the nearest id, or the list), or everything that is wrong with its files.
     pub fn read(&self, id: &str) -> Result<Folder, LoadError> {
         if !self.contains(id) {
             return Err(LoadError::new(id, vec![self.unknown(id)]));
@@ -253,9 +253,8 @@ impl Library {
 
     /// What to name instead of an id that is not there.
     pub(crate) fn instead_of(&self, id: &str) -> String {
-        let ids = self.ids();
-        let choices = did_you_mean(id, "known", ids.iter().map(String::as_str));
-        if is_ruleset_id(id) { choices } else { format!("{choices}; {ID_RULE}") }
+        let known = instead(id, self.ids().iter().map(String::as_str));
+        if is_ruleset_id(id) { known } else { format!("{known}; {ID_RULE}") }
     }
 }
 
@@ -381,14 +380,14 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_id_is_answered_with_the_nearest_and_the_list() {
+    fn an_unknown_id_is_answered_with_the_nearest_or_the_list() {
         let library = library(&["duel", "duel-2"]);
         assert_eq!(library.ids(), ["duel", "duel-2"]);
         assert_eq!(
             library.read("dule").unwrap_err().to_string(),
-            "cannot load ruleset `dule`:\n  dule: there is no ruleset `dule` in rulesets held in memory (did you mean `duel`? \
-             known: duel, duel-2)"
+            "cannot load ruleset `dule`:\n  dule: there is no ruleset `dule` in rulesets held in memory (did you mean `duel`?)"
         );
+        assert!(library.read("siege").unwrap_err().to_string().ends_with("(known: duel, duel-2)"));
         for id in ["", ".", "..", "../duel", "duel/", "Duel", "duel\0", "/"] {
             assert!(!library.contains(id) && library.read(id).is_err(), "{id}");
         }

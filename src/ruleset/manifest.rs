@@ -5,7 +5,7 @@ use serde::Serialize;
 use toml::de::DeValue;
 
 use super::document::{Document, Entry, in_order, kind_of, whole_number};
-use super::nearest::did_you_mean;
+use super::nearest::instead;
 use super::problem::Problem;
 use super::quoted::{quoted, turns_direction};
 use super::source::Source;
@@ -110,7 +110,7 @@ impl Reader<'_, '_> {
     fn manifest(&mut self, folder: &str) -> Option<Manifest> {
         let document = self.document;
         let entries = in_order(document.root());
-        self.known_keys(&entries, &KEYS, "allowed here");
+        self.known_keys(&entries, &KEYS);
         let mut required = |key: &str, example: &str| -> Option<String> {
             match find(&entries, key) {
                 Some(entry) => self.text(entry),
@@ -257,7 +257,7 @@ impl Reader<'_, '_> {
             self.wrong(&entry.key_span, format!("{} is no name of a switch", quoted(name)), cure);
         }
         let entries = self.table(entry)?;
-        self.known_keys(&entries, &SWITCH_KEYS, "a switch has");
+        self.known_keys(&entries, &SWITCH_KEYS);
         let text = match find(&entries, "text") {
             Some(text) => self.text(text),
             None => {
@@ -296,7 +296,7 @@ impl Reader<'_, '_> {
             (Some(values), None) => match values.value {
                 DeValue::Table(table) => {
                     let entries = in_order(table);
-                    self.known_keys(&entries, &RANGE_KEYS, "a range has");
+                    self.known_keys(&entries, &RANGE_KEYS);
                     self.range(values, &entries)
                 }
                 DeValue::Array(items) if items.iter().any(|item| item.get_ref().is_bool()) => {
@@ -382,12 +382,12 @@ impl Reader<'_, '_> {
         names
     }
 
-    fn known_keys(&mut self, entries: &[Entry<'_>], known: &[&str], list_name: &str) {
+    fn known_keys(&mut self, entries: &[Entry<'_>], known: &[&str]) {
         for entry in entries.iter().filter(|entry| !known.contains(&entry.key)) {
             let cure = if known != KEYS && KEYS.contains(&entry.key) {
                 "it belongs at the top of the file, above the first [section]".to_owned()
             } else {
-                did_you_mean(entry.key, list_name, known.iter().copied())
+                instead(entry.key, known.iter().copied())
             };
             self.wrong(&entry.key_span, format!("unknown key {}", quoted(entry.key)), cure);
         }
@@ -561,8 +561,7 @@ with = "skill"
         assert_eq!(
             problems.unwrap_err(),
             [
-                "my-game/ruleset.toml:2:1: unknown key `tittle` (did you mean `title`? allowed here: id, title, version, engine, \
-                 license, extends, layers, after, over, scenario, summary, switches, seats, words, known_as)",
+                "my-game/ruleset.toml:2:1: unknown key `tittle` (did you mean `title`?)",
                 "my-game/ruleset.toml: `title` is missing (add title = \"My Game\")",
                 "my-game/ruleset.toml:3:11: `version` must be a text, not a number with a point (put it in quotes: \"1.0\")",
                 "my-game/ruleset.toml:1:6: `My Game` is no id (an id has small letters, digits, `.`, `_` and `-`, and begins \

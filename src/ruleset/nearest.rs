@@ -4,7 +4,7 @@
 /// a letter too many, too few or wrong, or two swapped; case does not count. A candidate that begins with the word is near,
 /// too, if the word has three letters or more. Of equally near ones the first in the alphabet wins. Words over 64 letters are
 /// like nothing.
-pub(crate) fn nearest<'c, I>(word: &str, candidates: I) -> Option<&'c str>
+pub fn nearest<'c, I>(word: &str, candidates: I) -> Option<&'c str>
 where
     I: IntoIterator<Item = &'c str>,
 {
@@ -28,37 +28,28 @@ where
         .map(|(_, candidate)| candidate)
 }
 
-/// What to write instead of a word that was not understood: the nearest candidate, or else all of them.
-pub(crate) fn instead<'c, I>(word: &str, candidates: I) -> String
-where
-    I: IntoIterator<Item = &'c str> + Clone,
-{
-    match nearest(word, candidates.clone()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!("known: {}", candidates.into_iter().collect::<Vec<_>>().join(", ")),
-    }
-}
-
-/// Says what may stand where a word was not understood: the nearest candidate first, then all of them.
-pub(crate) fn did_you_mean<'c, I>(word: &str, list_name: &str, candidates: I) -> String
+/// What to write instead of a word that is not known: the nearest candidate, as `` did you mean `evening`? ``, or else the first
+/// twenty, as `known: evening, morning`.
+pub fn instead<'c, I>(word: &str, candidates: I) -> String
 where
     I: IntoIterator<Item = &'c str>,
 {
     const LISTED: usize = 20;
-    let candidates: Vec<&str> = candidates.into_iter().collect();
-    let mut text = match nearest(word, candidates.iter().copied()) {
-        Some(near) => format!("did you mean `{near}`? "),
-        None => String::new(),
+    let all: Vec<&str> = candidates.into_iter().collect();
+    let known = match all.get(LISTED..) {
+        _ if all.is_empty() => "there are none".to_owned(),
+        Some(more) if !more.is_empty() => format!("known: {} and {} more", all[..LISTED].join(", "), more.len()),
+        _ => format!("known: {}", all.join(", ")),
     };
-    if candidates.is_empty() {
-        text.push_str(&format!("{list_name}: none"));
-        return text;
-    }
-    text.push_str(&format!("{list_name}: {}", candidates[..candidates.len().min(LISTED)].join(", ")));
-    if candidates.len() > LISTED {
-        text.push_str(&format!(" and {} more", candidates.len() - LISTED));
-    }
-    text
+    instead_or(word, all, known)
+}
+
+/// What to write instead of a word that is not known: the nearest candidate, or else what `otherwise` says.
+pub fn instead_or<'c, I>(word: &str, candidates: I, otherwise: impl Into<String>) -> String
+where
+    I: IntoIterator<Item = &'c str>,
+{
+    nearest(word, candidates).map_or_else(|| otherwise.into(), |near| format!("did you mean `{near}`?"))
 }
 
 #[cfg(test)]
@@ -85,10 +76,13 @@ mod tests {
     }
 
     #[test]
-    fn the_choices_are_listed_after_the_nearest() {
-        assert_eq!(did_you_mean("ides", "allowed", ["id"]), "allowed: id");
-        assert_eq!(did_you_mean("titel", "allowed", ["id", "title"]), "did you mean `title`? allowed: id, title");
-        assert_eq!(did_you_mean("a", "known", []), "known: none");
+    fn the_nearest_is_named_or_else_those_that_are_known() {
+        assert_eq!(instead("titel", KEYS), "did you mean `title`?");
+        assert_eq!(instead("colour", KEYS), "known: title, version, extends, layers, id");
+        assert_eq!(instead("colour", ["id"; 22]), format!("known: {}id and 2 more", "id, ".repeat(19)));
+        assert_eq!(instead("colour", ["id"; 20]), format!("known: {}id", "id, ".repeat(19)));
+        assert_eq!(instead("a", []), "there are none");
+        assert_eq!(instead_or("colour", KEYS, "declare it"), "declare it");
     }
 
     #[test]

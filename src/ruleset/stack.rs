@@ -6,7 +6,7 @@ use super::folder::Folder;
 use super::layering::{Layering, with_layers};
 use super::library::Library;
 use super::manifest::{Manifest, Mention};
-use super::nearest::did_you_mean;
+use super::nearest::instead;
 use super::problem::{LoadError, Problem};
 use super::source::{Source, SourceKind};
 use super::switch::Switch;
@@ -197,7 +197,7 @@ impl Stack {
         let files = self.files_in("scenarios");
         let names = files.keys().filter_map(|path| path.strip_prefix("scenarios/")?.strip_suffix(".toml"));
         let problem = Problem::new(part.manifest_path(), format!("there is no `{path}`"));
-        Some(problem.at((mention.line, mention.column)).with_cure(did_you_mean(&mention.id, "known", names)))
+        Some(problem.at((mention.line, mention.column)).with_cure(instead(&mention.id, names)))
     }
 }
 
@@ -328,8 +328,7 @@ mod tests {
             told,
             [
                 "child: the list of layers names `hous`, which is not in rulesets held in memory (known: base, child)",
-                "child/ruleset.toml:4:11: `extends` names `bsae`, which is not in rulesets held in memory (did you mean `base`? \
-                 known: base, child)",
+                "child/ruleset.toml:4:11: `extends` names `bsae`, which is not in rulesets held in memory (did you mean `base`?)",
                 "child/ruleset.toml:5:11: `layers` names `huose`, which is not in rulesets held in memory (known: base, child)",
             ]
         );
@@ -465,7 +464,7 @@ mod tests {
         assert_eq!(with("duel").unwrap().scenario(), Some("duel"));
         assert_eq!(
             with("dual").unwrap_err().problems[0].to_string(),
-            "a/ruleset.toml:4:12: there is no `scenarios/dual.toml` (did you mean `duel`? known: duel)"
+            "a/ruleset.toml:4:12: there is no `scenarios/dual.toml` (did you mean `duel`?)"
         );
     }
 

@@ -8,7 +8,7 @@ use mlua::{Lua, Result, Table, Value as Lv};
 use super::conversion::{from_lua, sort_of, whole_of};
 use super::handles::Handles;
 use super::load::{Loader, sorted};
-use crate::ruleset::nearest;
+use crate::ruleset::{instead, instead_or};
 use crate::state::{Audience, AudienceRule, ENDING, Field, FieldId, Kind, KindId, Schema, Type, readable_name};
 
 /// What kinds declare beside their fields, by the name of the kind.
@@ -134,10 +134,8 @@ impl Loader<'_> {
                                 format!("the title of {name} names a text field, there is no text field `{title}`");
                             let texts =
                                 kind.fields.iter().filter(|field| field.ty == Type::Text).map(|field| &*field.name);
-                            let cure = match nearest(&title, texts) {
-                                Some(near) => format!("did you mean `{near}`?"),
-                                None => format!("declare {title} = rb.text() among its fields, or name another"),
-                            };
+                            let declare = format!("declare {title} = rb.text() among its fields, or name another");
+                            let cure = instead_or(&title, texts, declare);
                             self.problem("kinds", &format!("{name}/title"), message, Some(cure));
                         }
                     }
@@ -278,10 +276,8 @@ impl Loader<'_> {
         let wrong = |rule: &Option<AudienceRule>| {
             let Some(AudienceRule::Fixed(Audience::Only(named))) = rule else { return None };
             let wrong = named.iter().find(|name| ***name != *"gm" && !seats.contains_key(&***name))?;
-            Some(match nearest(wrong, seats.keys().map(String::as_str)) {
-                Some(near) => format!("has the audience `{wrong}`, which is no seat; did you mean `{near}`?"),
-                None => format!("has the audience `{wrong}`, which is neither a field nor a seat"),
-            })
+            let meant = instead(wrong, seats.keys().map(String::as_str));
+            Some(format!("has the audience `{wrong}`, which is neither a field nor a seat; {meant}"))
         };
         let mut problems = Vec::new();
         for kind in &schema.kinds {
@@ -463,12 +459,8 @@ fn read_type(table: &Table, kinds: &BTreeSet<String>) -> std::result::Result<Typ
             kind => {
                 let kind = kind.to_string().unwrap_or_default();
                 if !kinds.contains(&kind) {
-                    return Err(match nearest(&kind, kinds.iter().map(String::as_str)) {
-                        Some(near) => {
-                            format!("refers to the kind `{kind}`, which does not exist; did you mean `{near}`?")
-                        }
-                        None => format!("refers to the kind `{kind}`, which does not exist"),
-                    });
+                    let meant = instead(&kind, kinds.iter().map(String::as_str));
+                    return Err(format!("refers to the kind `{kind}`, which does not exist; {meant}"));
                 }
                 Type::Ref(Some(Arc::from(kind)))
             }

@@ -7,7 +7,7 @@ use mlua::{Result, Table, Value as Lv};
 use super::conversion::sort_of;
 use super::declared_kinds::OfKinds;
 use super::load::{Loader, sorted};
-use crate::ruleset::{Declarations, EntryName, FreeName, Problem, Statistic, nearest};
+use crate::ruleset::{Declarations, EntryName, FreeName, Problem, Statistic, instead_or};
 use crate::state::{ENDING, Type};
 
 impl Loader<'_> {
@@ -207,10 +207,8 @@ impl Loader<'_> {
                             whole.map(|field| format!("{}.{}", kind.name, field.name))
                         });
                         let fields: Vec<String> = fields.collect();
-                        let cure = match nearest(&text, fields.iter().map(String::as_str)) {
-                            Some(near) => format!("did you mean `{near}`?"),
-                            None => "name a kind and a field of it that rb.int declares".to_string(),
-                        };
+                        let otherwise = "name a kind and a field of it that rb.int declares";
+                        let cure = instead_or(&text, fields.iter().map(String::as_str), otherwise);
                         let at = if name.starts_with('[') { "statistics" } else { path.as_str() };
                         self.problem("play", at, message, Some(cure));
                         continue;

@@ -368,10 +368,8 @@ impl Loader<'_> {
         for part in self.stack.parts() {
             for id in part.manifest().known_as.keys().filter(|id| cards.iter().all(|card| *card.id != ***id)) {
                 let path = format!("{}/{}", part.id(), Manifest::FILE);
-                let mut problem = Problem::new(path, format!("`known_as` names `{id}`, and there is no such card"));
-                problem.cure =
-                    nearest(id, cards.iter().map(|card| &*card.id)).map(|near| format!("did you mean `{near}`?"));
-                self.problems.push(problem);
+                let problem = Problem::new(path, format!("`known_as` names `{id}`, and there is no such card"));
+                self.problems.push(problem.with_cure(instead(id, cards.iter().map(|card| &*card.id))));
             }
         }
     }
@@ -486,11 +484,10 @@ impl Loader<'_> {
                             for (verb, run) in sorted(&table)? {
                                 let at = format!("{path}/{verb}");
                                 if !verbs.iter().any(|known| **known == *verb) {
-                                    let near = nearest(&verb, verbs.iter().map(|verb| &**verb));
                                     let message =
                                         format!("{what} `{id}` hooks on the verb `{verb}`, which does not exist");
-                                    let cure = near.map(|near| format!("did you mean `{near}`?"));
-                                    self.problem(what, &at, message, cure);
+                                    let cure = instead(&verb, verbs.iter().map(|verb| &**verb));
+                                    self.problem(what, &at, message, Some(cure));
                                 }
                                 if !matches!(run, Lv::Function(_)) {
                                     let message = format!(
@@ -592,14 +589,11 @@ impl Loader<'_> {
                 }
                 continue;
             }
-            let near = nearest(&key, allowed.iter().map(String::as_str));
-            if open && facts.is_none() && near.is_none() {
+            let known = allowed.iter().map(String::as_str);
+            if open && facts.is_none() && nearest(&key, known.clone()).is_none() {
                 continue;
             }
-            let cure = match near {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("known keys are {}", allowed.join(", ")),
-            };
+            let cure = instead(&key, known);
             let of = if at.is_empty() { what.to_string() } else { format!("{what} `{at}`") };
             self.problem(what, &path, format!("unknown key `{key}` in {of}"), Some(cure));
         }

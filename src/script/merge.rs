@@ -4,7 +4,7 @@ use mlua::{Function, Lua, Result, Table, Value as Lv};
 
 use super::conversion::sort_of;
 use super::load::{line_of, sorted};
-use crate::ruleset::{Problem, Role, Stack, nearest};
+use crate::ruleset::{Problem, Role, Stack, instead_or};
 
 /// Deepest nesting of tables in a declaration.
 const MAX_DEPTH: usize = 16;
@@ -69,10 +69,7 @@ impl Declared {
 
 /// What to do where something is changed that is not there.
 fn not_below<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> String {
-    match nearest(name, names) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => "declare it anew, without rb.extend, rb.wrapped or rb.removed".to_string(),
-    }
+    instead_or(name, names, "declare it anew, without rb.extend, rb.wrapped or rb.removed")
 }
 
 /// Puts declarations on top of each other, and remembers which file each field came from.

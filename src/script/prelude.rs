@@ -7,7 +7,7 @@ use super::compile::{self, compile_file};
 use super::host::{self, HostState};
 use super::sandbox;
 use super::vm::Trusted;
-use crate::ruleset::{Stack, nearest};
+use crate::ruleset::{Stack, instead};
 
 /// The trusted script and its functions.
 pub(super) struct Prelude {
@@ -51,10 +51,8 @@ impl Prelude {
                             .map(|(_, path, _)| path.trim_end_matches(".luau").trim_end_matches(".lua").to_string())
                             .collect();
                         let _ = lua;
-                        Err(fault(match nearest(path, names.iter().map(String::as_str)) {
-                            Some(near) => format!("there is no file `{path}` in the ruleset; did you mean `{near}`?"),
-                            None => format!("there is no file `{path}` in the ruleset"),
-                        }))
+                        let meant = instead(path, names.iter().map(String::as_str));
+                        Err(fault(format!("there is no file `{path}` in the ruleset; {meant}")))
                     }
                 }
             })?,

@@ -5,7 +5,7 @@ use super::lines::cards_in;
 use super::odds;
 use crate::play::plain::{self, replies, value_of};
 use crate::play::{Edit, Refusal, Session, Step};
-use crate::ruleset::nearest;
+use crate::ruleset::instead;
 use crate::script::SpecMethods;
 use crate::state::{EntityId, Value};
 
@@ -241,10 +241,8 @@ impl Case {
             };
         };
         if !rules.entry_names().any(|name| name == what) {
-            return Err(wrong(match nearest(&what, rules.entry_names()) {
-                Some(near) => format!("no agenda entry is called `{what}`; did you mean `{near}`?"),
-                None => format!("no agenda entry is called `{what}`"),
-            }));
+            let meant = instead(&what, rules.entry_names());
+            return Err(wrong(format!("no agenda entry is called `{what}`; {meant}")));
         }
         let began = session.boundaries();
         for _ in 0..MOST_ENTRIES {

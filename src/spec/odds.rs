@@ -74,9 +74,8 @@ impl Wanted {
         known.extend(view.derived_names(entity).iter().cloned());
         for (name, value) in fields {
             if !known.contains(name) {
-                let near = crate::ruleset::nearest(name, known.iter().map(|name| &**name));
-                let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-                return Err(wrong(format!("{title} has no field or derived value `{name}`{hint}")));
+                let meant = crate::ruleset::instead(name, known.iter().map(|name| &**name));
+                return Err(wrong(format!("{title} has no field or derived value `{name}`; {meant}")));
             }
             let place = (entity, name.clone());
             let at = watch.iter().position(|known| *known == place).unwrap_or_else(|| {

@@ -60,7 +60,7 @@ pub use self::replay::{Difference, ReplaySummary, Replayed};
 pub use self::roster::{Character, Roster};
 use self::rows::GameRow;
 pub use self::verify::Verification;
-use crate::ruleset::Library;
+use crate::ruleset::{Library, instead};
 
 /// A file with campaigns: one, or thousands.
 #[derive(Clone)]
@@ -165,10 +165,7 @@ impl Store {
             Some(id) => Campaign::open(&self.file, id),
             None => {
                 let names: Vec<String> = self.campaigns()?.into_iter().map(|info| info.name).collect();
-                let instead = match crate::ruleset::nearest(name, names.iter().map(String::as_str)) {
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None => format!("there are {} others", names.len()),
-                };
+                let instead = instead(name, names.iter().map(String::as_str));
                 Err(StoreError::Unknown { name: name.to_owned(), instead })
             }
         }

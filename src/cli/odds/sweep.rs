@@ -5,13 +5,12 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use num_rational::BigRational;
-use riskbreaker::ruleset::Fact;
+use riskbreaker::ruleset::{Fact, instead_or};
 use riskbreaker::{Library, Ruleset, Value};
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 
 use super::super::figures::{bar, chance_of, float, fraction_of, percent};
-use super::super::nearest::nearest;
 use super::super::row::Row;
 use super::super::screen::Screen;
 use super::super::{call_error, library, rules};
@@ -109,16 +108,11 @@ fn sort_of(card: &str, own: &Ruleset, name: &str) -> Result<Swept> {
         plain.map(|(name, _)| name.as_str()).filter(|name| !["id", "title", "text"].contains(name)).collect();
     let switches: Vec<&str> = own.switches().map(|switch| &*switch.name).collect();
     let known = own.words().keys().map(String::as_str).chain(topics.iter().map(String::as_str));
-    let known: Vec<&str> = known.chain(facts.iter().copied()).chain(switches.iter().copied()).collect();
-    let near = nearest(name, known.iter().copied()).map(|near| format!("; did you mean `{near}`?"));
-    Err(call_error(format!(
-        "`{name}` is no answer, house rule or fact of {card}{}",
-        near.unwrap_or_else(|| format!(
-            "; a field is swept as NAME.FIELD=1..5, its facts are {}, the house rules {}",
-            list(&facts),
-            list(&switches)
-        ))
-    )))
+    let known = known.chain(facts.iter().copied()).chain(switches.iter().copied());
+    let (facts, switches) = (list(&facts), list(&switches));
+    let usage = format!("a field is swept as NAME.FIELD=1..5, its facts are {facts}, the house rules {switches}");
+    let meant = instead_or(name, known, usage);
+    Err(call_error(format!("`{name}` is no answer, house rule or fact of {card}; {meant}")))
 }
 
 fn list(names: &[&str]) -> String {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use riskbreaker::dice::Dice;
+use riskbreaker::ruleset::nearest;
 use riskbreaker::state::readable_name;
 use riskbreaker::store::Campaign;
 use riskbreaker::{Ask, Driver, Edit, Event, Happening, Question, Refusal, Remedy, Step, Undone, Value};
@@ -14,7 +15,6 @@ use super::meaning::answers;
 use super::session_slot::SessionSlot;
 use super::vocabulary::Vocabulary;
 use super::{Complaint, Done, Repl};
-use crate::cli::nearest::nearest;
 use crate::cli::roll::roll_by;
 use crate::cli::row::{Row, Tone};
 use crate::cli::rules::find_card;
@@ -544,13 +544,8 @@ impl Repl {
                 times = Some(count(word, 1)?);
             } else {
                 let known: Vec<&str> = rules.policies().iter().map(|policy| &**policy).collect();
-                return Err(Complaint::Wrong(match nearest(word, known.iter().copied()) {
-                    Some(near) => format!("There is no policy `{word}`. Did you mean `{near}`?"),
-                    None => format!(
-                        "There is no policy `{word}`. Type `auto`, `auto 3` or `auto POLICY`: {}.",
-                        known.join(", ")
-                    ),
-                }));
+                let usage = format!("Type `auto`, `auto 3` or `auto POLICY`: {}.", known.join(", "));
+                return Err(Complaint::unknown(format!("There is no policy `{word}`."), word, known, &usage));
             }
         }
         let Some(policy) = policy.or_else(|| rules.policies().first().map(ToString::to_string)) else {

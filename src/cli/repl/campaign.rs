@@ -11,7 +11,6 @@ use super::line::split_first;
 use super::sheet_entry::{fault, typed};
 use super::{Complaint, Done, Repl, names};
 use crate::cli::campaigns;
-use crate::cli::nearest::nearest;
 use crate::cli::row::{Row, Span, Tone};
 
 /// The number of lines of a reopened campaign that `undo` takes back as lines. Older ones are undone entry by entry.
@@ -277,11 +276,8 @@ impl Repl {
         let roster = self.campaign_roster()?;
         let found = roster.characters.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
         found.map(|(name, character)| (name.clone(), character.clone())).ok_or_else(|| {
-            let near = nearest(name, roster.characters.keys().map(String::as_str));
-            Complaint::Wrong(match near {
-                Some(near) => format!("There is no `{name}` in the roster. Did you mean `{near}`?"),
-                None => format!("There is no `{name}` in the roster. `roster` lists it."),
-            })
+            let known = roster.characters.keys().map(String::as_str);
+            Complaint::unknown(format!("There is no `{name}` in the roster."), name, known, "`roster` lists it.")
         })
     }
 

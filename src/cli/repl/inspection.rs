@@ -13,7 +13,7 @@ use super::master::driver_name;
 use super::question::with_capital;
 use super::vocabulary::Vocabulary;
 use super::{Complaint, Done, Repl, names};
-use crate::cli::nearest::{Named, named, nearest};
+use crate::cli::named::{Named, named};
 use crate::cli::row::{Row, Span, Tone, width_of};
 use crate::cli::{rule_text, rules};
 
@@ -115,10 +115,9 @@ impl Repl {
             Named::One(kind) => kind.clone(),
             _ if self.only_entity(rest).is_ok() => return self.sheet(rest),
             _ => {
-                return Err(Complaint::Wrong(match nearest(rest, words.kinds.iter().map(String::as_str)) {
-                    Some(near) => format!("There is no kind `{rest}`. Did you mean `{near}`?"),
-                    None => format!("There is no kind or name `{rest}`. Kinds: {}.", words.kinds.join(", ")),
-                }));
+                let kinds = format!("Kinds: {}.", words.kinds.join(", "));
+                let known = words.kinds.iter().map(String::as_str);
+                return Err(Complaint::unknown(format!("There is no kind or name `{rest}`."), rest, known, &kinds));
             }
         };
         let rules = self.session.ruleset().clone();
@@ -525,10 +524,8 @@ impl Repl {
         self.help_on(rest, words).unwrap_or_else(|| {
             let mut known: Vec<&str> = Command::names().collect();
             known.extend(words.cards.iter().flat_map(|(id, title)| [id.as_str(), title]));
-            Err(Complaint::Wrong(match nearest(rest, known) {
-                Some(near) => format!("There is no help on `{rest}`. Did you mean `{near}`?"),
-                None => format!("There is no help on `{rest}`. `help all` lists the commands, `cards` the cards."),
-            }))
+            let lists = "`help all` lists the commands, `cards` the cards.";
+            Err(Complaint::unknown(format!("There is no help on `{rest}`."), rest, known, lists))
         })
     }
 

@@ -6,7 +6,6 @@ use riskbreaker::{Driver, Edit, Value, View};
 use serde_json::json;
 
 use super::{Complaint, Done, Repl, names};
-use crate::cli::nearest::nearest;
 use crate::cli::row::Row;
 
 /// Words of the generator that a `reroll` passes over: more than any action draws.
@@ -109,10 +108,9 @@ impl Repl {
         let (seat, driver) = rest.rsplit_once(char::is_whitespace).unwrap_or((rest, ""));
         let seat = seat.trim();
         let Some(seat) = seats.iter().find(|known| known.eq_ignore_ascii_case(seat)) else {
-            return Err(Complaint::Wrong(match nearest(seat, seats.iter().map(String::as_str)) {
-                Some(near) => format!("There is no seat `{seat}`. Did you mean `{near}`?"),
-                None => format!("There is no seat `{seat}`. Seats: {}.", seats.join(", ")),
-            }));
+            let list = format!("Seats: {}.", seats.join(", "));
+            let known = seats.iter().map(String::as_str);
+            return Err(Complaint::unknown(format!("There is no seat `{seat}`."), seat, known, &list));
         };
         if driver.is_empty() {
             return Err(Complaint::Wrong(format!(

@@ -1,7 +1,8 @@
+use riskbreaker::ruleset::nearest;
+
 use super::command::{Command, Word};
 use super::line::{Phrase, phrases, split_first};
 use super::vocabulary::Vocabulary;
-use crate::cli::nearest::nearest;
 
 /// The meaning of a typed line.
 #[derive(Debug)]
@@ -85,7 +86,7 @@ pub fn meaning(line: &str, words: &Vocabulary, accepts: impl Fn(&str) -> bool) -
     }
     if words.focus().is_some() || words.topic_of(first).is_some() {
         let cut = answers(line, words);
-        let near = nearest(first, Command::names());
+        let near = nearest(first, Command::names()).filter(|near| *near != first);
         // A misspelt command is likelier than an unknown answer.
         if near.is_none() || !cut.named.is_empty() || accepts(&cut.head.text) || is_name(first, words) {
             return Meaning::Answer { head: cut.head, named: cut.named };

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::line::split_first;
 use super::{Complaint, Done, Repl};
-use crate::cli::nearest::{Named, named, nearest};
+use crate::cli::named::{Named, named};
 use crate::cli::row::{Row, Span, Tone};
 use crate::cli::screen::Screen;
 use crate::cli::{library, rules};
@@ -82,10 +82,9 @@ impl Repl {
             let (name, value) = split_first(rest);
             let names: Vec<String> = rules.switches().map(|switch| switch.name.clone()).collect();
             let Named::One(name) = named(name, &names, |name| name) else {
-                return Err(Complaint::Wrong(match nearest(name, names.iter().map(String::as_str)) {
-                    Some(near) => format!("There is no house rule `{name}`. Did you mean `{near}`?"),
-                    None => format!("There is no house rule `{name}`. `switches` lists them."),
-                }));
+                let known = names.iter().map(String::as_str);
+                let sentence = format!("There is no house rule `{name}`.");
+                return Err(Complaint::unknown(sentence, name, known, "`switches` lists them."));
             };
             if !value.is_empty() {
                 let name = name.clone();

@@ -36,6 +36,7 @@ use std::sync::{Arc, Mutex};
 use anyhow::Result;
 use riskbreaker::dice::DiceRng;
 use riskbreaker::play::MissingRoll;
+use riskbreaker::ruleset::nearest;
 use riskbreaker::script::Table;
 use riskbreaker::state::Kind;
 use riskbreaker::state::readable_name;
@@ -125,6 +126,21 @@ pub enum Complaint {
     Refused(Refusal),
     /// The program cannot go on.
     Broken(anyhow::Error),
+}
+
+impl Complaint {
+    /// That a word is not known: the sentence that says so, and the nearest of the known ones, or else another cure.
+    fn unknown<'n>(
+        sentence: String,
+        word: &str,
+        known: impl IntoIterator<Item = &'n str>,
+        otherwise: &str,
+    ) -> Complaint {
+        Complaint::Wrong(match nearest(word, known) {
+            Some(near) => format!("{sentence} Did you mean `{near}`?"),
+            None => format!("{sentence} {otherwise}"),
+        })
+    }
 }
 
 type Done = Result<(), Complaint>;
@@ -580,8 +596,8 @@ impl Repl {
     fn question_about(&self, name: &str) -> Option<QuestionId> {
         let open: Vec<(String, QuestionId)> =
             self.session.questions().iter().map(|question| (self.whom(question), question.id)).collect();
-        match super::nearest::named(name, &open, |(whom, _)| whom) {
-            super::nearest::Named::One((_, id)) => Some(*id),
+        match super::named::named(name, &open, |(whom, _)| whom) {
+            super::named::Named::One((_, id)) => Some(*id),
             _ => None,
         }
     }

@@ -1,9 +1,10 @@
+use riskbreaker::ruleset::nearest;
 use riskbreaker::state::readable_name;
 use riskbreaker::{EntityId, Refusal, View};
 
 use super::Complaint;
 use super::line::{Word, words};
-use crate::cli::nearest::{Named, named, nearest};
+use crate::cli::named::{Named, named};
 
 /// The entity that the first words of `text` name, by its title or an unambiguous beginning of it, and what follows.
 pub fn entity<'t>(view: &View<'_>, text: &'t str) -> Result<(EntityId, &'t str), Complaint> {

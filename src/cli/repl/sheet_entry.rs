@@ -13,7 +13,7 @@ use serde_json::json;
 use super::line::split_first;
 use super::question::with_capital;
 use super::{Complaint, Done, Repl};
-use crate::cli::nearest::{Named, named, nearest};
+use crate::cli::named::{Named, named};
 use crate::cli::row::{Row, Span, Tone};
 
 /// A sheet that is being written.
@@ -312,14 +312,11 @@ impl Repl {
             Named::Several => Err(Complaint::Wrong(format!("`{text}` fits several names of the cast."))),
             Named::Nobody => {
                 let roster = self.campaign_roster().unwrap_or_default();
-                let names = cast.iter().map(|(_, title)| title.as_str());
-                Err(Complaint::Wrong(match nearest(text, names.chain(roster.characters.keys().map(String::as_str))) {
-                    Some(near) => format!("There is no sheet `{text}`. Did you mean `{near}`?"),
-                    None => {
-                        let titles: Vec<&str> = cast.iter().map(|(_, title)| title.as_str()).collect();
-                        format!("There is no sheet `{text}` in the roster or the cast: {}.", titles.join(", "))
-                    }
-                }))
+                let titles: Vec<&str> = cast.iter().map(|(_, title)| title.as_str()).collect();
+                let list = format!("The cast: {}.", titles.join(", "));
+                let known = titles.into_iter().chain(roster.characters.keys().map(String::as_str));
+                let sentence = format!("There is no sheet `{text}` in the roster or the cast.");
+                Err(Complaint::unknown(sentence, text, known, &list))
             }
         }
     }
@@ -348,10 +345,11 @@ fn check_options(step: &SheetStep, value: &Value) -> Done {
     };
     match given.into_iter().find(|word| !step.options.contains(word)) {
         None => Ok(()),
-        Some(word) => Err(Complaint::Wrong(match nearest(&word, step.options.iter().map(String::as_str)) {
-            Some(near) => format!("{}: there is no `{word}`. Did you mean `{near}`?", step.title),
-            None => format!("{}: there is no `{word}`. Type one of {}.", step.title, step.options.join(", ")),
-        })),
+        Some(word) => {
+            let list = format!("Type one of {}.", step.options.join(", "));
+            let known = step.options.iter().map(String::as_str);
+            Err(Complaint::unknown(format!("{}: there is no `{word}`.", step.title), &word, known, &list))
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use riskbreaker::{Ruleset, Scenario, Session, Setup, Step, Value};
 use serde_json::json;
 
 use super::{Complaint, Done, Repl};
-use crate::cli::nearest::{Named, named, nearest};
+use crate::cli::named::{Named, named};
 use crate::cli::roll::random_seed;
 use crate::cli::row::{Row, Span, Tone};
 use crate::cli::rules::scenario_title;
@@ -40,10 +40,9 @@ impl Repl {
         let name = match number.or(by_id).or(by_title) {
             Some(name) => name,
             None => {
-                return Err(Complaint::Wrong(match nearest(rest, names.iter().map(|name| name.as_str())) {
-                    Some(near) => format!("There is no scenario `{rest}`. Did you mean `new {near}`?"),
-                    None => format!("There is no scenario `{rest}`. `new` lists them."),
-                }));
+                let known = names.iter().map(|name| name.as_str());
+                let sentence = format!("There is no scenario `{rest}`.");
+                return Err(Complaint::unknown(sentence, rest, known, "`new` lists them."));
             }
         };
         let setup = Setup { scenario: Scenario::Named(name.clone()), ..self.next_setup() };

@@ -7,7 +7,7 @@ use super::super::handles::Handles;
 use super::super::sandbox::{charge, hold};
 use super::{HostState, TOLD, entity_arg, fault, host_function, plain, stopped, text_arg, told};
 use crate::play::{ActionContext, Op};
-use crate::ruleset::nearest;
+use crate::ruleset::instead;
 use crate::state::{Attachment, AttachmentId, Value};
 
 pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
@@ -18,11 +18,8 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         let known = b.names.borrow();
         let holders = known.0.get("hook").map(Vec::as_slice).unwrap_or_default();
         if !holders.iter().any(|holder| **holder == *hook) {
-            let message = match nearest(&hook, holders.iter().map(String::as_str)) {
-                Some(near) => format!("there is no hook or item `{hook}`; did you mean `{near}`?"),
-                None => format!("there is no hook or item `{hook}`"),
-            };
-            return Err(fault(context, message));
+            let meant = instead(&hook, holders.iter().map(String::as_str));
+            return Err(fault(context, format!("there is no hook or item `{hook}`; {meant}")));
         }
         let data = data_of(b, context, &data)?;
         charge(16);

@@ -4,7 +4,7 @@ use mlua::{Lua, Result, Table, Value as Lv};
 
 use super::{HostState, MOST_NAMED, host_function, stopped};
 use crate::play::ActionContext;
-use crate::ruleset::{instead, nearest};
+use crate::ruleset::instead;
 
 pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
     host_function!(lua, host, table, "fault", |_, b, (message, cure): (String, Option<String>)| {
@@ -54,8 +54,5 @@ pub(super) fn no_member(context: &ActionContext, kind: &str, name: &str) -> Stri
         .map(|field| &*field.name)
         .chain(kind.derived.iter().map(|name| &**name))
         .chain(["id", "kind", "set", "add", "shift", "reaches", "exists"]);
-    match nearest(name, names.clone()) {
-        Some(near) => format!("{} has no field `{name}`; did you mean `{near}`?", kind.name),
-        None => format!("{} has no field `{name}`; it has {}", kind.name, names.collect::<Vec<_>>().join(", ")),
-    }
+    format!("{} has no field `{name}`; {}", kind.name, instead(name, names))
 }
