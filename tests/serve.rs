@@ -131,6 +131,118 @@ impl Dice {
     }
 }
 
+/// A value that a schema of the protocol takes.
+fn sample(schema: &Json, definitions: &Json) -> Json {
+    let of = |part: &Json| sample(part, definitions);
+    if let Some(name) = schema["$ref"].as_str().and_then(|path| path.rsplit('/').next()) {
+        return of(&definitions[name]);
+    }
+    if let Some(options) = schema["oneOf"].as_array() {
+        return of(&options[0]);
+    }
+    if let Some(one) = schema.get("const").or(schema["enum"].get(0)) {
+        return one.clone();
+    }
+    match schema["type"].as_str() {
+        Some("boolean") => json!(true),
+        Some("string") => json!("x"),
+        Some("array") => json!([]),
+        Some("object") => {
+            let names = schema["required"].as_array().into_iter().flatten().filter_map(Json::as_str);
+            names.map(|name| (name.to_owned(), of(&schema["properties"][name]))).collect()
+        }
+        _ => json!(1),
+    }
+}
+
+/// Values that a schema of the protocol does not take.
+fn unfit(schema: &Json) -> Vec<Json> {
+    let types = schema["type"].to_string();
+    match schema["$ref"].as_str().or(schema["anyOf"][0]["$ref"].as_str()) {
+        Some("#/$defs/Value") => vec![json!(1.5), json!({ "entity": "x" })],
+        Some(_) => vec![json!(true), json!(1.5), json!({ "x": 1 })],
+        None if types == "null" => vec![],
+        None if types.contains("boolean") => vec![json!("x"), json!([])],
+        None if types.contains("array") => vec![json!(true), json!([1.5]), json!([["x"]])],
+        None if types.contains("object") => vec![json!(true), json!({ "x": 1.5 })],
+        None => vec![json!(true), json!(1.5), json!([1])],
+    }
+}
+
+#[test]
+fn parameters_that_do_not_fit_are_refused_in_words_of_the_protocol() {
+    let host = host();
+    let operator = host.connect(true);
+    done(&operator, "table.new", json!({ "table": "a", "ruleset": "tug", "seed": 1 }));
+    let refusal = |method: &str, params: &Json| {
+        let mut params = params.clone();
+        params["table"] = json!("a");
+        let refused = refused(&operator, method, params);
+        assert_eq!(refused["kind"], "bad_params", "{method}: {refused}");
+        refused["message"].as_str().unwrap().to_owned()
+    };
+    let examples = [
+        ("pause", json!({ "paused": "yes" }), "`paused` takes true or false, not \"yes\""),
+        ("goto", json!({}), "`entry` is missing: it is a whole number from 0 to 4294967295"),
+        ("goto", json!({ "entry": -1 }), "`entry` takes a whole number from 0 to 4294967295, not -1"),
+        ("undo", json!({ "expect": "now" }), "`expect` takes a whole number from 0, not \"now\""),
+        ("answer", json!({ "question": 3, "value": 1 }), "`question` takes an object with `action`, `ordinal`, not 3"),
+        (
+            "answer",
+            json!({ "question": { "action": 1 }, "value": 1 }),
+            "`question.ordinal` is missing: it is a whole number from 0 to 4294967295",
+        ),
+        ("reply", json!({ "pairs": [["a"]] }), "`pairs[0]` takes a list of a text and a value, not [\"a\"]"),
+        ("reply", json!({ "pairs": [["a", 1], [2, 1]] }), "`pairs[1][0]` takes a text, not 2"),
+        ("remedy", json!({ "remedy": "x" }), "`remedy` takes \"retry\" or \"skip_action\", not \"x\""),
+        (
+            "edit",
+            json!({ "edit": { "remove": { "entity": "Bo" } } }),
+            "`edit.remove.entity` takes a whole number from 0 to 4294967295, not \"Bo\"",
+        ),
+        (
+            "switch",
+            json!({ "name": "x", "value": [1.5] }),
+            "`value`: 1.5 is not a whole number; a fraction is written as {\"ratio\": \"1/2\"}",
+        ),
+        (
+            "dice",
+            json!({ "faces": 6 }),
+            "`faces` takes a list, each of which is a whole number from 0 to 4294967295, not 6",
+        ),
+    ];
+    for (method, params, told) in examples {
+        assert_eq!(refusal(method, &params), told, "{method}");
+    }
+    let of_rust =
+        ["u8", "u32", "u64", "i64", "usize", "f64", "expected", "invalid", "struct", "enum", "variant", "tuple"];
+    let (schema, mut tried) = (schema(), 0);
+    for method in METHODS.iter().map(|method| method.name) {
+        let own = schema["methods"][method]["params"]["$ref"].as_str().unwrap().trim_start_matches("#/$defs/");
+        let own = &schema["$defs"][own];
+        let whole = sample(own, &schema["$defs"]);
+        let check = |name: &str, params: Json| {
+            let told = refusal(method, &params);
+            assert!(told.contains(&format!("`{name}")), "{method} {params}: {told}");
+            let rust = of_rust.iter().find(|word| told.contains(*word));
+            assert!(rust.is_none() && !told.contains("`schema` says"), "{method} {params}: {told}");
+        };
+        for (name, form) in own["properties"].as_object().into_iter().flatten() {
+            for wrong in unfit(form) {
+                let mut params = whole.clone();
+                params[name] = wrong;
+                check(name, params);
+                tried += 1;
+            }
+            let mut params = whole.clone();
+            if params.as_object_mut().unwrap().remove(name).is_some() {
+                check(name, params);
+            }
+        }
+    }
+    assert!(tried > 100, "only {tried} were tried");
+}
+
 #[test]
 fn clients_that_drop_resume_repeat_and_send_late_know_what_a_fresh_view_tells() {
     for seed in 1..=6 {

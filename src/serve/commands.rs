@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use num_traits::ToPrimitive as _;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
@@ -12,6 +13,7 @@ use super::error::Failure;
 use super::frames::Sight;
 use super::keeper::{Keeper, is_campaign};
 use super::messages::*;
+use super::misfit::misfit;
 use super::table::Game;
 use super::viewer::Role;
 use crate::lab::{Limits, Odds, OddsQuery};
@@ -47,8 +49,8 @@ pub(super) enum Outcome {
 pub(super) type Written = Box<dyn FnOnce(u64) -> Result<Json, Failure> + Send>;
 
 /// Reads the parameters of a method.
-pub(super) fn read<T: DeserializeOwned>(params: &Json) -> Result<T, Failure> {
-    T::deserialize(params).map_err(|error| Failure::BadParams { message: error.to_string() })
+pub(super) fn read<T: DeserializeOwned + JsonSchema>(params: &Json) -> Result<T, Failure> {
+    T::deserialize(params).map_err(|_| misfit::<T>(params))
 }
 
 pub(super) fn written(result: impl Serialize) -> Result<Json, Failure> {
@@ -140,12 +142,12 @@ impl Command<'_> {
         result.map(Outcome::Result)
     }
 
-    fn read<T: DeserializeOwned>(&self) -> Result<T, Failure> {
+    fn read<T: DeserializeOwned + JsonSchema>(&self) -> Result<T, Failure> {
         read(&self.params)
     }
 
     /// The parameters of a method that only a game master may use.
-    fn master<T: DeserializeOwned>(&self) -> Result<T, Failure> {
+    fn master<T: DeserializeOwned + JsonSchema>(&self) -> Result<T, Failure> {
         self.role.must_be_master()?;
         self.read()
     }

@@ -10,6 +10,7 @@ mod host;
 mod keeper;
 mod messages;
 mod methods;
+mod misfit;
 mod outbox;
 mod queue;
 mod saved;
