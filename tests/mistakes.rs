@@ -16,6 +16,13 @@ use riskbreaker::check::findings;
 type Mistake = (&'static str, &'static str, &'static str, &'static str);
 
 const MISTAKES: &[Mistake] = &[
+    // Options of fields
+    (
+        "silent-winter/kinds.luau",
+        "sides = rb.int({ min = 0, show = false })",
+        "sides = rb.int({ min = 0, show = \"no\" })",
+        "true or false",
+    ),
     // Values in the wrong places, answers that nobody takes
     ("contest/policies/nimble.luau", "pick_id(q, \"flee\")", "pick_id(\"flee\", q)", "it is sense.pick_id(q, id)"),
     (

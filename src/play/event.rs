@@ -141,7 +141,8 @@ pub enum Happening {
         /// What is said, as a line.
         text: String,
     },
-    /// The events of this action from number `from` on did not happen after all: it was run again and went another way.
+    /// The events of this action from number `from` on do not count: it was run again and went another way, or other rules came
+    /// into force before it. What happened instead follows.
     Withdrawn {
         /// The number of the first event that does not stand.
         from: u32,
@@ -192,9 +193,7 @@ impl Happening {
                 None => format!("{seat}  {topic}: {}", in_one_line(text)),
             },
             Happening::Back { text, .. } | Happening::Aside { text } => in_one_line(text).into_owned(),
-            Happening::Withdrawn { .. } => {
-                "The open action was replayed and went differently; ignore its lines above.".into()
-            }
+            Happening::Withdrawn { .. } => "The open action was replayed; ignore its lines above.".into(),
         }
     }
 }

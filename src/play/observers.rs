@@ -94,6 +94,10 @@ impl ActionContext {
         if !self.listening || self.explorer.is_some() || from == to {
             return;
         }
+        let said = |kind| self.rules.schema().kind(kind).field(field).said;
+        if self.state.entity(entity).is_some_and(|entity| said(entity.kind)) {
+            return;
+        }
         let Some(mut happening) = self.changed(entity, field, from, to) else { return };
         if let Happening::Changed { reason, .. } = &mut happening {
             *reason = why;
@@ -131,11 +135,11 @@ impl ActionContext {
         first(&kind.audience) || first(&kind.field(field).audience)
     }
 
-    /// The event for a change of a field, if the field is shown.
+    /// The event for a change of a field, if the field is shown or the rules tell its changes in their own words.
     pub fn changed(&self, entity: EntityId, field: FieldId, from: &Value, to: &Value) -> Option<Happening> {
         let kind = &self.rules.schema().kind(self.state.entity(entity)?.kind);
         let declared = kind.field(field);
-        if !declared.show {
+        if !declared.show && !declared.said {
             return None;
         }
         Some(Happening::Changed {

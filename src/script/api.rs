@@ -141,7 +141,7 @@ pub(crate) const WORDS: &[Word] = &[
         "int",
         "rb.int({ min, max, default, label, show, audience })",
         "(options: IntOptions?) -> FieldType",
-        "A whole number, bounds included.",
+        "A whole number, bounds included. `show = \"said\"`: the scripts tell its changes themselves; an undo tells them.",
     ),
     reads(
         Fields,

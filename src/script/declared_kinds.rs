@@ -398,14 +398,22 @@ fn read_field(name: &str, declared: &Lv, kinds: &BTreeSet<String>) -> std::resul
             value
         }
     };
+    let flag = |key: &str| match table.raw_get::<Lv>(key).map_err(|error| error.to_string())? {
+        Lv::Nil => Ok(None),
+        Lv::Boolean(flag) => Ok(Some(flag)),
+        other => Err(format!("has a `{key}` that is a {}, not true or false", sort_of(&other))),
+    };
+    let said = matches!(table.raw_get::<Lv>("show"), Ok(Lv::String(word)) if word == "said");
+    let show = if said { false } else { flag("show").map_err(|error| format!("{error} or \"said\""))?.unwrap_or(true) };
     Ok(Field {
         name: Arc::from(name),
         label: text("label")?.unwrap_or_else(|| Arc::from(readable_name(name))),
         ty,
         default,
-        show: !matches!(table.raw_get::<Lv>("show").map_err(|error| error.to_string())?, Lv::Boolean(false)),
+        show,
+        said,
         audience: read_audience(table)?,
-        by_hand: matches!(table.raw_get::<Lv>("by_hand").map_err(|error| error.to_string())?, Lv::Boolean(true)),
+        by_hand: flag("by_hand")?.unwrap_or(false),
         origin: Arc::from(""),
     })
 }

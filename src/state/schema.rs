@@ -69,6 +69,8 @@ pub struct Field {
     pub default: Value,
     /// Whether its changes are told and the sheet lists it.
     pub show: bool,
+    /// Whether the rules tell its changes in their own words: the host tells them only where an undo takes them back.
+    pub said: bool,
     /// Who may see it, of those who see the entity; all of them if nothing is declared.
     pub audience: Option<AudienceRule>,
     /// Whether the host sets it to true when the game master edits the game or turns a house rule.

@@ -385,6 +385,10 @@ impl Repl {
         // The decisions of each line.
         let mut lines_turned: Vec<Vec<Undone>> = Vec::new();
         for _ in 0..lines {
+            if back {
+                // What the line before this one came back to does not stand.
+                self.session.take_events();
+            }
             let mut turned = Vec::new();
             let from = self.session.decisions();
             let goal = match back {
@@ -432,10 +436,11 @@ impl Repl {
         }
         self.step = self.session.advance()?;
         self.follow_rules();
-        // The undone decisions have just been printed.
+        // The undone decisions have just been printed. What is done again is told as it was; an undo tells what it comes to.
         let people: Vec<Arc<str>> = self.seats_of_people();
         let events = self.session.take_events().into_iter().filter(|event| match &event.happening {
-            Happening::Withdrawn { .. } | Happening::Changed { .. } => false,
+            Happening::Withdrawn { .. } => false,
+            Happening::Changed { .. } => !back,
             Happening::Answered { seat, .. } => !people.contains(seat),
             _ => true,
         });
@@ -455,9 +460,11 @@ impl Repl {
             self.screen.row(&Row::at(2).plain(format!("and {more} more lines")))?;
         }
         self.tell(&events, false)?;
-        if !self.screen.json() {
+        if back && !self.screen.json() {
             self.screen.columns(2, changes.iter().map(Difference::cells).collect())?;
         }
+        let open = self.session.questions().first().map(|question| question.id.action);
+        self.told = self.session.log().into_iter().filter(|event| Some(event.action) == open).collect();
         self.asked = None;
         self.settle()
     }

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::cli::row::Span;
 
-/// The values of the visible fields, as text.
+/// The values of the fields whose changes somebody tells, as text.
 #[derive(Debug, Default)]
 pub struct Picture(BTreeMap<EntityId, (String, Vec<(String, String)>)>);
 
@@ -21,7 +21,7 @@ pub struct Difference {
 impl Picture {
     pub fn of(view: &View<'_>) -> Picture {
         let entity = |id: EntityId| {
-            let fields = view.fields(id).filter(|(field, _)| field.show);
+            let fields = view.fields(id).filter(|(field, _)| field.show || field.said);
             let fields = fields.map(|(field, value)| (field.label.to_string(), view.words(value)));
             (id, (view.title(id).to_string(), fields.collect()))
         };

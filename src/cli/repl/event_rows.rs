@@ -30,9 +30,10 @@ impl Untold {
 /// Turns events into rows. Consecutive changes are aligned in columns.
 ///
 /// `own` are the answers that the person has just typed, as topic and title or seat; they are left out. Answers taken for
-/// the `absent` seats are printed in a faint style.
+/// the `absent` seats are printed in a faint style. `printed` is what was printed of the last action.
 pub fn tell(
     events: &[Event],
+    printed: &mut Vec<Event>,
     own: &mut Vec<(Arc<str>, Arc<str>)>,
     absent: &[Arc<str>],
     untold: &Untold,
@@ -42,7 +43,7 @@ pub fn tell(
     let mut changes: Vec<Changed<'_>> = Vec::new();
     let mut answers: Option<Answers> = None;
     let told_at_all = |event: &&Event| !is_setting_up(event) && !untold.holds(&event.happening, absent);
-    for event in standing(events).into_iter().filter(told_at_all) {
+    for event in standing(events, printed).into_iter().filter(told_at_all) {
         let change = matches!(
             event.happening,
             Happening::Changed { .. } | Happening::Spawned { .. } | Happening::Removed { .. }
@@ -128,22 +129,46 @@ fn is_setting_up(event: &Event) -> bool {
     event.action == 1 && matches!(event.happening, Happening::Spawned { .. } | Happening::Changed { .. })
 }
 
-/// The events that no later one takes back.
-fn standing(events: &[Event]) -> Vec<&Event> {
+/// The events that no later one takes back and that are not on the screen yet. `told` is what was printed of the last action;
+/// afterwards it is that of the action that is the last then.
+fn standing<'e>(events: &'e [Event], told: &mut Vec<Event>) -> Vec<&'e Event> {
     let mut standing: Vec<&Event> = Vec::new();
+    let mut withdrawn: Vec<Event> = Vec::new();
     for event in events {
         let Happening::Withdrawn { from } = event.happening else {
             standing.push(event);
             continue;
         };
+        let is_gone = |told: &Event| told.action == event.action && told.n >= from;
         let before = standing.len();
-        standing.retain(|told| told.action != event.action || told.n < from);
+        standing.retain(|told| !is_gone(told));
+        let printed = told.extract_if(.., |told| is_gone(told)).collect::<Vec<_>>();
         // An event that an earlier batch printed was undone, so this one says so.
-        if standing.len() == before {
+        if !printed.is_empty() || standing.len() == before {
             standing.push(event);
         }
+        withdrawn.extend(printed);
+    }
+    let last = standing.iter().rev().find(|event| !is_withdrawal(event)).map(|event| event.action);
+    told.retain(|told| last.is_none_or(|last| told.action == last));
+    told.extend(
+        standing
+            .iter()
+            .filter(|event| !is_withdrawal(event) && Some(event.action) == last)
+            .map(|event| (*event).clone()),
+    );
+    // Lines that are withdrawn and then told again stand on the screen already.
+    let mut again = withdrawn.iter().peekable();
+    let is_again = |event: &&Event| again.next_if(|gone| gone.happening == event.happening).is_some();
+    let repeated: Vec<&Event> = standing.iter().copied().filter(is_again).collect();
+    if !withdrawn.is_empty() && repeated.len() == withdrawn.len() {
+        standing.retain(|event| !is_withdrawal(event) && !repeated.iter().any(|again| std::ptr::eq(*again, *event)));
     }
     standing
+}
+
+fn is_withdrawal(event: &Event) -> bool {
+    matches!(event.happening, Happening::Withdrawn { .. })
 }
 
 /// What was answered for somebody in a row.
@@ -203,7 +228,7 @@ mod tests {
     }
 
     fn text(events: &[Event], own: &mut Vec<(Arc<str>, Arc<str>)>) -> Vec<String> {
-        tell(events, own, &[], &Untold::default(), None).iter().map(Row::bare).collect()
+        tell(events, &mut Vec::new(), own, &[], &Untold::default(), None).iter().map(Row::bare).collect()
     }
 
     #[test]
@@ -247,7 +272,7 @@ mod tests {
             event(1, answer("fray", "edge", "none")),
             event(2, answer("Foe", "card", "Feint")),
         ];
-        let rows = tell(&events, &mut vec![], &["foes".into()], &untold, None);
+        let rows = tell(&events, &mut Vec::new(), &mut vec![], &["foes".into()], &untold, None);
         assert_eq!(rows.iter().map(Row::bare).collect::<Vec<_>>(), ["  Foe: card Feint"]);
     }
 
@@ -260,5 +285,21 @@ mod tests {
             event(1, Happening::Said { text: "c".into() }),
         ];
         assert_eq!(text(&events, &mut vec![]), ["  a", "  c"]);
+    }
+
+    #[test]
+    fn lines_that_are_withdrawn_and_told_again_are_printed_once() {
+        let said = |action: u32, text: &str| Event { action, ..event(0, Happening::Said { text: text.into() }) };
+        let printed = |second: &str| {
+            let mut told = Vec::new();
+            tell(&[said(2, "Round 2")], &mut told, &mut vec![], &[], &Untold::default(), None);
+            let batch =
+                [event(0, Happening::Withdrawn { from: 0 }), said(3, "other rules are in force"), said(4, second)];
+            let rows = tell(&batch, &mut told, &mut vec![], &[], &Untold::default(), None);
+            rows.iter().map(Row::bare).collect::<Vec<_>>()
+        };
+        assert_eq!(printed("Round 2"), ["  other rules are in force"]);
+        let replayed = "  The open action was replayed; ignore its lines above.";
+        assert_eq!(printed("Segment 2"), [replayed, "  other rules are in force", "  Segment 2"]);
     }
 }

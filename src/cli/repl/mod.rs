@@ -83,6 +83,8 @@ pub struct Repl {
     topics: BTreeSet<String>,
     /// Answers in the current line. They are not printed again.
     own: Vec<(Arc<str>, Arc<str>)>,
+    /// What was printed of the last action.
+    told: Vec<Event>,
     /// Dice outside the game.
     chance: DiceRng,
     /// The number of decisions before each line that `undo` can take back, oldest first.
@@ -162,6 +164,7 @@ impl Repl {
             about: None,
             topics: BTreeSet::new(),
             own: Vec::new(),
+            told: Vec::new(),
             done: Vec::new(),
             undone: Vec::new(),
             turned: false,
@@ -528,7 +531,7 @@ impl Repl {
         let seats = self.session.seats().iter().filter(|(_, driver)| **driver == Driver::Absent);
         let absent: Vec<Arc<str>> = seats.map(|(seat, _)| seat.clone()).collect();
         let untold = if whole { Untold::default() } else { self.untold() };
-        let rows = event_rows::tell(&seen, &mut self.own, &absent, &untold, self.screen.width());
+        let rows = event_rows::tell(&seen, &mut self.told, &mut self.own, &absent, &untold, self.screen.width());
         Ok(self.screen.rows(&rows)?)
     }
 
