@@ -45,6 +45,25 @@ fn a_choice_of_cards_needs_no_list_of_options() {
 }
 
 #[test]
+fn the_default_of_a_card_may_be_an_option_that_is_no_card() {
+    let cards = "options = rb.options(rb.card_ids, ctx),\n\t\t\t\tdefault = \"pull\"";
+    let more =
+        "cards = rb.card_ids, ctx = ctx, more = { { id = \"wait\", value = rb.card(\"rest\") } }, default = \"wait\"";
+    assert_eq!(planted("play.luau", cards, more), [""; 0]);
+    let playing_cards = "options = { \"ace\", \"king\" }, default = \"ace\"";
+    assert_eq!(planted("play.luau", cards, playing_cards), [""; 0]);
+    let mistake = "cards = rb.card_ids, ctx = ctx, default = \"pul\"";
+    alone("play.luau", cards, mistake, "there is no card `pul` (did you mean `pull`?)");
+}
+
+#[test]
+fn what_is_chosen_may_be_a_word_or_an_entity() {
+    let asks = "local whom = rb.choose({ seat = ctx.actor.seat, topic = \"whom\", options = { \"nobody\", ctx.actor }, \
+                default = \"nobody\" })\n\t\tif whom ~= \"nobody\" then\n\t\t\twhom:add(\"rests\", 1)\n\t\tend";
+    assert_eq!(planted("maneuvers/rest.luau", "ctx.actor:add(\"rests\", 1)", asks), [""; 0]);
+}
+
+#[test]
 fn names_that_nothing_has() {
     alone(
         "maneuvers/pull.luau",

@@ -1,6 +1,7 @@
 use super::known::instead;
 use super::script::Reader;
 use super::slip::is_slip;
+use super::symbol::Symbol;
 use super::syntax::{constant, literal};
 use super::value_type::ValueType;
 use crate::ruleset::nearest;
@@ -95,8 +96,13 @@ impl Reader<'_> {
         if let Some(place) = value("topic") {
             self.misspelt_topic(place);
         }
-        let topic = value("topic").and_then(literal);
-        if topic.as_deref() == Some("card")
+        // Of a question that takes nothing but cards.
+        let given_by_cards = |options: Expression<'_>| match options.kind() {
+            ExpressionKind::Call { func, .. } => self.symbol(func) == Some(Symbol::Word("options")),
+            _ => false,
+        };
+        let only_cards = value("more").is_none() && (cards || value("options").is_some_and(given_by_cards));
+        if only_cards
             && let Some(default) = value("default")
             && let Some(card) = literal(default)
         {

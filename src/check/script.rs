@@ -124,8 +124,8 @@ impl<'r> Reader<'r> {
                 let known_fields = self.known.names.fields();
                 let mut locals = Locals::default();
                 root.visit(&mut locals);
+                self.entities = locals.certain_entities();
                 (self.changing, self.locals) = (locals.changing, locals.names);
-                self.entities = locals.entities;
                 self.evidence = Evidence::of(root, known_fields);
                 (self.caught, self.filled) = (locals.caught, locals.filled);
                 if self.is_spec() {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::script::syntax::{
-    AstName, AstNode, AstVisitor, Block, Expression, ExpressionKind, Statement, StatementView, TableItem,
+    AstName, AstNode, AstVisitor, BinaryOp, Block, Expression, ExpressionKind, Statement, StatementView, TableItem,
 };
 use crate::state::Value;
 
@@ -144,7 +144,25 @@ pub(super) struct Locals {
     /// Tables into which something is put by an index.
     pub filled: BTreeSet<u64>,
     /// On which `:set("field", ...)` or `:add("field", ...)` is called.
-    pub entities: BTreeSet<u64>,
+    entities: BTreeSet<u64>,
+    /// The option that was chosen, which may be an entity or a word.
+    chosen: BTreeSet<u64>,
+    /// What is compared with a word.
+    compared: BTreeSet<u64>,
+}
+
+impl Locals {
+    /// Those that are entities by what is called on them, and never a word that was chosen instead.
+    pub fn certain_entities(&self) -> BTreeSet<u64> {
+        let word = |id: &u64| self.chosen.contains(id) && self.compared.contains(id);
+        self.entities.iter().filter(|id| !word(id)).copied().collect()
+    }
+}
+
+/// Whether this calls a word of the vocabulary that gives one of several options.
+fn chooses(value: Expression<'_>) -> bool {
+    let ExpressionKind::Call { func, .. } = value.kind() else { return false };
+    matches!(func.kind(), ExpressionKind::IndexName { index, .. } if index == "choose")
 }
 
 impl<'ast> AstVisitor<'ast> for Locals {
@@ -173,6 +191,8 @@ impl<'ast> AstVisitor<'ast> for Locals {
                 StatementView::FunctionDeclaration(declaration) => assigned(declaration.name),
                 StatementView::Local(local) => {
                     self.names.extend(local.bindings.iter().map(|binding| text(binding.name)));
+                    let chosen = local.bindings.iter().zip(local.values).filter(|(_, value)| chooses(**value));
+                    self.chosen.extend(chosen.map(|(binding, _)| binding.id));
                 }
                 StatementView::LocalFunction(local) => {
                     self.names.insert(text(local.name.name));
@@ -182,6 +202,12 @@ impl<'ast> AstVisitor<'ast> for Locals {
             AstNode::Expression(expression) => {
                 if let ExpressionKind::FunctionLiteral(function) = expression.kind() {
                     self.names.extend(function.args.iter().map(|arg| text(arg.name)));
+                }
+                if let ExpressionKind::Binary { lhs, op: BinaryOp::Equal | BinaryOp::NotEqual, rhs } = expression.kind()
+                {
+                    let word = |(_, other): &(_, Expression<'_>)| literal(*other).is_some();
+                    let sides = [(lhs, rhs), (rhs, lhs)].into_iter().filter(word);
+                    self.compared.extend(sides.filter_map(|(side, _)| local_id(side)));
                 }
                 // Whoever is handed a table may fill it.
                 if let ExpressionKind::Call { args, .. } = expression.kind() {

@@ -109,7 +109,8 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
 }
 
 fn parsed(context: &mut ActionContext, text: &LuaString) -> Result<Arc<Dice>> {
-    Dice::parse(&text_of(text)?).map(Arc::new).map_err(|error| fault(context, error.to_string()))
+    let text = text_of(text)?;
+    Dice::parse(&text).map(Arc::new).map_err(|error| fault(context, format!("\"{text}\" are no dice: {error}")))
 }
 
 /// What is seen of a roll, by the prelude's number for it.
