@@ -1,0 +1,110 @@
+//! What a simulation is told: entries that could not be recorded, and what traces had not met before.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::Memo;
+use super::guard::Guard;
+use super::query::Query;
+use super::traces::{Miss, Table};
+use crate::state::{EntityId, FieldId, KindId, Schema, State};
+
+/// Why an agenda entry could not be recorded.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct NotRecorded {
+    /// The entry, or the function of play.luau.
+    pub entry: String,
+    /// What it did that cannot be recorded.
+    pub reason: String,
+    /// File and line, where a script was running.
+    pub place: String,
+    /// How often that was.
+    pub count: u64,
+}
+
+/// What entries met that no trace had met before, so that they were run by script.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct NewBranch {
+    /// The entry, or the function of play.luau.
+    pub entry: String,
+    /// What had a new value.
+    pub met: String,
+    /// How often that was.
+    pub count: u64,
+}
+
+/// What was new where a look-up ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Missed {
+    Root,
+    Field(Option<KindId>, FieldId),
+    Query(Query),
+    Roll,
+}
+
+/// Reasons that are kept apart at most.
+const MOST_REASONS: usize = 200;
+
+impl Memo {
+    /// Why entries were not recorded, the most frequent first.
+    pub fn not_recorded(&self) -> Vec<NotRecorded> {
+        let row = |((entry, reason, place), count): (&(Arc<str>, &'static str, String), &u64)| NotRecorded {
+            entry: entry.to_string(),
+            reason: (*reason).to_string(),
+            place: place.clone(),
+            count: *count,
+        };
+        let mut rows: Vec<NotRecorded> = self.aborts.iter().map(row).collect();
+        rows.sort_by_key(|row| std::cmp::Reverse(row.count));
+        rows
+    }
+
+    /// What entries met that was new, the most frequent first.
+    pub fn new_branches(&self, schema: &Schema) -> Vec<NewBranch> {
+        let mut rows: BTreeMap<(&str, String), u64> = BTreeMap::new();
+        for ((entry, missed), count) in &self.missed {
+            let met = match missed {
+                Missed::Root => "another owner, other arguments, or others are there or attached".to_owned(),
+                Missed::Roll => "another roll".into(),
+                Missed::Query(query) => query.words(schema),
+                Missed::Field(kind, field) => {
+                    let kind = kind.and_then(|kind| schema.kinds.get(kind.0 as usize));
+                    let field = kind.and_then(|kind| Some((kind, kind.fields.get(field.0 as usize)?)));
+                    field.map_or_else(|| "a field".into(), |(kind, field)| format!("{}.{}", kind.name, field.name))
+                }
+            };
+            *rows.entry((entry, met)).or_insert(0) += count;
+        }
+        let row = |((entry, met), count): ((&str, String), u64)| NewBranch { entry: entry.to_owned(), met, count };
+        let mut rows: Vec<NewBranch> = rows.into_iter().map(row).collect();
+        rows.sort_by_key(|row| std::cmp::Reverse(row.count));
+        rows
+    }
+
+    /// Notes where a look-up ended.
+    #[cold]
+    pub(super) fn note_miss(&mut self, what: &Arc<str>, miss: Miss, table: &Table, state: &State) {
+        let missed = match miss {
+            Miss::Root => Missed::Root,
+            Miss::At(guard) => match guard.kind() {
+                Guard::FIELD => {
+                    let (entity, field) = self.numbering.field(guard);
+                    let entity = self.numbering.entity(entity).and_then(|id| state.entity(id));
+                    Missed::Field(entity.map(|entity| entity.kind), field)
+                }
+                Guard::QUERY => {
+                    table.query(guard).map_or(Missed::Root, |query| Missed::Query(query.about(EntityId(0))))
+                }
+                _ => Missed::Roll,
+            },
+        };
+        *self.missed.entry((what.clone(), missed)).or_insert(0) += 1;
+    }
+
+    pub(super) fn refuse(&mut self, what: &Arc<str>, reason: &'static str) {
+        let key = (what.clone(), reason, (self.locate)());
+        if self.aborts.len() < MOST_REASONS || self.aborts.contains_key(&key) {
+            *self.aborts.entry(key).or_insert(0) += 1;
+        }
+    }
+}
