@@ -1,203 +1,22 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::Result;
-use include_dir::{Dir, include_dir};
 use riskbreaker::check::findings;
 use riskbreaker::ruleset::Fact;
 use riskbreaker::spec::run_specs;
-use riskbreaker::{Driver, Happening, Library, Question, Ruleset, Session, Setup, Step, Value};
+use riskbreaker::{Driver, Happening, Library, Ruleset, Session, Setup};
 
-use super::row::{Row, Tone};
-use super::screen::Screen;
-use super::{call_error, library, types};
-
-/// Writes a working example: a ruleset, or a part of one
-#[derive(clap::Args)]
-pub struct Args {
-    #[command(subcommand)]
-    what: Option<What>,
-
-    /// A ruleset of this name, the same as `new ruleset NAME`
-    #[arg(value_name = "NAME")]
-    name: Option<String>,
-}
-
-#[derive(clap::Subcommand)]
-enum What {
-    /// A ruleset with cards, an item, a hook, a switch and specs; or house rules for another ruleset
-    Ruleset {
-        /// Its id, which is also the name of its folder: small letters, digits, `-` and `.`
-        name: String,
-        /// The ruleset that it extends: a version of its own
-        #[arg(long, value_name = "ID")]
-        extends: Option<String>,
-        /// The rulesets that it lies over as house rules
-        #[arg(long, value_name = "ID,ID...", value_delimiter = ',', conflicts_with = "extends")]
-        over: Vec<String>,
-    },
-    /// A maneuver card with its spec
-    Maneuver(Part),
-    /// An item, a card that hands it out, and their spec
-    Item(Part),
-    /// A hook that runs after a verb, with its spec
-    Hook(Part),
-    /// A spec
-    Spec(Part),
-    /// A character sheet for the cast
-    Character(Part),
-    /// A scenario to start from
-    Scenario(Part),
-}
-
-#[derive(clap::Args)]
-struct Part {
-    /// Its id, which is also the name of its file: small letters, digits and `_`
-    name: String,
-    /// The ruleset it is for; the only one on the disk if none is named
-    #[arg(long = "in", value_name = "ID")]
-    ruleset: Option<String>,
-}
-
-static TEMPLATE: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/templates/ruleset");
-
-pub fn new(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
-    let written = match (args.what, args.name) {
-        (Some(What::Ruleset { name, extends, over }), _) => {
-            ruleset(&name, extends.as_deref(), &over, folder.as_deref())?
-        }
-        (Some(What::Maneuver(part)), _) => Scaffold::open(part, folder)?.maneuver()?,
-        (Some(What::Item(part)), _) => Scaffold::open(part, folder)?.item()?,
-        (Some(What::Hook(part)), _) => Scaffold::open(part, folder)?.hook()?,
-        (Some(What::Spec(part)), _) => Scaffold::open(part, folder)?.spec()?,
-        (Some(What::Character(part)), _) => Scaffold::open(part, folder)?.character()?,
-        (Some(What::Scenario(part)), _) => Scaffold::open(part, folder)?.scenario()?,
-        (None, Some(name)) => ruleset(&name, None, &[], folder.as_deref())?,
-        (None, None) => {
-            let text = "say what to write: `new ruleset NAME`, or `new maneuver NAME`, `item`, `hook`, `spec`, `character`, `scenario`";
-            return Err(call_error(text));
-        }
-    };
-    let mut screen = Screen::stdout(false);
-    for path in &written.files {
-        screen.row(&Row::at(0).with("new  ", Tone::Good).plain(path.display().to_string()))?;
-    }
-    for line in &written.then {
-        screen.row(&Row::at(0).faint(line))?;
-    }
-    Ok(if written.well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
-/// The written files, and what to do with them.
-struct Written {
-    files: Vec<PathBuf>,
-    then: Vec<String>,
-    /// Whether it passes the check and its specs.
-    well: bool,
-}
-
-/// Writes a ruleset.
-fn ruleset(name: &str, extends: Option<&str>, over: &[String], folder: Option<&Path>) -> Result<Written> {
-    let proper = name.starts_with(|c: char| c.is_ascii_lowercase())
-        && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-' || b == b'.');
-    if !proper || name.ends_with(['-', '.']) || name.contains("..") {
-        let text = format!("`{name}` cannot be an id: use small letters, digits, `-` and `.`, and begin with a letter");
-        return Err(call_error(text));
-    }
-    let root = folder.map_or_else(|| PathBuf::from(Library::FOLDER), Path::to_path_buf);
-    let target = root.join(name);
-    if target.exists() {
-        return Err(call_error(format!("{} exists already", target.display())));
-    }
-    let around = if root.is_dir() { library::open(Some(&root))? } else { Library::embedded() };
-    let below = |id: &str| {
-        library::known(&around, id)?;
-        library::load(&around, id, &[])
-    };
-    let mut files = match (extends, over) {
-        (None, []) => filled(name),
-        (Some(parent), _) => house(name, &format!("extends = \"{parent}\""), &[below(parent)?]),
-        (None, bases) => {
-            let rules = bases.iter().map(|id| below(id)).collect::<Result<Vec<_>>>()?;
-            house(name, &format!("over = {bases:?}"), &rules)
-        }
-    };
-    files.extend(types::settings());
-    let written = write_all(&target, &files)?;
-    let library = library::open(Some(&root))?;
-    let way = library.ways_to_play(name).remove(0);
-    let rules = library::load(&library, &way, &[])?;
-    types::write_inside(&target, types::DEFINITION, &types::definition(&rules))?;
-    if extends.is_some() || !over.is_empty() {
-        // A house rule with its spec, made for what it lies on.
-        let part = Part { name: "first_house_rule".into(), ruleset: Some(name.to_owned()) };
-        let more = Scaffold::open(part, Some(root))?.hook()?;
-        let mut files = written;
-        files.extend(more.files.into_iter().filter(|path| !path.ends_with("RULES.md")));
-        return Ok(Written { files, then: next_steps(name, &way), well: more.well });
-    }
-    Ok(Written { files: written, then: next_steps(name, &way), well: true })
-}
-
-fn next_steps(name: &str, way: &str) -> Vec<String> {
-    vec![
-        format!("Play it: riskbreaker play --rules {way}   (a saved file takes effect at once)"),
-        format!("Check and test it at every save: riskbreaker dev {name}"),
-    ]
-}
-
-/// The template with its names filled in.
-fn filled(id: &str) -> BTreeMap<String, String> {
-    let mut files = BTreeMap::new();
-    let mut folders = vec![&TEMPLATE];
-    while let Some(folder) = folders.pop() {
-        folders.extend(folder.dirs());
-        for file in folder.files() {
-            let text = file.contents_utf8().unwrap_or_default();
-            let text = text.replace("{id}", id).replace("{title}", &title_of(id)).replace("{RULE}", &rule_prefix(id));
-            files.insert(file.path().to_string_lossy().replace('\\', "/"), text);
-        }
-    }
-    files
-}
-
-/// A ruleset that only changes others.
-fn house(id: &str, below: &str, parents: &[Arc<Ruleset>]) -> BTreeMap<String, String> {
-    let title = title_of(id);
-    let on = parents.iter().map(|parent| parent.title()).collect::<Vec<_>>().join(" and ");
-    let manifest = format!(
-        "id = \"{id}\"\ntitle = \"{title}\"\nversion = \"0.1.0\"\nengine = \"0.1\"\n{below}\nsummary = \"House rules for {on}.\"\n",
-    );
-    let rules = format!("# {title}\n\nHouse rules for {on}. All its other rules stay in force.\n");
-    BTreeMap::from([("ruleset.toml".to_owned(), manifest), ("RULES.md".to_owned(), rules)])
-}
-
-fn write_all(target: &Path, files: &BTreeMap<String, String>) -> Result<Vec<PathBuf>> {
-    files.iter().map(|(path, text)| types::write_inside(target, path, text)).collect()
-}
-
-/// `my-game` -> `My Game`.
-fn title_of(id: &str) -> String {
-    let word = |word: &str| {
-        let mut letters = word.chars();
-        letters.next().map(|first| first.to_uppercase().chain(letters).collect::<String>()).unwrap_or_default()
-    };
-    id.split(['-', '_']).map(word).collect::<Vec<_>>().join(" ")
-}
-
-/// `my-game` -> `MG`; an id of one word gives its beginning.
-fn rule_prefix(id: &str) -> String {
-    let initials: String = id.split(['-', '_']).filter_map(|word| word.chars().next()).collect();
-    let short =
-        if initials.len() > 1 { initials } else { id.chars().filter(char::is_ascii_alphabetic).take(4).collect() };
-    short.to_uppercase()
-}
+use super::ruleset::{rule_prefix, title_of};
+use super::spec_text::{played, spec_file, started, written_as_luau};
+use super::trial::{Trial, play_once};
+use super::{Part, Written};
+use crate::cli::{call_error, library, types};
 
 /// A ruleset on the disk to which a part is added.
-struct Scaffold {
+pub struct Scaffold {
     name: String,
     library: Library,
     id: String,
@@ -209,18 +28,8 @@ struct Scaffold {
     rules: Arc<Ruleset>,
 }
 
-/// How a card is played in the default scenario: by whom, with which dice.
-struct Trial {
-    about: String,
-    kind: String,
-    faces: Vec<u32>,
-    said: Vec<String>,
-    /// The answers that were needed, by topic, as Luau source.
-    answers: Vec<(String, String)>,
-}
-
 impl Scaffold {
-    fn open(part: Part, folder: Option<PathBuf>) -> Result<Scaffold> {
+    pub fn open(part: Part, folder: Option<PathBuf>) -> Result<Scaffold> {
         let name = part.name;
         let proper = name.starts_with(|c: char| c.is_ascii_lowercase())
             && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
@@ -230,7 +39,7 @@ impl Scaffold {
         }
         let here = Path::new("ruleset.toml").is_file() && folder.is_none() && part.ruleset.is_none();
         let (library, id) = if here {
-            let (library, mut ids) = super::check::chosen(Some(PathBuf::from(".")), None)?;
+            let (library, mut ids) = crate::cli::check::chosen(Some(PathBuf::from(".")), None)?;
             (library, ids.remove(0))
         } else {
             let library = library::open(folder.as_deref())?;
@@ -397,7 +206,7 @@ impl Scaffold {
     }
 
     /// The ruleset with additional files, if it has no problem.
-    fn with(&self, files: &[(String, String)]) -> Option<std::sync::Arc<Ruleset>> {
+    fn with(&self, files: &[(String, String)]) -> Option<Arc<Ruleset>> {
         let library = self.library_with(files)?;
         Ruleset::load(&library, &self.way).ok()
     }
@@ -434,7 +243,7 @@ impl Scaffold {
     }
 
     /// Plays a card once in the default scenario, with defaults for all other answers.
-    fn try_card(rules: &std::sync::Arc<Ruleset>, card: &str) -> Option<Trial> {
+    fn try_card(rules: &Arc<Ruleset>, card: &str) -> Option<Trial> {
         for seed in 1..6 {
             let mut setup = Setup::default().seed(seed);
             for seat in rules.seats().keys() {
@@ -448,7 +257,7 @@ impl Scaffold {
         None
     }
 
-    fn maneuver(&self) -> Result<Written> {
+    pub fn maneuver(&self) -> Result<Written> {
         let (card, spec) = (format!("maneuvers/{}.luau", self.name), format!("specs/maneuvers/{}.luau", self.name));
         self.refuse_taken(&[card.clone(), spec.clone()])?;
         let (title, rule) = (self.title(), self.next_rule());
@@ -521,7 +330,7 @@ impl Scaffold {
         faces
     }
 
-    fn item(&self) -> Result<Written> {
+    pub fn item(&self) -> Result<Written> {
         let (name, title) = (&self.name, self.title());
         let hand = format!("take_{name}");
         let paths =
@@ -563,7 +372,7 @@ impl Scaffold {
         self.finish(files, Some((rule.clone(), format!("{title}: stirs when something happens; a card hands it out."))))
     }
 
-    fn hook(&self) -> Result<Written> {
+    pub fn hook(&self) -> Result<Written> {
         let (name, title) = (&self.name, self.title());
         let paths = [format!("hooks/{name}.luau"), format!("specs/hooks/{name}.luau")];
         self.refuse_taken(&paths)?;
@@ -608,12 +417,12 @@ impl Scaffold {
     }
 
     /// A character like the first one of the cast.
-    fn character(&self) -> Result<Written> {
+    pub fn character(&self) -> Result<Written> {
         self.copy("cast", "a character", None)
     }
 
     /// A scenario like the default one.
-    fn scenario(&self) -> Result<Written> {
+    pub fn scenario(&self) -> Result<Written> {
         let written = self.copy("scenarios", "a scenario", self.rules.default_scenario())?;
         let play = format!("Play it: riskbreaker play {} --rules {}", self.name, self.way);
         Ok(Written { then: written.then.into_iter().chain([play]).collect(), ..written })
@@ -647,7 +456,7 @@ impl Scaffold {
         Ok(written)
     }
 
-    fn spec(&self) -> Result<Written> {
+    pub fn spec(&self) -> Result<Written> {
         let path = format!("specs/{}.luau", self.name);
         self.refuse_taken(std::slice::from_ref(&path))?;
         let trial = self.rules.cards().iter().find_map(|card| Some((card, Scaffold::try_card(&self.rules, &card.id)?)));
@@ -683,99 +492,6 @@ fn retitled(text: &str, title: &str) -> String {
     text.lines().map(line).collect()
 }
 
-fn spec_file(rule: &str, name: &str, body: &str) -> String {
-    let (ids, head) = if rule.is_empty() {
-        ("{}".to_owned(), String::new())
-    } else {
-        (format!("{{ \"{rule}\" }}"), format!("{rule}: "))
-    };
-    format!("local rb = require(\"@riskbreaker\")\n\nrb.spec(\"{head}{name}\", {ids}, function(t)\n{body}end)\n")
-}
-
-fn given(scenario: Option<&str>) -> String {
-    scenario.map_or_else(|| "\tt:given({})\n".to_owned(), |name| format!("\tt:given(\"{name}\")\n"))
-}
-
-fn started(scenario: Option<&str>, faces: &[u32]) -> String {
-    format!("{}{}\tt:ongoing()\n", given(scenario), dice(faces))
-}
-
-fn dice(faces: &[u32]) -> String {
-    let faces: Vec<String> = faces.iter().map(u32::to_string).collect();
-    if faces.is_empty() { String::new() } else { format!("\tt:dice({})\n", faces.join(", ")) }
-}
-
-/// `run`: the call that continues the game before the log is compared.
-fn played(trial: &Trial, card: &str, run: &str, said: &str, scenario: Option<&str>) -> String {
-    let mut body = given(scenario);
-    body.push_str(&dice(&trial.faces));
-    let answers: Vec<String> = trial.answers.iter().map(|(topic, value)| format!("{topic} = {value}")).collect();
-    let answers = if answers.is_empty() { String::new() } else { format!(", {{ {} }}", answers.join(", ")) };
-    body.push_str(&format!("\tt:play({:?}, \"{card}\"{answers})\n", trial.about));
-    body.push_str(run);
-    if !said.is_empty() {
-        body.push_str(&format!("\tt:said({said:?})\n"));
-    }
-    body
-}
-
-/// Plays to the first question for a card, plays this card, and returns the dice and answers.
-fn play_once(session: &mut Session, card: &str) -> Option<Trial> {
-    let mut action = None;
-    let mut trial = None;
-    let mut answers = Vec::new();
-    for _ in 0..40 {
-        let step = session.advance().ok()?;
-        let open = if matches!(step, Step::Ask) { session.questions().first().cloned() } else { None };
-        let ended = trial.is_some() && open.as_ref().map(|question| question.id.action) != action;
-        if ended || !matches!(step, Step::Ask) {
-            if matches!(step, Step::Fault(_)) {
-                return None;
-            }
-            break;
-        }
-        let question = open?;
-        if trial.is_none() && &*question.topic == "card" {
-            action = Some(question.id.action);
-            let about = question.about?;
-            let view = session.view();
-            trial = Some((view.title(about).to_string(), view.kind(about)?.to_owned()));
-            let answer = question.read(&Value::text(card)).ok()?;
-            session.answer(question.id, answer).ok()?;
-            continue;
-        }
-        if let Some(default) = question.default.clone() {
-            session.answer(question.id, default).ok()?;
-            continue;
-        }
-        let value = some_answer(&question)?;
-        if trial.is_some() {
-            answers.push((question.topic.to_string(), written_as_luau(&value)?));
-        }
-        session.answer(question.id, question.read(&value).ok()?).ok()?;
-    }
-    let (about, kind) = trial?;
-    let (mut faces, mut said) = (Vec::new(), Vec::new());
-    for event in session.log() {
-        match event.happening {
-            Happening::Rolled { faces: rolled, .. } => faces.extend(rolled),
-            Happening::Said { text } => said.push(text),
-            _ => {}
-        }
-    }
-    Some(Trial { about, kind, faces, said, answers })
-}
-
-/// An answer that a question takes, where it has no default.
-fn some_answer(question: &Question) -> Option<Value> {
-    let open = question.ask.options().iter().filter(|option| option.enabled);
-    let ids: Vec<Value> = open.map(|option| Value::text(&option.id)).collect();
-    let mut tried = ids.clone();
-    tried.extend([Value::Int(1), Value::Int(0), Value::Bool(true)]);
-    tried.extend([Value::list(ids.iter().take(1).cloned()), Value::list(ids)]);
-    tried.into_iter().find(|value| question.read(value).is_ok())
-}
-
 /// A rule text with one more rule, after the last numbered one before the section of the GM.
 fn with_rule(text: &str, id: &str, rule: &str) -> String {
     let line = format!("- **{id}** {rule}");
@@ -793,58 +509,9 @@ fn with_rule(text: &str, id: &str, rule: &str) -> String {
     format!("{}\n", lines.join("\n"))
 }
 
-/// What cannot be a name in a script.
-const KEYWORDS: &[&str] = &[
-    "", "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "if", "in", "local", "nil", "not",
-    "or", "repeat", "return", "then", "true", "until", "while",
-];
-
-/// A plain value as a script writes it.
-fn written_as_luau(value: &Value) -> Option<String> {
-    match value {
-        Value::Bool(yes) => Some(yes.to_string()),
-        Value::Int(n) => Some(n.to_string()),
-        Value::Text(text) => Some(format!("{text:?}")),
-        Value::List(items) => {
-            let items: Option<Vec<String>> = items.iter().map(written_as_luau).collect();
-            Some(format!("{{ {} }}", items?.join(", ")))
-        }
-        Value::Map(items) => {
-            let is_name = |key: &str| {
-                !key.starts_with(|c: char| c.is_ascii_digit())
-                    && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-                    && !KEYWORDS.contains(&key)
-            };
-            let entry = |(key, value): (&Arc<str>, &Value)| {
-                let key = if is_name(key) { key.to_string() } else { format!("[{key:?}]") };
-                Some(format!("{key} = {}", written_as_luau(value)?))
-            };
-            Some(format!("{{ {} }}", items.iter().map(entry).collect::<Option<Vec<_>>>()?.join(", ")))
-        }
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn facts_are_written_as_scripts_write_them() {
-        let fact = Value::map([
-            ("end", Value::Int(2)),
-            ("mail", Value::Int(50)),
-            ("of two", Value::list([Value::Bool(true), Value::text("a")])),
-        ]);
-        assert_eq!(written_as_luau(&fact).unwrap(), "{ [\"end\"] = 2, mail = 50, [\"of two\"] = { true, \"a\" } }");
-    }
-
-    #[test]
-    fn names_become_titles_and_prefixes() {
-        assert_eq!(title_of("my-game"), "My Game");
-        assert_eq!(rule_prefix("my-game"), "MG");
-        assert_eq!(rule_prefix("tug"), "TUG");
-    }
 
     #[test]
     fn a_rule_comes_behind_the_last_numbered_one() {
