@@ -1457,22 +1457,32 @@ fn rules_that_are_reloaded_and_reloaded_back_leave_a_game_that_can_be_loaded() {
     assert_eq!(standing(&mut Session::load(&library, &session.save()).unwrap()), back);
 }
 
-/// A game with many entries whose keys are computed so.
-fn many_keys(key: &str) -> Step {
+/// A game with so many entries whose keys are computed so. It ends with the first and the last key behind the first entry.
+fn many_keys(count: usize, key: &str) -> Step {
     let play = r#"
         local rb = require("@riskbreaker")
         return rb.play({
             start = function()
-                for at = 1, 600 do
+                for at = 1, COUNT do
                     rb.schedule("turn", { at })
                 end
             end,
-            entries = { turn = { key = function(entry) return KEY end, run = function() rb.finish("a turn") end } },
+            entries = {
+                turn = {
+                    key = function(entry)
+                        return KEY
+                    end,
+                    run = function()
+                        local due = rb.agenda()
+                        rb.finish("{} to {}", due[1].key[1], due[#due].key[1])
+                    end,
+                },
+            },
         })
     "#;
     let manifest = "id = \"keys\"\ntitle = \"K\"\nversion = \"1\"\n";
     let kinds = "return require(\"@riskbreaker\").kinds({})";
-    let play = play.replace("KEY", key);
+    let play = play.replace("KEY", key).replace("COUNT", &count.to_string());
     let files = [("keys/ruleset.toml", manifest), ("keys/kinds.luau", kinds), ("keys/play.luau", &play)];
     let rules = Ruleset::load(&Library::from_files(files), "keys").unwrap();
     Session::start(&rules, Setup::table(Value::map::<&str>([]))).unwrap().advance().unwrap()
@@ -1480,11 +1490,16 @@ fn many_keys(key: &str) -> Step {
 
 #[test]
 fn computing_the_keys_of_all_entries_is_the_work_of_one_action() {
-    assert_eq!(many_keys("{ entry.key[1] }"), Step::Over("a turn".into()));
+    assert_eq!(many_keys(600, "{ entry.key[1] }"), Step::Over("2 to 600".into()));
     // Each of them looks at all the others.
-    let Step::Fault(fault) = many_keys("{ #rb.agenda() }") else { panic!("it goes on") };
+    let Step::Fault(fault) = many_keys(600, "{ #rb.agenda() }") else { panic!("it goes on") };
     assert!(fault.message.contains("work"), "{fault}");
     assert_eq!(fault.action.as_deref(), Some("turn"));
+}
+
+#[test]
+fn the_keys_of_all_entries_are_computed_before_any_of_them_changes() {
+    assert_eq!(many_keys(9, "rb.agenda()[1].key[1] + 5"), Step::Over("6 to 6".into()));
 }
 
 #[test]

@@ -77,7 +77,7 @@ pub(crate) struct Done {
     /// Behind it nothing was left on the agenda, and the game was over.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ended: bool,
-    /// What was told, and to whom, where a replay does not find it again: of faces that were set by hand, and of several reloads.
+    /// What was told, and to whom, where a replay may not find it again: of faces that were set by hand, and of a reload.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub told: Vec<(Audience, Happening)>,
     /// Of an edit or a free act: the tape of the action that was open, as it met it.
@@ -157,6 +157,8 @@ pub(crate) struct Open {
     pub missing_roll: Option<Box<MissingRoll>>,
     /// Whether a run has left its changes in the state's journal.
     pub ran: bool,
+    /// Whether the computed keys of entries stand there already, for the run that follows at once.
+    pub has_keys: bool,
     /// Whether an answer came since it ran last.
     pub answered: bool,
     /// Whether the rules look at that answer: the action runs again, though other questions are still open.
@@ -186,6 +188,7 @@ impl Open {
             fault: None,
             missing_roll: None,
             ran: false,
+            has_keys: false,
             answered: false,
             to_check: false,
             renewed: false,

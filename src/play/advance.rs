@@ -186,16 +186,20 @@ impl Game {
             return Ok(());
         }
         self.asked_policies = false;
-        // The action computes them for itself, as a part of it; what fails here fails there again, unless the machine is gone.
+        // They are a part of the action; what fails here fails there again, unless the machine is gone.
         let keys = renew_keys(&mut self.context, vm);
         let first = self.context.state.agenda().first().cloned();
-        self.context.state.rollback(0);
+        if keys.is_err() {
+            self.context.state.rollback(0);
+        }
         let Some(entry) = first else {
             self.end_for_want_of_entries();
             return Ok(());
         };
         let Entry { id, what, owner, .. } = entry;
-        self.open = Some(self.fresh(Cause::Entry { id, what: what.clone(), owner }));
+        let mut open = self.fresh(Cause::Entry { id, what: what.clone(), owner });
+        open.has_keys = keys.is_ok();
+        self.open = Some(open);
         self.unasked += 1;
         if let Err(fault) = keys
             && fault.fatal
@@ -320,13 +324,14 @@ impl Game {
     pub(super) fn run(&mut self, vm: &mut dyn Machine) {
         let Some(mut open) = self.open.take() else { return };
         open.fault = open.fault.take().or_else(|| self.idles(&open).map(Box::new));
+        let context = &mut self.context;
+        let has_keys = std::mem::take(&mut open.has_keys) && open.fault.is_none();
+        if !has_keys {
+            context.state.rollback(0);
+        }
         if open.fault.is_some() {
             self.open = Some(open);
             return;
-        }
-        let context = &mut self.context;
-        if open.ran {
-            context.state.rollback(0);
         }
         context.observers.counts.iter_mut().for_each(|counts| counts.drop_action());
         context.action = open.number;
@@ -341,7 +346,7 @@ impl Game {
         let pulse = context.pulse;
         (open.ran, open.answered, open.to_check) = (true, false, false);
 
-        let result = catch_unwind(AssertUnwindSafe(|| perform(context, &self.scenario, vm, &open.cause)));
+        let result = catch_unwind(AssertUnwindSafe(|| perform(context, &self.scenario, vm, &open.cause, has_keys)));
         let result = result.unwrap_or_else(|_| {
             vm.discard();
             let mut fault = Fault::new("the host itself failed while the action ran; the action is taken back");
@@ -463,7 +468,7 @@ impl Game {
         if context.stop.is_some() {
             return Ok(());
         }
-        perform(context, &self.scenario, vm, &cause).map(|_| ())
+        perform(context, &self.scenario, vm, &cause, false).map(|_| ())
     }
 
     /// Lets the open action go on from a resume point of an earlier run, with another roll; whoever calls looks at the
@@ -563,8 +568,14 @@ fn renew_keys(context: &mut ActionContext, vm: &mut dyn Machine) -> Result<(), F
     if context.rules.computes_keys() { vm.renew_keys(context) } else { Ok(()) }
 }
 
-/// Runs what an action consists of.
-fn perform(context: &mut ActionContext, scenario: &Value, vm: &mut dyn Machine, cause: &Cause) -> Result<Value, Fault> {
+/// Runs what an action consists of. `has_keys`: the keys of entries are computed.
+fn perform(
+    context: &mut ActionContext,
+    scenario: &Value,
+    vm: &mut dyn Machine,
+    cause: &Cause,
+    has_keys: bool,
+) -> Result<Value, Fault> {
     context.before_script = context.dealt;
     context.in_last_call = !matches!(cause, Cause::Entry { .. });
     match cause {
@@ -573,7 +584,9 @@ fn perform(context: &mut ActionContext, scenario: &Value, vm: &mut dyn Machine, 
         Cause::Free { seat, name } => vm.call(context, &Call::Free { seat, name }),
         Cause::Edit { .. } | Cause::Reload { .. } | Cause::Rules { .. } => Ok(Value::None),
         Cause::Entry { id, .. } => {
-            renew_keys(context, vm)?;
+            if !has_keys {
+                renew_keys(context, vm)?;
+            }
             let id = vm.settle_tie(context, *id)?;
             match context.state.take_entry(id) {
                 None => Ok(Value::None),

@@ -237,7 +237,7 @@ impl Game {
         context.questions.clear();
         context.suggest_at = None;
         if let Some(open) = &mut self.open {
-            open.ran = false;
+            (open.ran, open.has_keys) = (false, false);
             open.questions.clear();
         }
     }

@@ -500,7 +500,7 @@ impl ActionContext {
         owner: Option<EntityId>,
         args: Value,
         every: Option<Key>,
-    ) -> Result<EntryId, Stop> {
+    ) -> Result<&Entry, Stop> {
         self.may_act("changing the agenda")?;
         if !self.state.has_room(0, 1) {
             let most = crate::state::MOST_ENTRIES;
@@ -509,7 +509,7 @@ impl ActionContext {
         let audience = self.numbered_for(owner);
         let entry = self.state.schedule(&audience, Entry::new(what, key, owner, args, every));
         self.observers.observe(&Op::Schedule { entry });
-        Ok(entry.id)
+        Ok(entry)
     }
 
     /// Takes an entry off the agenda; says whether it was there.
@@ -523,7 +523,9 @@ impl ActionContext {
     pub fn rekey(&mut self, id: EntryId, key: Key) -> Result<bool, Stop> {
         self.may_act("changing the agenda")?;
         self.observers.observe(&Op::Rekey);
-        Ok(self.state.rekey(id, key))
+        let from = self.state.agenda().get(id).map(|entry| entry.key);
+        from.iter().for_each(|from| self.state.rekey(id, *from, key));
+        Ok(from.is_some())
     }
 
     /// Tells a line of the story. `text` is called only if somebody listens.

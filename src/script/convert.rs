@@ -7,7 +7,7 @@ use mlua::{IntoLuaMulti, Lua, Result, Table, Value as Lv, Variadic};
 
 use super::conversion::{from_lua, to_lua};
 use super::handles::Handles;
-use super::host::{HostState, entity_arg, entry_table, fill, stopped, text_arg};
+use super::host::{HostState, entity_arg, entry_tables, fill, stopped, text_arg};
 use super::vm::Vm;
 use crate::play::{ActionContext, Fault, Former, MigrationFate, MigrationNote, Op, Phase};
 use crate::state::EntityId;
@@ -56,10 +56,7 @@ fn former_table(former: &Former, lua: &Lua, handles: &Handles) -> Result<Table> 
     for (name, value) in former.switches.iter() {
         switches.raw_set(&**name, to_lua(lua, value, handles)?)?;
     }
-    let agenda = lua.create_table()?;
-    for entry in former.state.agenda().entries() {
-        agenda.raw_push(entry_table(lua, entry, handles)?)?;
-    }
+    let agenda = entry_tables(lua, former.state.agenda().entries(), handles)?;
     let table = lua.create_table()?;
     for (name, value) in [("rows", rows), ("kinds", kinds), ("switches", switches), ("agenda", agenda)] {
         value.set_readonly(true);

@@ -111,7 +111,7 @@ impl Prelude {
                 view: get("view")?,
                 measure: get("measure")?,
                 statistic: get("statistic")?,
-                key: get("key")?,
+                keys: get("keys")?,
                 tie: get("tie")?,
                 place: get("place")?,
                 may_act: get("may_act")?,

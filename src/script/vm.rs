@@ -16,7 +16,7 @@ use super::fault::{Place, fault_of, source_line, teach};
 use super::handles::Synced;
 #[cfg(feature = "continuations")]
 use super::host::begin_reads;
-use super::host::{HostState, entry_table, read_key};
+use super::host::{HostState, entry_tables, read_key};
 use super::load;
 use super::sandbox::{Budget, charge, clock, compile_natively, give_back, guarded, spent_at, work_of_last_call};
 use crate::play::{
@@ -24,7 +24,7 @@ use crate::play::{
     Phase, PolicyAct, Rolled, Stop,
 };
 use crate::ruleset::{CreationPart, Declarations, LoadError, Stack};
-use crate::state::{EntityId, Entry, EntryId, FieldId, Value, readable_name};
+use crate::state::{EntityId, Entry, EntryId, FieldId, Key, Value, readable_name};
 
 /// One script machine with one ruleset in it. It handles one game at a time and keeps nothing of it.
 pub(crate) struct Vm {
@@ -107,7 +107,7 @@ pub(super) struct Trusted {
     pub view: Function,
     pub measure: Function,
     pub statistic: Function,
-    pub key: Function,
+    pub keys: Function,
     pub tie: Function,
     pub place: Function,
     pub may_act: Function,
@@ -853,25 +853,27 @@ impl Machine for Vm {
         let is_computed = |what: &str| self.declarations.entries.iter().any(|known| known.key && *known.name == *what);
         let agenda = context.state.agenda().entries();
         let computed: Vec<Entry> = agenda.filter(|entry| is_computed(&entry.what)).cloned().collect();
-        self.in_one_budget(|vm| {
-            for entry in computed {
-                let key = vm.reading(context, |vm, context| {
-                    let (lua, host) = (vm.lua.clone(), vm.host.clone());
-                    let found = vm.run(context, |trusted| {
-                        charge(KEY_COST);
-                        let row = entry_table(&lua, &entry, &host.handles.borrow())?;
-                        Ok((trusted.key.clone(), row.into_lua_multi(&lua)?))
-                    })?;
-                    let found = found.into_iter().next().unwrap_or(Lv::Nil);
-                    let key = read_key(context, &found).map_err(|error| fault_of(&error, None, None, &vm.stack));
-                    key.map_err(|fault| vm.at_function(fault, &entry.what, "key"))
-                })?;
-                if key != entry.key {
-                    context.state.rekey(entry.id, key);
-                }
-            }
-            Ok(())
-        })
+        if computed.is_empty() {
+            return Ok(());
+        }
+        let (lua, host) = (self.lua.clone(), self.host.clone());
+        let keys: Vec<Key> = self.reading(context, |vm, context| {
+            let found = vm.run(context, |trusted| {
+                charge(KEY_COST * computed.len() as i64);
+                Ok((trusted.keys.clone(), entry_tables(&lua, &computed, &host.handles.borrow())?.into_lua_multi(&lua)?))
+            })?;
+            let Some(Lv::Table(keys)) = found.into_iter().next() else { return Ok(Vec::new()) };
+            let of = |(at, entry): (usize, &Entry)| {
+                let key = keys.raw_get(at + 1).and_then(|key: Lv| read_key(context, &key));
+                let key = key.map_err(|error| fault_of(&error, None, None, &vm.stack));
+                key.map_err(|fault| vm.at_function(fault, &entry.what, "key"))
+            };
+            computed.iter().enumerate().map(of).collect()
+        })?;
+        for (entry, key) in computed.iter().zip(keys).filter(|(entry, key)| entry.key != *key) {
+            context.state.rekey(entry.id, entry.key, key);
+        }
+        Ok(())
     }
 
     fn settle_tie(&mut self, context: &mut ActionContext, first: EntryId) -> std::result::Result<EntryId, Fault> {
@@ -891,10 +893,7 @@ impl Machine for Vm {
         }
         let (lua, host) = (self.lua.clone(), self.host.clone());
         let found = self.run(context, |trusted| {
-            let handles = host.handles.borrow();
-            let rows: Vec<Table> =
-                tied.iter().map(|entry| entry_table(&lua, entry, &handles)).collect::<Result<_>>()?;
-            Ok((trusted.tie.clone(), lua.create_sequence_from(rows)?.into_lua_multi(&lua)?))
+            Ok((trusted.tie.clone(), entry_tables(&lua, &tied, &host.handles.borrow())?.into_lua_multi(&lua)?))
         })?;
         if context.stop.is_some() {
             return Ok(first);

@@ -209,7 +209,7 @@ impl Agenda {
 
     /// Puts an entry in its place, where it can be looked at.
     pub(super) fn insert(&mut self, entry: Entry) -> &Entry {
-        let at = self.place(&entry);
+        let at = self.place(&entry.key, entry.id);
         let slot = match self.free.pop() {
             Some(slot) => slot,
             None => {
@@ -222,11 +222,18 @@ impl Agenda {
     }
 
     /// Where an entry stands in the order, or would stand.
-    fn place(&self, entry: &Entry) -> usize {
+    fn place(&self, key: &Key, id: EntryId) -> usize {
         self.order.partition_point(|slot| {
             let other = self.at(*slot);
-            other.key.cmp(&entry.key).then(other.id.cmp(&entry.id)).is_lt()
+            other.key.cmp(key).then(other.id.cmp(&id)).is_lt()
         })
+    }
+
+    /// Takes the entry that has this key.
+    fn take_at(&mut self, key: &Key, id: EntryId) -> Option<Entry> {
+        let at = self.place(key, id);
+        let found = self.order.get(at).is_some_and(|slot| self.at(*slot).id == id);
+        if found { self.remove(at) } else { None }
     }
 
     /// Takes the entry at a place in the order.
@@ -238,10 +245,7 @@ impl Agenda {
 
     /// Takes back an [`Agenda::insert`]; the entry has the same key still.
     pub(super) fn take_back(&mut self, entry: &Entry) {
-        let at = self.place(entry);
-        if self.order.get(at).is_some_and(|slot| self.at(*slot).id == entry.id) {
-            self.remove(at);
-        }
+        self.take_at(&entry.key, entry.id);
     }
 
     /// Takes all entries that are wanted, in their order.
@@ -256,12 +260,10 @@ impl Agenda {
         taken
     }
 
-    /// Gives an entry another key and returns the one it had.
-    pub(super) fn rekey(&mut self, id: EntryId, key: Key) -> Option<Key> {
-        let entry = self.take(id)?;
-        let from = entry.key;
-        self.insert(Entry { key, ..entry });
-        Some(from)
+    /// Gives the entry that has the key `from` another one.
+    pub(super) fn rekey(&mut self, id: EntryId, from: &Key, to: Key) -> Option<&Entry> {
+        let entry = self.take_at(from, id)?;
+        Some(self.insert(Entry { key: to, ..entry }))
     }
 
     /// Lets the entries share no text with others.

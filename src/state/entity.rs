@@ -864,11 +864,11 @@ impl State {
         Some(entry)
     }
 
-    /// Gives an entry another key; false if there is no such entry.
-    pub fn rekey(&mut self, id: EntryId, key: Key) -> bool {
-        let Some(from) = self.agenda.rekey(id, key) else { return false };
-        self.note(|| Change::Rekey { id, from, to: key });
-        true
+    /// Gives the entry that has the key `from` another one.
+    pub fn rekey(&mut self, id: EntryId, from: Key, to: Key) {
+        if self.agenda.rekey(id, &from, to).is_some() {
+            self.note(|| Change::Rekey { id, from, to });
+        }
     }
 
     pub fn attach(&mut self, made: Attachment) -> AttachmentId {

@@ -34,9 +34,8 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         };
         charge(16);
         hold(TOLD)?;
-        let id = context.schedule(what, key, owner, args, step).map_err(stopped)?;
-        let number = context.state.agenda().get(id).map_or(id.0, Entry::number);
-        Ok(stack::token_of(id, number))
+        let entry = context.schedule(what, key, owner, args, step).map_err(stopped)?;
+        Ok(stack::token_of(entry.id, entry.number()))
     });
     host_function!(lua, host, table, "cancel", |_, b, entry: Lv| {
         let context = b.context()?;
@@ -72,17 +71,12 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
                 }
             }
         }
-        let list = lua.create_table()?;
         charge_search(context);
-        for entry in context.shown().agenda().entries() {
-            if what.as_ref().is_some_and(|what| *what != entry.what)
-                || owner.is_some_and(|owner| entry.owner != Some(owner))
-            {
-                continue;
-            }
-            charge(16);
-            list.raw_push(entry_table(lua, entry, &handles)?)?;
-        }
+        let wanted = |entry: &&Entry| {
+            what.as_ref().is_none_or(|what| *what == entry.what) && owner.is_none_or(|owner| entry.owner == Some(owner))
+        };
+        let entries = context.shown().agenda().entries().filter(wanted).inspect(|_| charge(16));
+        let list = entry_tables(lua, entries, &handles)?;
         list.set_readonly(true);
         Ok(list)
     });
@@ -144,8 +138,18 @@ pub(in crate::script) fn read_key(context: &mut ActionContext, value: &Lv) -> Re
     key_of(context, value)
 }
 
-/// An agenda entry as a script sees it.
-pub(in crate::script) fn entry_table(lua: &Lua, entry: &Entry, handles: &Handles) -> Result<Table> {
+/// Agenda entries as a script sees them.
+pub(in crate::script) fn entry_tables<'a>(
+    lua: &Lua,
+    entries: impl IntoIterator<Item = &'a Entry>,
+    handles: &Handles,
+) -> Result<Table> {
+    let list = lua.create_table()?;
+    entries.into_iter().try_for_each(|entry| list.raw_push(entry_table(lua, entry, handles)?))?;
+    Ok(list)
+}
+
+fn entry_table(lua: &Lua, entry: &Entry, handles: &Handles) -> Result<Table> {
     let row = lua.create_table()?;
     row.raw_set("id", stack::token_of(entry.id, entry.number()))?;
     row.raw_set("key", lua.create_sequence_from(entry.key.places().iter().copied())?)?;

@@ -27,7 +27,7 @@ use mlua::{Error, Lua, Result, Table, Value as Lv};
 use super::conversion::{from_lua, sort_of, text_of};
 use super::handles::{Handles, Reads};
 use super::upvalues::Assigner;
-pub(super) use agenda::{entry_table, read_key};
+pub(super) use agenda::{entry_tables, read_key};
 pub(super) use entities::entity_arg;
 #[cfg(feature = "continuations")]
 #[cfg(feature = "continuations")]

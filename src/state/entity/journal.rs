@@ -62,7 +62,7 @@ impl State {
                     self.note(|| change.clone());
                 }
                 Change::Unschedule { entry } => drop(self.unschedule(entry.id)),
-                Change::Rekey { id, to, .. } => drop(self.rekey(*id, *to)),
+                Change::Rekey { id, from, to } => self.rekey(*id, *from, *to),
                 Change::Finish { to: Some(outcome), .. } => self.finish(outcome.clone()),
                 other => debug_assert!(!other.can_be_made_again() || matches!(other, Change::Finish { .. })),
             }
@@ -101,9 +101,7 @@ impl State {
                 take_number_back(&mut self.entry_numbers, entry.numbered);
             }
             Change::Unschedule { entry } => drop(self.agenda.insert(entry)),
-            Change::Rekey { id, from, .. } => {
-                self.agenda.rekey(id, from);
-            }
+            Change::Rekey { id, from, to } => drop(self.agenda.rekey(id, &to, from)),
             Change::Attach { id, .. } => {
                 let numbered = self.attachments.remove(&id).and_then(|attachment| attachment.numbered);
                 self.next_attachment = id.0 - 1;
@@ -165,8 +163,8 @@ mod tests {
         let before = state.clone();
         let id = state.spawn(entity(vec![Value::Int(1)]));
         state.set(id, FieldId(0), Value::Int(5));
-        let due = state.schedule(&Audience::Everybody, entry(None)).id;
-        state.rekey(due, Key::new(&[3]).unwrap());
+        let due = state.schedule(&Audience::Everybody, entry(None)).clone();
+        state.rekey(due.id, due.key, Key::new(&[3]).unwrap());
         state.attach(Attachment { hook: "armour".into(), owner: id, data: Value::None, numbered: None });
         state.finish("over".into());
         let changes = state.settle();
