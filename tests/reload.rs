@@ -294,3 +294,25 @@ fn reloads_in_a_row_are_one_entry() {
     let read = Session::load(&files.library(), &session.save()).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(read.state_bytes(), session.state_bytes());
 }
+
+#[test]
+fn behind_an_undo_over_reloads_a_loaded_game_tells_the_same() {
+    let files = Files::of_tug();
+    let mut session = start(&files, &[5, 5, 5]);
+    pull(&mut session, 2);
+    let field = |name: &str| format!("default = 5 }}),\n\t\t\t{name} = rb.int({{ default = 2 }})");
+    let second = files.with("kinds.luau", "default = 5 })", &field("grip"));
+    reload(&mut session, &second);
+    pull(&mut session, 1);
+    let third = second.with("maneuvers/pull.luau", "(won and risk or -risk)", "(won and 3 * risk or -risk)");
+    reload(&mut session, &third);
+    pull(&mut session, 1);
+    while session.undo().is_ok() {
+        let _ = session.advance().unwrap();
+        let mut read = Session::load(&files.library(), &session.save()).unwrap();
+        let _ = read.advance().unwrap();
+        assert_eq!(read.log(), session.log(), "{} left", session.decisions());
+    }
+    let told = format!("{:?}", session.log());
+    assert!(told.contains("grip") && told.contains("pull.luau"), "{told}");
+}

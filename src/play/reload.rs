@@ -179,19 +179,19 @@ impl Game {
     }
 
     /// Puts the entry of a reload behind what is done. Reloads with nothing between them are one, if each is plain: it left state,
-    /// house rules and seats as they were. A replay goes from the first rules to the last at once.
+    /// house rules and seats as they were. A replay goes from the first rules to the last at once; what it finds side by side stays so.
     fn note_reload(&mut self, to: &Ruleset, mut patch: Patch, swap: Option<Swap>, is_plain: bool, lines: &[String]) {
-        let (mut number, mut is_one_of_several, before) = (None, false, self.context.position());
+        let (mut number, before) = (None, self.context.position());
         for open in self.open.iter_mut().chain(&mut self.held) {
             open.renewed = true;
         }
         let was_plain = std::mem::replace(&mut self.plain_reload, is_plain.then_some(self.history.len() + 1));
         if is_plain
+            && !self.context.strict
             && was_plain == Some(self.history.len())
             && matches!(self.history.last(), Some(Done { cause: Cause::Reload { .. }, .. }))
             && let Some(last) = self.pop_done()
         {
-            is_one_of_several = true;
             number = Some(last.number);
             if let Cause::Reload { files: mut earlier, .. } = last.cause {
                 earlier.append(&mut patch);
@@ -206,7 +206,7 @@ impl Game {
         let cause = Cause::Reload { rules: to.hash(), files: patch };
         self.history.push(Done {
             events: events_of(number, &told),
-            told: if is_one_of_several { told } else { Vec::new() },
+            told,
             swap: swap.map(Box::new),
             ..Done::new(number, cause, before)
         });
@@ -286,7 +286,9 @@ impl Game {
 
     /// After an undo went back over reloads: the rules in force stay, and their entry stands here now.
     pub(super) fn reload_again(&mut self, passed: Passed, before: &State, turned: &mut UndoReport) {
-        let Some(oldest) = passed.reloads.last() else { return };
+        if passed.reloads.is_empty() {
+            return;
+        }
         let rules = self.context.rules.clone();
         let mut patch = Patch::new();
         for done in passed.reloads.iter().rev() {
@@ -296,7 +298,8 @@ impl Game {
         }
         let first = passed.reloads.iter().rev().find_map(|done| done.swap.as_ref());
         let schema = first.map(|swap| swap.schema.clone());
-        let mut lines: Vec<String> = oldest.events.iter().map(|event| event.happening.line()).collect();
+        let told = passed.reloads.iter().rev().flat_map(|done| done.events.iter());
+        let mut lines: Vec<String> = told.map(|event| event.happening.line()).collect();
         let mut swap = None;
         if let Some(schema) = schema {
             match self.context.state.converted(&schema, rules.schema(), Orphans::Drop) {

@@ -199,8 +199,15 @@ fn compare_told(first: &Tally, plan: &Simulation, features: Features) -> Checked
         let step = session.advance().expect("there is a worker");
         let (by_action, mut whole) = (lines(&events), lines(&session.log()));
         let over = matches!(step, Step::Over(_));
-        if over && ended.is_err() {
-            // A statistic has failed, which nobody works out in a game that is only told: it goes on to its end.
+        let stands_at = match &step {
+            Step::Over(_) => None,
+            Step::Fault(fault) => Some(features.words(&fault.to_string())),
+            Step::Ask => Some(UNANSWERED.to_string()),
+        };
+        if let Err(why) = &ended
+            && stands_at != Some(features.words(why))
+        {
+            // A statistic has failed, which nobody works out in a game that is only told: it goes on.
             whole.truncate(by_action.len());
         }
         same(["told, action by action", "told"], &by_action, &whole)?;
@@ -542,10 +549,11 @@ fn hands(case: &Case, library: &Library, rules: &Arc<Ruleset>, features: Feature
         false => Vec::new(),
     };
     let rewritten = self::library(&case.rewritten());
-    // How many decisions had been made when other rules came into force last: no undo is compared that goes further back.
-    let mut floor = None;
+    // How many decisions had been made at the last reload: an undo that goes further back keeps its rules.
+    let mut reloaded_at = None;
     let mut is_rewritten = false;
-    let mut waits_for_rules = false;
+    // How many had been made when other rules were asked for that are not in force yet.
+    let mut asked_at = None;
     for _ in 0..DEEDS {
         let step = session.advance().expect("there is a worker");
         let before = session.decisions();
@@ -555,8 +563,8 @@ fn hands(case: &Case, library: &Library, rules: &Arc<Ruleset>, features: Feature
             let layers: Vec<&str> = session.ruleset().extra_layers().iter().map(|layer| &**layer).collect();
             let Some(rules) = loaded(files, &layers) else { continue };
             is_rewritten = !is_rewritten;
-            floor = Some(before);
-            // An undo that goes back over them leaves them in force: nothing is as it was.
+            reloaded_at = Some(before);
+            // Nothing is as it was behind an undo that goes back over it.
             found.clear();
             ("reload".to_string(), session.reload(rules).is_ok())
         } else {
@@ -568,26 +576,16 @@ fn hands(case: &Case, library: &Library, rules: &Arc<Ruleset>, features: Feature
         }
         deeds.push(format!("{before} {what}"));
         done += 1;
-        waits_for_rules |= session.pending_rules().is_some();
+        asked_at = asked_at.or(session.pending_rules().map(|_| before));
         let step = session.advance().expect("there is a worker");
         // The change of rules is one entry, though others were made before it came into force.
-        let in_force = waits_for_rules && session.pending_rules().is_none();
+        let in_force = asked_at.is_some() && session.pending_rules().is_none();
         if in_force {
-            waits_for_rules = false;
-            floor = Some(session.decisions());
-            found.clear();
+            found.retain(|(at, _)| Some(*at) <= asked_at);
+            asked_at = None;
         }
         let now = Found::of(&mut session, &step, features);
-        let mut loaded = match Session::load(library, &session.save()) {
-            Ok(loaded) => loaded,
-            Err(error) => {
-                return same(["told by hand", "saved and loaded"], &String::new(), &format!("{error} {deeds:#?}"))
-                    .map(|()| 0);
-            }
-        };
-        let loaded_step = loaded.advance().expect("there is a worker");
-        let then = Found::of(&mut loaded, &loaded_step, features);
-        with_deeds(same(["told by hand", "saved and loaded"], &now, &then), &deeds)?;
+        let loaded = with_deeds(saved_and_loaded(&session, library, &now, features), &deeds)?;
         if in_force && session.undo().is_ok() {
             // By the old rules it goes on beyond the boundary, and comes back to it.
             let _: Step = session.advance().expect("there is a worker");
@@ -607,59 +605,84 @@ fn hands(case: &Case, library: &Library, rules: &Arc<Ruleset>, features: Feature
         if random.one_in(2) {
             session = loaded;
         }
-        if random.one_in(4) && !waits_for_rules {
-            there_and_back(&mut session, &found, 1 + random.below(4), features, &deeds, floor)?;
+        if random.one_in(4) && asked_at.is_none() {
+            let count = 1 + random.below(4);
+            there_and_back(&mut session, library, &mut found, count, features, &deeds, &mut reloaded_at)?;
         }
     }
-    if !waits_for_rules {
-        there_and_back(&mut session, &found, found.len(), features, &deeds, floor)?;
+    if asked_at.is_none() {
+        let all = deeds.len();
+        there_and_back(&mut session, library, &mut found, all, features, &deeds, &mut reloaded_at)?;
     }
     Ok(done)
 }
 
+/// The game as it is loaded again where it is the same.
+fn saved_and_loaded(session: &Session, library: &Library, now: &Found, features: Features) -> Checked<Session> {
+    const MODES: [&str; 2] = ["told by hand", "saved and loaded"];
+    match Session::load(library, &session.save()) {
+        Ok(mut loaded) => {
+            let step = loaded.advance().expect("there is a worker");
+            same(MODES, now, &Found::of(&mut loaded, &step, features))?;
+            Ok(loaded)
+        }
+        Err(error) => Err(Box::new(Disagreement { modes: MODES, found: [String::new(), error.to_string()] })),
+    }
+}
+
 /// The disagreement with what was done before.
-fn with_deeds(checked: Checked<()>, deeds: &[String]) -> Checked<()> {
+fn with_deeds<T>(checked: Checked<T>, deeds: &[String]) -> Checked<T> {
     checked.map_err(|mut found| {
         found.found[0].insert_str(0, &format!("done before: {}\n", deeds.join("; ")));
         found
     })
 }
 
-/// Takes so many deeds back and does them again.
+/// Takes so many deeds back and does them again. Behind a reload that is passed, other rules play the same decisions: then a game
+/// is only compared with itself, saved and loaded, and what was found before is forgotten.
 fn there_and_back(
     session: &mut Session,
-    found: &[(u32, Found)],
+    library: &Library,
+    found: &mut Vec<(u32, Found)>,
     count: usize,
     features: Features,
     deeds: &[String],
-    floor: Option<u32>,
+    reloaded_at: &mut Option<u32>,
 ) -> Checked<()> {
     let from = session.decisions();
-    let mut back = 0;
-    for _ in 0..count {
-        if session.decisions() <= floor.unwrap_or_default() || session.undo().is_err() {
-            break;
-        }
-        back += 1;
+    let compared = |session: &mut Session, found: &[(u32, Found)], how: &'static str, passed: bool| {
         let step = session.advance().expect("there is a worker");
-        if let Some((_, then)) = found.iter().find(|(at, _)| *at == session.decisions()) {
-            let now = Found::of(session, &step, features);
-            let deeds = [deeds, &[format!("{back} undone, {} left", session.decisions())]].concat();
-            with_deeds(same(["told by hand", "undone"], &then.standing(), &now.standing()), &deeds)?;
+        let now = Found::of(session, &step, features);
+        let deeds = [deeds, &[format!("{how}, {} left", session.decisions())]].concat();
+        let then = found.iter().find(|(at, _)| *at == session.decisions());
+        with_deeds(
+            match then {
+                _ if passed => saved_and_loaded(session, library, &now, features).map(drop),
+                Some((_, then)) => same(["told by hand", how], &then.standing(), &now.standing()),
+                None => Ok(()),
+            },
+            &deeds,
+        )
+    };
+    let (mut back, mut passed) = (0, false);
+    while back < count && session.undo().is_ok() {
+        back += 1;
+        if reloaded_at.is_some_and(|at| session.decisions() < at) {
+            (passed, *reloaded_at) = (true, Some(session.decisions()));
+            found.clear();
         }
+        compared(session, found, "undone", passed)?;
     }
     for _ in 0..back {
-        if let Err(refusal) = session.redo() {
-            let told = format!("{refusal} {deeds:#?}");
-            return same(["told by hand", "done again"], &String::new(), &told);
-        }
-        let step = session.advance().expect("there is a worker");
-        if let Some((_, then)) = found.iter().find(|(at, _)| *at == session.decisions()) {
-            let now = Found::of(session, &step, features);
-            with_deeds(same(["told by hand", "done again"], &then.standing(), &now.standing()), deeds)?;
+        match session.redo() {
+            Ok(_) => compared(session, found, "done again", passed)?,
+            Err(_) if passed => return Ok(()),
+            Err(refusal) => {
+                return same(["told by hand", "done again"], &String::new(), &format!("{refusal} {deeds:#?}"));
+            }
         }
     }
-    same(["told by hand", "done again"], &from, &session.decisions())
+    if passed { Ok(()) } else { same(["told by hand", "done again"], &from, &session.decisions()) }
 }
 
 // Odds
