@@ -255,9 +255,8 @@ fn agenda(context: &ActionContext) -> Vec<Effect> {
             Change::Schedule { entry } => drop(before.insert(entry.id, None)),
             Change::Unschedule { entry } => drop(before.insert(entry.id, Some(entry.clone()))),
             Change::Rekey { id, from, .. } => {
-                if let Some(entry) = before.entry(*id).or_insert_with(|| now(id)) {
-                    entry.key = *from;
-                }
+                let was = before.entry(*id).or_insert_with(|| now(id));
+                *was = was.take().map(|entry| entry.at(*from));
             }
             _ => {}
         }
@@ -266,7 +265,7 @@ fn agenda(context: &ActionContext) -> Vec<Effect> {
     let told = |entry: Entry| {
         let owner = entry.owner.map(|owner| context.title(owner));
         let args = if entry.args == Value::None { String::new() } else { context.words(&entry.args) };
-        (entry.what, owner, entry.key.places().to_vec(), args)
+        (entry.what.clone(), owner, entry.key.places().to_vec(), args)
     };
     let mut come: Vec<_> = before.keys().filter_map(now).map(told).collect();
     let stays = |entry: &Entry| entry.owner.is_none_or(|owner| context.state.entity(owner).is_some());

@@ -13,7 +13,7 @@ use super::{
     Stop,
 };
 use crate::dice::Roll;
-use crate::state::{Audience, Change, Entry, Value};
+use crate::state::{Audience, Change, Due, Value};
 
 /// Where a game stands after running on.
 #[derive(Clone, Debug, PartialEq)]
@@ -164,8 +164,8 @@ impl Game {
         self.context.state.rollback(0);
         self.context.observers.counts.iter_mut().for_each(|counts| counts.drop_action());
         self.context.set_position(current.before);
-        let Entry { id, what, owner, .. } = current.entry;
-        self.fresh(Cause::Entry { id, what, owner })
+        let entry = &current.entry;
+        self.fresh(Cause::Entry { id: entry.id, what: entry.what.clone(), owner: entry.owner })
     }
 
     /// Opens the next action: a held one, a queued free act, or the first entry of the agenda.
@@ -196,8 +196,7 @@ impl Game {
             self.end_for_want_of_entries();
             return Ok(());
         };
-        let Entry { id, what, owner, .. } = entry;
-        let mut open = self.fresh(Cause::Entry { id, what: what.clone(), owner });
+        let mut open = self.fresh(Cause::Entry { id: entry.id, what: entry.what.clone(), owner: entry.owner });
         open.has_keys = keys.is_ok();
         self.open = Some(open);
         self.unasked += 1;
@@ -207,7 +206,7 @@ impl Game {
         {
             open.fault = Some(Box::new(Fault { action: Some(words_of(&open.cause)), ..fault }));
         } else {
-            let fault = self.endless(&what);
+            let fault = self.endless(&entry.what);
             if let Some(open) = self.open.as_mut().filter(|_| fault.is_some()) {
                 open.fault = fault.map(Box::new);
             }
@@ -594,7 +593,7 @@ fn perform(
                 Some(entry) => {
                     context.before_script = context.state.since(0).len();
                     context.in_last_call = true;
-                    let Entry { what, owner, args, key, .. } = &entry;
+                    let Due { what, owner, args, key, .. } = &*entry.due;
                     vm.call(context, &Call::Entry { what, owner: *owner, args, key: *key })
                 }
             }

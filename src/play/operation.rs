@@ -7,8 +7,8 @@ use super::context::{ActionContext, Sight, Stop};
 use super::{Happening, Query};
 use crate::dice::Dice;
 use crate::state::{
-    Attachment, AttachmentId, Audience, ENDING, Entity, EntityId, Entry, EntryId, FieldId, Key, Kind, KindId, State,
-    Type, Value, readable_name,
+    Attachment, AttachmentId, Audience, Due, ENDING, Entity, EntityId, Entry, EntryId, FieldId, Key, Kind, KindId,
+    State, Type, Value, readable_name,
 };
 
 /// A finished operation, as observers see it.
@@ -493,21 +493,14 @@ impl ActionContext {
     /// # Errors
     ///
     /// A full agenda.
-    pub fn schedule(
-        &mut self,
-        what: Arc<str>,
-        key: Key,
-        owner: Option<EntityId>,
-        args: Value,
-        every: Option<Key>,
-    ) -> Result<&Entry, Stop> {
+    pub fn schedule(&mut self, due: Due) -> Result<&Entry, Stop> {
         self.may_act("changing the agenda")?;
         if !self.state.has_room(0, 1) {
             let most = crate::state::MOST_ENTRIES;
             return Err(self.fault(format!("the agenda holds at most {most} entries")));
         }
-        let audience = self.numbered_for(owner);
-        let entry = self.state.schedule(&audience, Entry::new(what, key, owner, args, every));
+        let audience = self.numbered_for(due.owner);
+        let entry = self.state.schedule(&audience, Entry::new(Arc::new(due)));
         self.observers.observe(&Op::Schedule { entry });
         Ok(entry)
     }

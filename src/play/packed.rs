@@ -8,7 +8,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Answer, By, DicePosition, Event, Happening, Slot, Tape, Term};
 use crate::state::{
-    Attachment, AttachmentId, Audience, Change, Entity, EntityId, Entry, EntryId, FieldId, Key, KindId, Number, Value,
+    Attachment, AttachmentId, Audience, Change, Due, Entity, EntityId, Entry, EntryId, FieldId, Key, KindId, Number,
+    Value,
 };
 
 /// A value as bytes, from which it is made anew whenever somebody looks. It never leaves the process.
@@ -281,6 +282,16 @@ impl Pack for String {
     }
 }
 
+impl<T: Pack> Pack for Arc<T> {
+    fn pack(&self, to: &mut Writer) {
+        (**self).pack(to);
+    }
+
+    fn unpack(from: &mut Reader) -> Arc<T> {
+        Arc::new(T::unpack(from))
+    }
+}
+
 impl Pack for Arc<str> {
     fn pack(&self, to: &mut Writer) {
         to.text(self);
@@ -516,7 +527,8 @@ packed!(enum Answer {
 packed!(struct Entity { kind, fields });
 packed!(struct Number { number, audience });
 packed!(struct Attachment { hook, owner, data, numbered });
-packed!(struct Entry { id, key, what, owner, args, every, numbered });
+packed!(struct Due { key, what, owner, args, every });
+packed!(struct Entry { id, due, numbered });
 packed!(enum Change {
     0 Set { entity, field, from, to },
     1 Spawn { entity, made },
@@ -643,15 +655,10 @@ mod tests {
     #[test]
     fn changes_come_back() {
         let key = Key::new(&[1, -2, 3]).expect("a key");
-        let entry = Entry {
-            id: EntryId(4),
-            key,
-            what: "turn".into(),
-            owner: None,
-            args: Value::map([("rope", Value::Entity(EntityId(1)))]),
-            every: Some(Box::new(key)),
-            numbered: Some(Number { number: 5, audience: 1 }),
-        };
+        let args = Value::map([("rope", Value::Entity(EntityId(1)))]);
+        let due = Due { key, what: "turn".into(), owner: None, args, every: Some(Box::new(key)) };
+        let numbered = Some(Number { number: 5, audience: 1 });
+        let entry = Entry { id: EntryId(4), due: Arc::new(due), numbered };
         there_and_back(vec![
             Change::Unschedule { entry },
             Change::Rekey { id: EntryId(4), from: key, to: key.plus(&key) },

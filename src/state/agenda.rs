@@ -1,5 +1,6 @@
 use std::collections::VecDeque;
 use std::fmt;
+use std::ops::Deref;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -100,10 +101,8 @@ impl<'de> Deserialize<'de> for Key {
 }
 
 /// Something that is due: the script entry `what`, run for `owner` with `args`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Entry {
-    /// What it is named by.
-    pub id: EntryId,
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Due {
     /// When it is due: the entry with the smallest key comes first.
     pub key: Key,
     /// Name of the ruleset's agenda entry.
@@ -115,16 +114,47 @@ pub struct Entry {
     /// Moves the key of the next one, for an entry that recurs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub every: Option<Box<Key>>,
+}
+
+/// One entry of the agenda. Copies of it, and entries that were made from the same, share what is due.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    /// What it is named by.
+    pub id: EntryId,
+    #[serde(flatten)]
+    pub(crate) due: Arc<Due>,
     /// The number that scripts are given, where that is not the id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) numbered: Option<Number>,
 }
 
+impl Deref for Entry {
+    type Target = Due;
+
+    #[inline]
+    fn deref(&self) -> &Due {
+        &self.due
+    }
+}
+
+impl Due {
+    /// The same, sharing no text with others.
+    pub(crate) fn apart(&self) -> Arc<Due> {
+        Arc::new(Due { what: Arc::from(&*self.what), args: self.args.apart(), ..self.clone() })
+    }
+}
+
 impl Entry {
     /// An entry as [`crate::state::State::schedule`] takes it, which gives it an id.
     #[inline]
-    pub(crate) fn new(what: Arc<str>, key: Key, owner: Option<EntityId>, args: Value, every: Option<Key>) -> Entry {
-        Entry { id: EntryId(0), key, what, owner, args, every: every.map(Box::new), numbered: None }
+    pub(crate) fn new(due: Arc<Due>) -> Entry {
+        Entry { id: EntryId(0), due, numbered: None }
+    }
+
+    /// The same with another key.
+    pub(crate) fn at(mut self, key: Key) -> Entry {
+        Arc::make_mut(&mut self.due).key = key;
+        self
     }
 
     /// The number by which rules, fields and viewers know it. It tells nothing of what is due in secret.
@@ -263,20 +293,25 @@ impl Agenda {
     /// Gives the entry that has the key `from` another one.
     pub(super) fn rekey(&mut self, id: EntryId, from: &Key, to: Key) -> Option<&Entry> {
         let entry = self.take_at(from, id)?;
-        Some(self.insert(Entry { key: to, ..entry }))
+        Some(self.insert(entry.at(to)))
     }
 
     /// Lets the entries share no text with others.
     pub(super) fn set_apart(&mut self) {
         for entry in self.slots.iter_mut().flatten() {
-            (entry.what, entry.args) = (Arc::from(&*entry.what), entry.args.apart());
+            entry.due = entry.due.apart();
         }
     }
 
     /// Takes an entity out of what entries are given.
     pub(super) fn forget(&mut self, entity: EntityId) {
         for entry in self.slots.iter_mut().flatten() {
-            entry.args = entry.args.without_entity(entity);
+            let mut is_there = false;
+            entry.args.each_entity(&mut |id| is_there |= id == entity);
+            if is_there {
+                let due = Arc::make_mut(&mut entry.due);
+                due.args = due.args.without_entity(entity);
+            }
         }
     }
 
@@ -300,15 +335,8 @@ mod tests {
     use super::*;
 
     fn entry(id: u32, key: &[i64]) -> Entry {
-        Entry {
-            id: EntryId(id),
-            key: Key::new(key).unwrap(),
-            what: "turn".into(),
-            owner: None,
-            args: Value::None,
-            every: None,
-            numbered: None,
-        }
+        let due = Due { key: Key::new(key).unwrap(), what: "turn".into(), owner: None, args: Value::None, every: None };
+        Entry { id: EntryId(id), ..Entry::new(Arc::new(due)) }
     }
 
     #[test]

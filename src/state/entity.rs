@@ -815,10 +815,8 @@ impl State {
     /// Puts an entry that was taken on the agenda again, if it recurs.
     fn put_again(&mut self, entry: &Entry) {
         if let Some(step) = &entry.every {
-            let key = entry.key.plus(step);
             let audience = self.entry_audience(entry);
-            let again = Entry::new(entry.what.clone(), key, entry.owner, entry.args.clone(), Some(**step));
-            self.schedule(&audience, again);
+            self.schedule(&audience, Entry::new(entry.due.clone()).at(entry.key.plus(step)));
         }
     }
 

@@ -15,7 +15,7 @@ mod value_json;
 mod weight;
 
 pub(crate) use agenda::Agenda;
-pub use agenda::{Entry, EntryId, Key, KeyError};
+pub use agenda::{Due, Entry, EntryId, Key, KeyError};
 pub use audience::{Audience, AudienceRule};
 pub(crate) use change::Change;
 pub use convert::Converted;

@@ -33,7 +33,7 @@ use self::numbering::Numbering;
 use self::query::End;
 pub(crate) use self::query::Query;
 pub(crate) use self::recording::{Expected, Played};
-use self::recording::{Fields, Finished, Recording, Root, Scheduled};
+use self::recording::{Fields, Finished, Recording, Root};
 pub(crate) use self::replay::Lookup;
 use self::report::Missed;
 pub use self::report::{NewBranch, NotRecorded};
@@ -41,7 +41,7 @@ use self::root_cache::RootCache;
 use self::tagged::{OwnValues, is_small};
 use self::traces::Committed;
 pub(crate) use self::traces::Traces;
-use crate::state::{Attachment, EntityId, Entry, Schema, State, Value};
+use crate::state::{Attachment, Due, EntityId, Schema, State, Value};
 
 /// One thread's part of the trace cache: the recorder, and what it knows of the state that it works on.
 #[derive(Debug)]
@@ -62,7 +62,7 @@ pub(crate) struct Memo {
     begins_alike: bool,
     /// What the table names by number, as this thread's own.
     values: OwnValues,
-    due: Vec<Scheduled>,
+    due: Vec<Arc<Due>>,
     cards: Vec<(Arc<str>, Arc<str>)>,
     /// How often each card was played in replays, rolled for, and met what it needed: in the game under way, and
     /// in those that counted before it.
@@ -178,8 +178,8 @@ impl Memo {
     /// Starts a recording of the first entry of the agenda. `expected`: what it must come to.
     pub fn start(&mut self, state: &mut State, expected: Option<Expected>) {
         self.cache.turn_to(state);
-        let Some(Entry { what, owner, args, .. }) = state.agenda().first() else { return };
-        let (what, given) = (what.clone(), (*owner, args.clone()));
+        let Some(first) = state.agenda().first() else { return };
+        let (what, given) = (first.what.clone(), (first.owner, first.args.clone()));
         self.record(what, given, state, expected);
     }
 

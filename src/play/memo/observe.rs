@@ -1,12 +1,15 @@
 //! Recording: each finished operation is encoded, or ends the recording.
 
+use std::sync::Arc;
+
 use super::guard::Guard;
+use super::numbering::is_numbered;
 use super::query::Query;
-use super::recording::{Dependency, Effect, Recording, RollKey, Scheduled};
+use super::recording::{Dependency, Effect, Recording, RollKey};
 use super::tagged::{Tagged, is_small};
 use super::{Memo, TOO_MANY, UNMET};
 use crate::play::operation::Op;
-use crate::state::{Attachment, Entity, EntityId, Entry, FieldId, LARGEST_NUMBER, State, Type, Value};
+use crate::state::{Attachment, Due, Entity, EntityId, Entry, FieldId, LARGEST_NUMBER, State, Type, Value};
 
 /// Longer recordings are not worth their place.
 const LONGEST: usize = 4_000;
@@ -314,9 +317,10 @@ impl Memo {
             owner => owner.flatten(),
         };
         let Some(args) = self.numbers(&entry.args) else { return };
+        let is_same = owner == entry.owner && !is_numbered(&args);
         self.effect(|| {
-            let Entry { what, key, every, .. } = entry.clone();
-            Effect::Schedule(Scheduled { what, key, owner, args, every: every.map(|every| *every) })
+            let due = entry.due.clone();
+            Effect::Schedule(if is_same { due } else { Arc::new(Due { owner, args, ..Due::clone(&due) }) })
         });
     }
 }

@@ -5,9 +5,9 @@ use indexmap::IndexSet;
 
 use super::guard::Guard;
 use super::numbering::{is_number, is_numbered};
-use super::recording::{Effect, Finished, Played, Scheduled};
+use super::recording::{Effect, Finished, Played};
 use super::tagged::{Interner, Tagged};
-use crate::state::{Attachment, AttachmentId, Entity, EntityId, KindId, Value};
+use crate::state::{Attachment, AttachmentId, Due, Entity, EntityId, KindId, Value};
 
 /// The outcome of a trace. Values and names are numbers of the table, so that many traces share few of them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -49,7 +49,7 @@ pub(super) enum Step {
 pub(super) struct Names {
     pub values: Interner,
     /// Agenda entries that are scheduled, entities that are made, and what is attached: many outcomes have the same.
-    pub due: IndexSet<Scheduled>,
+    pub due: IndexSet<Arc<Due>>,
     pub made: IndexSet<(KindId, Box<[Tagged]>)>,
     pub attached: IndexSet<Attachment>,
     /// Seats and the cards that they played.

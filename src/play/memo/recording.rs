@@ -7,7 +7,7 @@ use super::numbering::Numbering;
 use super::query::Query;
 use crate::dice::Dice;
 use crate::play::Sight;
-use crate::state::{Attachment, AttachmentId, Entity, EntityId, Key, Value};
+use crate::state::{Attachment, AttachmentId, Due, Entity, EntityId, Value};
 
 /// The key of a trace: an agenda entry, or a function that only reads, with the fixed entities that exist and their
 /// attachments. Entities in it go by their numbers, as everywhere in a recording.
@@ -138,25 +138,8 @@ pub(super) enum Effect {
     Attach(Attachment),
     Detach(AttachmentId),
     SetData(AttachmentId, Value),
-    Schedule(Scheduled),
+    Schedule(Arc<Due>),
     Finish(Box<str>),
-}
-
-/// An agenda entry that is scheduled.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Scheduled {
-    pub what: Arc<str>,
-    pub key: Key,
-    pub owner: Option<EntityId>,
-    pub args: Value,
-    pub every: Option<Key>,
-}
-
-impl Scheduled {
-    /// The same, sharing nothing with another thread.
-    pub fn apart(&self) -> Scheduled {
-        Scheduled { what: Arc::from(&*self.what), args: self.args.apart(), ..self.clone() }
-    }
 }
 
 /// The card that was played in an entry.

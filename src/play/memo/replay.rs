@@ -5,11 +5,11 @@ use std::sync::Arc;
 use super::Memo;
 use super::numbering::{Numbering, is_numbered};
 use super::outcome::Step;
-use super::recording::{Expected, Scheduled};
+use super::recording::Expected;
 use super::tagged::Tagged;
 use super::traces::{Miss, Table};
 use crate::dice::DiceRng;
-use crate::state::{Attachment, Audience, Entity, EntityId, Entry, State, Value};
+use crate::state::{Attachment, Audience, Due, Entity, EntityId, Entry, State, Value};
 
 /// How an entry goes on.
 pub(crate) enum Lookup {
@@ -116,14 +116,13 @@ impl Memo {
                     state.note_attachments();
                 }
                 Step::Schedule { due, numbered } => {
-                    let Scheduled { what, key, owner, args, every } =
-                        own(&mut self.due, *due, names.due.iter().map(Scheduled::apart));
-                    let (mut owner, mut args) = (*owner, args.clone());
+                    let mut due = own(&mut self.due, *due, names.due.iter().map(|due| due.apart())).clone();
                     if *numbered {
-                        owner = owner.map(|owner| real(&self.numbering, owner));
-                        args = all_real(&self.numbering, args);
+                        let owner = due.owner.map(|owner| real(&self.numbering, owner));
+                        let args = all_real(&self.numbering, due.args.clone());
+                        due = Arc::new(Due { owner, args, ..Due::clone(&due) });
                     }
-                    state.schedule(&Audience::Everybody, Entry::new(what.clone(), *key, owner, args, *every));
+                    state.schedule(&Audience::Everybody, Entry::new(due));
                 }
                 Step::Finish(text) => {
                     state.finish(self.values.value(*text, &names.values).as_text().unwrap_or_default().to_string());
@@ -153,7 +152,7 @@ impl Memo {
     /// The number of the outcome that the first entry of the agenda comes to, if that is known.
     #[inline]
     fn follow(&mut self, table: &Table, hashes: (u64, u64), state: &State, rng: &mut DiceRng) -> Result<u32, Miss> {
-        let Entry { what, owner, args, .. } = state.agenda().first().ok_or(Miss::Root)?;
+        let Due { what, owner, args, .. } = &*state.agenda().first().ok_or(Miss::Root)?.due;
         self.numbering.clear();
         let owner = match owner {
             Some(owner) => Some(self.numbering.meet(*owner, state).ok_or(Miss::Root)?),

@@ -9,7 +9,7 @@ use super::super::sandbox::{charge, hold};
 use super::{HostState, TOLD, entity_arg, fault, host_function, plain, stack, stopped, text_arg, told};
 use crate::play::{ActionContext, Op};
 use crate::ruleset::instead;
-use crate::state::{Entry, EntryId, Key};
+use crate::state::{Due, Entry, EntryId, Key};
 
 pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
     // schedule(what, key, step or nothing, owner, arguments): the token of a new entry
@@ -18,9 +18,9 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         let handles = b.handles.borrow();
         let what = entry_named(b, context, &what)?;
         let key = key_of(context, &key)?;
-        let step = match step {
+        let every = match step {
             Lv::Nil => None,
-            step => Some(key_of(context, &step)?),
+            step => Some(Box::new(key_of(context, &step)?)),
         };
         let owner = match owner {
             Lv::Nil => None,
@@ -34,7 +34,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         };
         charge(16);
         hold(TOLD)?;
-        let entry = context.schedule(what, key, owner, args, step).map_err(stopped)?;
+        let entry = context.schedule(Due { key, what, owner, args, every }).map_err(stopped)?;
         Ok(stack::token_of(entry.id, entry.number()))
     });
     host_function!(lua, host, table, "cancel", |_, b, entry: Lv| {

@@ -128,10 +128,12 @@ impl State {
 mod tests {
     use super::super::{Attachment, Entity};
     use super::*;
-    use crate::state::{Audience, EntityId, Entry, FieldId, Key, KindId, Value};
+    use crate::state::{Audience, Due, EntityId, Entry, FieldId, Key, KindId, Value};
+    use std::sync::Arc;
 
     fn entry(owner: Option<EntityId>) -> Entry {
-        Entry::new("turn".into(), Key::new(&[1]).unwrap(), owner, Value::None, None)
+        let key = Key::new(&[1]).unwrap();
+        Entry::new(Arc::new(Due { key, what: "turn".into(), owner, args: Value::None, every: None }))
     }
 
     fn entity(fields: Vec<Value>) -> Entity {
