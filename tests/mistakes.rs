@@ -16,6 +16,10 @@ use riskbreaker::check::findings;
 type Mistake = (&'static str, &'static str, &'static str, &'static str);
 
 const MISTAKES: &[Mistake] = &[
+    // Proposals of questions
+    ("contest/lib/running.luau", "\t\tdefault = true,\n\t}) then", "\t\tdefault = \"no\",\n\t}) then", "write false"),
+    ("riskbreaker-0.0.1/lib/free_acts.luau", "default = 0,", "default = \"none\",", "expected a number"),
+    ("riskbreaker-0.0.1/lib/calculation.luau", "default = {},", "default = \"none\",", "expected a list"),
     // Options of fields
     (
         "silent-winter/kinds.luau",

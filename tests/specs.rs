@@ -438,6 +438,18 @@ fn odds_are_exact_and_play_nothing() {
 }
 
 #[test]
+fn odds_know_who_is_gone_or_unchanged() {
+    let odds = |card: &str, wanted: &str| {
+        failure_in("tests/rulesets", "gambles", &format!("t:given('two') t:odds('Ann', '{card}', {{}}, {wanted})"))
+    };
+    let pairs = "{ { { Bea = 'gone' }, '1/2' }, { { Bea = 'unchanged', Ann = 'unchanged' }, '1/2' }, { { Ann = 'gone' }, '0' } }";
+    assert_eq!(odds("farewell", pairs), "");
+    let message = odds("farewell", "{ { { Bea = 'gone' }, '1/3' }, { { Bea = 'unchanged' }, '1/2' } }");
+    assert!(message.contains("expected a chance that Bea is gone of 1/3, found 1/2"), "{message}");
+    assert!(odds("farewell", "{ Bea = 'dead' }, '1/2'").contains("title = \"gone\""));
+}
+
+#[test]
 fn odds_of_several_things_are_compared_at_once() {
     let odds = |behind: &str| failure(&format!("t:given('two') t:odds('Ann', 'pull', {{ risk = 2 }}, {behind})"));
     // Derived values, comparisons, and all of it at once; such a spec has nothing else.

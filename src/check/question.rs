@@ -89,7 +89,7 @@ impl Reader<'_> {
                 );
             }
         }
-        self.fields_fit(items);
+        self.fields_fit(ask, items);
         if let Some(options) = value("options") {
             self.options(options, value("default"), value("other").is_some());
         }
@@ -124,7 +124,7 @@ impl Reader<'_> {
     }
 
     /// Fields of a question with values of a wrong type.
-    fn fields_fit(&mut self, items: &[TableItem<'_>]) {
+    fn fields_fit(&mut self, ask: &str, items: &[TableItem<'_>]) {
         for item in items {
             let TableItem::Record { key, value } = item else { continue };
             let (wanted, too): (ValueType, &[ValueType]) = match literal(*key).as_deref() {
@@ -133,14 +133,23 @@ impl Reader<'_> {
                 // Seats in a list, or whoever sees an entity.
                 Some("audience") => (ValueType::Text, &[ValueType::List, ValueType::Entity, ValueType::Table]),
                 Some("auto" | "sealed" | "propose" | "other") => (ValueType::Truth, &[]),
+                Some("default") => match ask {
+                    "confirm" => (ValueType::Truth, &[]),
+                    "number" => (ValueType::Number, &[]),
+                    "line" => (ValueType::Text, &[]),
+                    "choose_many" | "order" => (ValueType::List, &[ValueType::Table]),
+                    _ => continue,
+                },
                 _ => continue,
             };
             if let Some(sort) = self.value_type(*value).filter(|sort| *sort != wanted && !too.contains(sort)) {
                 let wrong = format!("expected {}, found {}", wanted.words(), sort.words());
-                self.problem(
-                    value.location(),
-                    (wrong, "look at the question's other values, or at docs/reference.md".into()),
-                );
+                let cure = match (literal(*value).as_deref(), wanted) {
+                    (Some("yes" | "true"), ValueType::Truth) => "write true".to_string(),
+                    (Some("no" | "false"), ValueType::Truth) => "write false".to_string(),
+                    _ => "look at the question's other values, or at docs/reference.md".to_string(),
+                };
+                self.problem(value.location(), (wrong, cure));
             }
         }
     }

@@ -817,7 +817,7 @@ pub(crate) const SPEC_METHODS: &[Method] = &[
             "about: string, card: string, answers: { [string]: any }?, wanted: any, chance: any?, options: { within: string }?",
             "()",
         ),
-        "The exact chance (\"3/5\" or \"60 %\") that the card comes to what is wanted: fields and derived values by title, numbers also as \">= 2\", `said` for a text, or a text alone; all of it at once. Instead of one, a list of { wanted, chance }. `within` allows an estimate that is off by so much. Nothing is played.",
+        "The exact chance (\"3/5\" or \"60 %\") that the card comes to what is wanted: fields and derived values by title, numbers also as \">= 2\", \"gone\" and \"unchanged\", `said` for a text, or a text alone; all of it at once. Instead of one, a list of { wanted, chance }. `within` allows an estimate that is off by so much. Nothing is played.",
     ),
     method("over", "t:over(text?)", ("text: string?", "()"), "The game is over, and its outcome contains the text."),
     method("ongoing", "t:ongoing()", ("", "()"), "The game is not over."),

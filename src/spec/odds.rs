@@ -25,6 +25,35 @@ struct Wanted {
     said: Vec<String>,
     /// Fields and derived values, by their places among those that are watched.
     values: Vec<(usize, Test)>,
+    /// Entities as a whole.
+    entities: Vec<(EntityId, Arc<str>, Fate)>,
+}
+
+/// What must become of an entity as a whole.
+#[derive(Clone, Copy)]
+enum Fate {
+    Gone,
+    Unchanged,
+}
+
+impl Fate {
+    fn read(word: &str) -> Option<Fate> {
+        match word {
+            "gone" => Some(Fate::Gone),
+            "unchanged" => Some(Fate::Unchanged),
+            _ => None,
+        }
+    }
+
+    fn fits(self, outcome: &Outcome, id: EntityId, entity: &str) -> bool {
+        let mut effects = outcome.effects.iter();
+        let is_gone = |effect: &Effect| matches!(effect, Effect::Gone { title, .. } if **title == *entity);
+        match self {
+            Fate::Gone => effects.any(is_gone),
+            Fate::Unchanged => !effects
+                .any(|effect| is_gone(effect) || matches!(effect, Effect::Changed { entity, .. } if *entity == id)),
+        }
+    }
 }
 
 /// What a value must be.
@@ -43,7 +72,12 @@ const SAID: &str = "said";
 impl Wanted {
     /// Reads a text that is said, or a table as `t:expect` takes it.
     fn read(session: &Session, value: &Value, watch: &mut Vec<(EntityId, Arc<str>)>) -> Checked<Wanted> {
-        let usage = || wrong("what is wanted is a text that is said, or { title = { field = value }, said = text }");
+        let usage = || {
+            wrong(
+                "what is wanted is a text that is said, or { title = { field = value }, title = \"gone\", title = \"unchanged\", \
+                 said = text }",
+            )
+        };
         let mut wanted = Wanted::default();
         match value {
             Value::Text(text) => wanted.said.push(text.to_string()),
@@ -51,6 +85,12 @@ impl Wanted {
                 for (title, fields) in by_title.iter() {
                     match fields {
                         Value::Text(text) if &**title == SAID => wanted.said.push(text.to_string()),
+                        Value::Text(word) => {
+                            let fate = Fate::read(word).ok_or_else(usage)?;
+                            let view = session.view();
+                            let id = view.find(title).map_err(wrong)?;
+                            wanted.entities.push((id, view.title(id), fate));
+                        }
                         Value::Map(fields) => wanted.read_fields(session, title, fields.iter(), watch)?,
                         _ => return Err(usage()),
                     }
@@ -97,7 +137,8 @@ impl Wanted {
             })
         };
         let holds = |(at, test): &(usize, Test)| outcome.watched.get(*at).is_some_and(|found| test.holds(found));
-        self.said.iter().all(said) && self.values.iter().all(holds)
+        let fares = |(id, title, fate): &(EntityId, Arc<str>, Fate)| fate.fits(outcome, *id, title);
+        self.said.iter().all(said) && self.values.iter().all(holds) && self.entities.iter().all(fares)
     }
 }
 
@@ -148,12 +189,20 @@ pub(super) fn compare(
     let query = OddsQuery { given, watch, interrupt, ..OddsQuery::default() };
     let odds = session.odds_at(question.id, query).map_err(wrong)?;
     if !odds.is_exact() && within.is_none() {
-        let why = match &odds.estimate {
-            Some(estimate) => estimate.why.clone(),
-            None => format!("{:.1e} was not followed to its end", odds.remaining.to_f64().unwrap_or_default()),
+        let remaining = odds.remaining.to_f64().unwrap_or_default();
+        let (why, within, instead) = match &odds.estimate {
+            Some(estimate) => (estimate.why.clone(), "2 %", ""),
+            None if odds.guessed => {
+                ("the best answer was chosen although not every way was followed".into(), "2 %", "")
+            }
+            None => (
+                format!("a roll can be repeated without end, and {remaining:.1e} of the chance is left over"),
+                if remaining < 1e-6 { "0.001 %" } else { "2 %" },
+                "; or let the rule ask only for what counts, such as `rb.at_least(dice, n)`, which is exact",
+            ),
         };
         return Err(wrong(format!(
-            "the odds of {card} are not exact: {why}; with `{{ within = \"2 %\" }}` behind the chance an estimate will do"
+            "the odds of {card} are not exact: {why}; write `{{ within = \"{within}\" }}` behind the chance{instead}"
         )));
     }
     for (one, wanted) in expected.iter().zip(&wanted) {
@@ -203,6 +252,9 @@ fn in_words(wanted: &Value) -> String {
                     Value::Map(fields) => {
                         let fields: BTreeMap<&Arc<str>, &Value> = fields.iter().collect();
                         fields.into_iter().map(|(field, value)| format!("{title} has {field} {value}")).collect()
+                    }
+                    Value::Text(word) if Fate::read(word).is_some() && &**title != SAID => {
+                        vec![format!("{title} is {word}")]
                     }
                     other => vec![format!("\"{other}\" is said")],
                 })

@@ -1,0 +1,157 @@
+//! House rules turned in the middle of fights, alone and in pairs: the game goes on, is the same after saving and loading, goes
+//! back by undo to where it was, and forth by redo to where it went.
+
+mod parallel;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use parallel::on_every_core;
+use riskbreaker::ruleset::{Switch, SwitchKind};
+use riskbreaker::{Answer, Ask, Driver, Library, Ruleset, Session, Setup, Step, Value};
+
+const GAMES: [&str; 3] = ["contest", "silent-winter", "rbf"];
+
+/// How many decisions are made after house rules were turned.
+const DECISIONS: u64 = 8;
+
+fn library() -> Library {
+    Library::open(Path::new(env!("CARGO_MANIFEST_DIR")).join("rulesets")).unwrap()
+}
+
+/// The values of a house rule besides the one in force.
+fn other_values(switch: &Switch, now: &Value) -> Vec<Value> {
+    let all: Vec<Value> = match &switch.kind {
+        SwitchKind::Choice { values } => values.iter().map(Value::text).collect(),
+        SwitchKind::Toggle => vec![true.into(), false.into()],
+        SwitchKind::Range { min, max } => vec![(*min).into(), (*max).into()],
+        other => panic!("{other:?}"),
+    };
+    all.into_iter().filter(|value| value != now).collect()
+}
+
+/// A number that looks random and is the same on every machine.
+fn mixed(n: u64) -> u64 {
+    let n = (n ^ (n >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let n = (n ^ (n >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    n ^ (n >> 31)
+}
+
+fn advance(session: &mut Session, what: &str) -> bool {
+    match session.advance().unwrap() {
+        Step::Fault(fault) => panic!("{what}: {fault}\n{:?}", fault.chain),
+        Step::Ask => true,
+        Step::Over(_) => false,
+    }
+}
+
+/// Answers an open question by one of the policies, in turn; whether the game goes on.
+fn decide(session: &mut Session, n: u64, what: &str) -> bool {
+    let questions = session.questions();
+    let question = questions[(mixed(n) % questions.len() as u64) as usize].clone();
+    let policies = session.ruleset().policies().to_vec();
+    let policy = &policies[(n % policies.len() as u64) as usize];
+    let answer = session.suggest(question.id, policy).unwrap_or_else(|refusal| panic!("{what}: {refusal}"));
+    let answer = answer.or_else(|| question.default.clone()).unwrap_or_else(|| match &question.ask {
+        Ask::Confirm => Answer::Confirm(true),
+        ask => Answer::Choice(ask.options().iter().find(|option| option.enabled).unwrap().id.clone()),
+    });
+    session.answer(question.id, answer).unwrap_or_else(|refusal| panic!("{what}: {refusal}"));
+    advance(session, what)
+}
+
+/// A fight after so many decisions of people, with somebody asked for every seat but the game master's.
+fn fight(rules: &Arc<Ruleset>, scenario: &str, seed: u64, decisions: u64) -> Option<Session> {
+    let mut setup = Setup::scenario(scenario).seed(seed);
+    for seat in rules.seats().keys() {
+        let driver = if seat.as_str() == "gm" { Driver::Absent } else { Driver::Human };
+        setup = setup.seat(seat, driver);
+    }
+    let mut session = Session::start(rules, setup).unwrap();
+    let mut goes_on = advance(&mut session, scenario);
+    for n in 0..decisions {
+        goes_on = goes_on && decide(&mut session, seed + n, scenario);
+    }
+    goes_on.then_some(session)
+}
+
+/// Turns house rules, plays on, saves and loads, goes back, and forth again.
+fn turn(library: &Library, session: &mut Session, turned: &[(&str, &Value)], seed: u64, what: &str) {
+    let place = |session: &Session| (session.state_bytes(), session.questions().to_vec(), session.switches().clone());
+    let before = place(session);
+    let decisions = session.decisions();
+    let mut goes_on = true;
+    for (at, (name, value)) in turned.iter().enumerate() {
+        session.set_switch(name, (*value).clone()).unwrap_or_else(|refusal| panic!("{what}: {refusal}"));
+        goes_on = goes_on && advance(session, what);
+        // The second is turned some decisions later.
+        for n in 0..if at + 1 < turned.len() { 3 } else { 0 } {
+            goes_on = goes_on && decide(session, seed + n, what);
+        }
+        if !goes_on {
+            break;
+        }
+    }
+    let mut read = Session::load(library, &session.save()).unwrap_or_else(|error| panic!("{what}: {error}"));
+    let _: bool = advance(&mut read, what);
+    assert_eq!(place(&read), place(session), "{what}: loaded");
+    assert_eq!(read.log(), session.log(), "{what}: the log of the loaded game");
+    for n in 0..DECISIONS {
+        goes_on = goes_on && decide(session, seed + 100 + n, what);
+    }
+    let after = place(session);
+    let log = session.log();
+    let mut undone = 0;
+    while session.decisions() > decisions {
+        session.undo().unwrap_or_else(|refusal| panic!("{what}: {refusal}"));
+        undone += 1;
+        let _: bool = advance(session, what);
+    }
+    assert_eq!(place(session), before, "{what}: undone");
+    for _ in 0..undone {
+        session.redo().unwrap_or_else(|refusal| panic!("{what}: {refusal}"));
+        let _: bool = advance(session, what);
+    }
+    assert_eq!(place(session), after, "{what}: redone");
+    assert_eq!(session.log(), log, "{what}: the log of the game that was redone");
+    while session.decisions() > decisions {
+        session.undo().unwrap();
+    }
+    let _: bool = advance(session, what);
+}
+
+/// One game, one scenario, one seed: every house rule alone, and as many random pairs.
+fn turn_all(game: &str, seed: u64) {
+    let library = library();
+    let rules = Ruleset::load(&library, game).unwrap_or_else(|error| panic!("{error}"));
+    let scenarios: Vec<String> = rules.scenarios().keys().cloned().collect();
+    let scenario = &scenarios[(mixed(seed) % scenarios.len() as u64) as usize];
+    let Some(mut session) = fight(&rules, scenario, seed, mixed(seed + 1) % 25) else { return };
+    let switches: Vec<&Switch> = rules.switches().collect();
+    let values: Vec<Vec<Value>> =
+        switches.iter().map(|switch| other_values(switch, session.switch(&switch.name).unwrap())).collect();
+    for (at, switch) in switches.iter().enumerate() {
+        for value in &values[at] {
+            let what = format!("{game}, {scenario}, seed {seed}: {} {value}", switch.name);
+            turn(&library, &mut session, &[(&switch.name, value)], seed, &what);
+        }
+        let other = (at + 1 + (mixed(seed * 1000 + at as u64) % (switches.len() as u64 - 1)) as usize) % switches.len();
+        let pick = |at: usize| &values[at][(mixed(seed + at as u64) % values[at].len() as u64) as usize];
+        let pair = [(&*switch.name, pick(at)), (&*switches[other].name, pick(other))];
+        let what = format!("{game}, {scenario}, seed {seed}: {pair:?}");
+        turn(&library, &mut session, &pair, seed, &what);
+    }
+}
+
+/// The seeds to play: `SEEDS=100..140` for others than those of every run.
+fn seeds() -> std::ops::Range<u64> {
+    let given = std::env::var("SEEDS").ok();
+    let range = given.as_deref().and_then(|given| given.split_once(".."));
+    range.map_or(1..2, |(from, to)| from.parse().unwrap()..to.parse().unwrap())
+}
+
+#[test]
+fn every_house_rule_and_random_pairs_can_be_turned_in_the_middle_of_a_fight() {
+    let jobs: Vec<(&str, u64)> = GAMES.into_iter().flat_map(|game| seeds().map(move |seed| (game, seed))).collect();
+    on_every_core(&jobs, |(game, seed)| turn_all(game, *seed));
+}
