@@ -17,23 +17,7 @@ impl Reader<'_> {
     pub(super) fn expression(&mut self, expression: Expression<'_>) {
         let at = expression.location();
         match expression.kind() {
-            ExpressionKind::String { value, .. } => {
-                let text = String::from_utf8_lossy(value).into_owned();
-                if looks_like_dice(&text)
-                    && !self.is_spec()
-                    && let Err(error) = Dice::parse(&text)
-                {
-                    self.problem(at, not_dice(&text, &error.to_string()));
-                }
-                if let Some(named) = self.named_in_braces(&text) {
-                    let wrong = format!("`{{{named}}}` stays as it is in a text in plain quotes");
-                    self.problem(
-                        at,
-                        (wrong, "put the text between backquotes, or write {} and hand the value over".into()),
-                    );
-                }
-                self.words.insert(text);
-            }
+            ExpressionKind::String { value, .. } => self.string(String::from_utf8_lossy(value).into_owned(), at),
             ExpressionKind::Grouped(inner) => self.expression(inner),
             ExpressionKind::TypeAssertion { expr, .. } | ExpressionKind::Instantiate { expr, .. } => {
                 self.expression(expr)
@@ -43,33 +27,7 @@ impl Reader<'_> {
                 self.expression(rhs);
                 self.one_operand(op, rhs);
             }
-            ExpressionKind::Binary { lhs, op, rhs } => {
-                match op {
-                    BinaryOp::And | BinaryOp::Or => {
-                        self.asking(lhs);
-                        let asked = self.asked;
-                        self.asked |= op == BinaryOp::And;
-                        self.expression(rhs);
-                        self.asked = asked;
-                    }
-                    BinaryOp::Equal | BinaryOp::NotEqual => {
-                        self.asking(lhs);
-                        self.asking(rhs);
-                    }
-                    _ => {
-                        self.expression(lhs);
-                        self.expression(rhs);
-                        self.operands(lhs, op, rhs);
-                    }
-                }
-                if matches!(op, BinaryOp::Equal | BinaryOp::NotEqual) {
-                    self.compared(lhs, rhs);
-                    self.compared(rhs, lhs);
-                    self.function_compared(lhs, rhs);
-                    self.function_compared(rhs, lhs);
-                    self.never_equal(lhs, rhs);
-                }
-            }
+            ExpressionKind::Binary { lhs, op, rhs } => self.binary(lhs, op, rhs),
             ExpressionKind::If { condition, then_expression, else_expression, .. } => {
                 self.asking(condition);
                 self.condition(condition);
@@ -120,6 +78,46 @@ impl Reader<'_> {
                 self.call(func, args, self_call, at);
             }
             _ => {}
+        }
+    }
+
+    fn string(&mut self, text: String, at: Location) {
+        if looks_like_dice(&text)
+            && !self.is_spec()
+            && let Err(error) = Dice::parse(&text)
+        {
+            self.problem(at, not_dice(&text, &error.to_string()));
+        }
+        if let Some(named) = self.named_in_braces(&text) {
+            let wrong = format!("`{{{named}}}` stays as it is in a text in plain quotes");
+            self.problem(at, (wrong, "put the text between backquotes, or write {} and hand the value over".into()));
+        }
+        self.words.insert(text);
+    }
+
+    fn binary(&mut self, lhs: Expression<'_>, op: BinaryOp, rhs: Expression<'_>) {
+        match op {
+            BinaryOp::And | BinaryOp::Or => {
+                self.asking(lhs);
+                let asked = self.asked;
+                self.asked |= op == BinaryOp::And;
+                self.expression(rhs);
+                self.asked = asked;
+            }
+            BinaryOp::Equal | BinaryOp::NotEqual => {
+                self.asking(lhs);
+                self.asking(rhs);
+                self.compared(lhs, rhs);
+                self.compared(rhs, lhs);
+                self.function_compared(lhs, rhs);
+                self.function_compared(rhs, lhs);
+                self.never_equal(lhs, rhs);
+            }
+            _ => {
+                self.expression(lhs);
+                self.expression(rhs);
+                self.operands(lhs, op, rhs);
+            }
         }
     }
 

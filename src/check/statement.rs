@@ -4,7 +4,10 @@ use super::script::Reader;
 use super::symbol::Symbol;
 use super::syntax::{is_text_map, leaves_loop, literal, text};
 use super::value_type::ValueType;
-use crate::script::syntax::{Block, Expression, ExpressionKind, Local, Location, Statement, StatementView, TableItem};
+use crate::script::syntax::{
+    Block, Expression, ExpressionKind, Local, Location, Statement, StatementLocal, StatementLoop, StatementView,
+    TableItem,
+};
 
 impl Reader<'_> {
     pub(super) fn block(&mut self, block: Block<'_>) {
@@ -61,48 +64,10 @@ impl Reader<'_> {
                 self.local_function(local.name.id);
                 self.expression(local.function);
             }
-            StatementView::Local(local) => {
-                local.values.iter().for_each(|value| self.expression(*value));
-                for (binding, value) in local.bindings.iter().zip(local.values) {
-                    let id = binding.id;
-                    if let Some(thing) = self.symbol(*value) {
-                        self.symbols.insert(id, thing);
-                    }
-                    if let Some(silent) = self.silent_call(*value) {
-                        self.silent.insert(id, silent);
-                    }
-                    if self.changing.contains(&id) {
-                        continue;
-                    }
-                    self.named_dice(&text(binding.name), *value);
-                    if let Some(constant) = literal(*value) {
-                        self.constants.insert(id, constant);
-                    }
-                    if !self.filled.contains(&id) && is_text_map(*value) {
-                        self.text_maps.insert(id);
-                    }
-                    if !self.filled.contains(&id) && is_list(*value) {
-                        self.lists.insert(id);
-                    }
-                    if matches!(value.kind(), ExpressionKind::Nil) {
-                        self.nothing.insert(id);
-                    }
-                    if matches!(value.kind(), ExpressionKind::FunctionLiteral(_)) {
-                        self.local_function(id);
-                    } else if let Some(sort) = self.value_type(*value) {
-                        self.value_types.insert(id, sort);
-                    }
-                }
-            }
+            StatementView::Local(local) => self.local(local),
             StatementView::Repeat(repeat) => {
-                let never = matches!(repeat.condition.kind(), ExpressionKind::Boolean(false) | ExpressionKind::Nil);
-                if never && !leaves_loop(repeat.body) {
-                    let wrong = "this loop never ends".to_string();
-                    self.problem(
-                        repeat.condition.location(),
-                        (wrong, "add a `break`, or a condition that becomes true".into()),
-                    );
-                }
+                let goes_on = matches!(repeat.condition.kind(), ExpressionKind::Boolean(false) | ExpressionKind::Nil);
+                self.endless(repeat, goes_on, "add a `break`, or a condition that becomes true");
                 self.block(repeat.body);
                 self.asking(repeat.condition);
             }
@@ -119,19 +84,54 @@ impl Reader<'_> {
             StatementView::While(looped) => {
                 self.asking(looped.condition);
                 self.condition(looped.condition);
-                let always =
+                let goes_on =
                     matches!(looped.condition.kind(), ExpressionKind::Boolean(true) | ExpressionKind::Number { .. });
-                if always && !leaves_loop(looped.body) {
-                    let wrong = "this loop never ends".to_string();
-                    self.problem(
-                        looped.condition.location(),
-                        (wrong, "add a `break`, or a condition that becomes false".into()),
-                    );
-                }
+                self.endless(looped, goes_on, "add a `break`, or a condition that becomes false");
                 self.ends(looped.condition, looped.body);
                 self.block(looped.body);
             }
             _ => {}
+        }
+    }
+
+    fn endless(&mut self, looped: &StatementLoop<'_>, goes_on: bool, cure: &str) {
+        if goes_on && !leaves_loop(looped.body) {
+            self.problem(looped.condition.location(), ("this loop never ends".into(), cure.into()));
+        }
+    }
+
+    /// Notes what is known of new local variables.
+    fn local(&mut self, local: &StatementLocal<'_>) {
+        local.values.iter().for_each(|value| self.expression(*value));
+        for (binding, value) in local.bindings.iter().zip(local.values) {
+            let id = binding.id;
+            if let Some(thing) = self.symbol(*value) {
+                self.symbols.insert(id, thing);
+            }
+            if let Some(silent) = self.silent_call(*value) {
+                self.silent.insert(id, silent);
+            }
+            if self.changing.contains(&id) {
+                continue;
+            }
+            self.named_dice(&text(binding.name), *value);
+            if let Some(constant) = literal(*value) {
+                self.constants.insert(id, constant);
+            }
+            if !self.filled.contains(&id) && is_text_map(*value) {
+                self.text_maps.insert(id);
+            }
+            if !self.filled.contains(&id) && is_list(*value) {
+                self.lists.insert(id);
+            }
+            if matches!(value.kind(), ExpressionKind::Nil) {
+                self.nothing.insert(id);
+            }
+            if matches!(value.kind(), ExpressionKind::FunctionLiteral(_)) {
+                self.local_function(id);
+            } else if let Some(sort) = self.value_type(*value) {
+                self.value_types.insert(id, sort);
+            }
         }
     }
 

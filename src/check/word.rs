@@ -28,113 +28,110 @@ impl Reader<'_> {
         if let (Some(sort), Some((text, at))) = (sort, &first) {
             self.tell(*at, self.known.wrong_name(sort, text));
         }
-        if let ("each" | "first", Some(ExpressionKind::Table { .. })) = (name, args.first().map(|arg| arg.kind())) {
-            let wrong = format!("rb.{name} is given no kind");
-            self.problem(at, (wrong, format!("write rb.{name}(\"KIND\", {{ field = value }})")));
+        self.rolled_and_told(name, args, first.as_ref(), at);
+        self.of_kind(name, args, first.as_ref(), at);
+        if let Some((_, own)) = api::QUESTIONS.iter().find(|(ask, _)| *ask == name)
+            && let Some(table) = args.first()
+        {
+            self.question(name, own, *table);
         }
-        if let ("each" | "first", Some(ExpressionKind::Table { items })) = (name, args.get(1).map(|arg| arg.kind())) {
+        match (name, args) {
+            ("say", [words, ..]) => self.changes_nothing_outside(*words, "the text of rb.say"),
+            ("whisper", [audience, ..]) => self.audience(*audience),
+            ("verb", _) => self.verb_values(args),
+            ("recur", [_, _, step, ..]) if is_zero(*step) => {
+                let wrong = "this entry repeats without end: its step is 0".to_string();
+                self.problem(step.location(), (wrong, "give it a step above 0, such as { 1, 0 }".into()));
+            }
+            ("agenda", [filter, ..]) => self.entry_under(*filter, "what", usize::MAX),
+            // What is no entry is a moment that some rule names with rb.comes.
+            ("lasts", [_, how, ..]) => self.entry_under(*how, "moment", 1),
+            ("open", [_, option, ..]) => {
+                if let Some(card) = literal(*option).filter(|card| self.known.names.times(card) <= 1) {
+                    self.tell(option.location(), self.known.wrong_name("card", &card));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// An entry of the agenda that stands under a key of a table, if scripts name it so often at the most.
+    fn entry_under(&mut self, table: Expression<'_>, wanted: &str, most: usize) {
+        let ExpressionKind::Table { items } = table.kind() else { return };
+        for item in items {
+            if let TableItem::Record { key, value } = item
+                && literal(*key).as_deref() == Some(wanted)
+                && let Some(entry) = literal(*value)
+                && self.known.names.times(&entry) <= most
+            {
+                self.tell(value.location(), self.known.wrong_name("entry", &entry));
+            }
+        }
+    }
+
+    /// Dice, and texts with places to fill.
+    fn rolled_and_told(
+        &mut self,
+        name: &str,
+        args: &[Expression<'_>],
+        first: Option<&(String, Location)>,
+        call: Location,
+    ) {
+        let label = match name {
+            "roll" | "faces" | "ordered_faces" | "ranks" | "whisper" => 1,
+            "under" | "at_most" | "at_least" | "check" | "band" => 2,
+            "say" | "cut" | "finish" | "result" => 0,
+            _ => return,
+        };
+        self.filled(args, label);
+        if matches!(name, "say" | "cut" | "finish" | "result" | "whisper") {
+            return;
+        }
+        if let Some((text, at)) = first.cloned().or_else(|| self.listed_first(args))
+            && let Err(error) = Dice::parse(&text)
+        {
+            self.problem(at, not_dice(&text, &error.to_string()));
+        }
+        if label == 2
+            && first.is_none()
+            && let Some(dice) = args.get(1).and_then(|arg| literal(*arg))
+            && let (true, Some(word)) = (Dice::parse(&dice).is_ok(), api::word(name))
+        {
+            self.problem(call, (format!("the dice \"{dice}\" come first"), format!("it is written {}", word.usage)));
+        }
+    }
+
+    /// Words that take a kind and fields of it.
+    fn of_kind(&mut self, name: &str, args: &[Expression<'_>], first: Option<&(String, Location)>, call: Location) {
+        if let ("each" | "first", [kind, ..]) = (name, args)
+            && let ExpressionKind::Table { .. } = kind.kind()
+        {
+            let wrong = format!("rb.{name} is given no kind");
+            self.problem(call, (wrong, format!("write rb.{name}(\"KIND\", {{ field = value }})")));
+        }
+        if let ("each" | "first", [_, filter, ..]) = (name, args)
+            && let ExpressionKind::Table { items } = filter.kind()
+        {
             for item in items {
                 if let TableItem::Record { value, .. } = item {
                     self.slip(*value);
                 }
             }
         }
-        let label = match name {
-            "roll" | "faces" | "ordered_faces" | "ranks" => Some(1),
-            "under" | "at_most" | "at_least" | "check" | "band" => Some(2),
-            "say" | "cut" | "finish" | "result" => Some(0),
-            "whisper" => Some(1),
+        let Some((kind, at)) = first else { return };
+        let Some(kind) = self.known.kind(kind) else { return };
+        let fields = match name {
+            "each" | "first" | "spawn" => args.get(1),
+            "relate" => args.get(3),
             _ => None,
         };
-        if let Some(label) = label {
-            self.filled(args, label);
+        if let Some(table) = fields {
+            self.fields_of(kind, *table);
         }
-        if matches!(
-            name,
-            "roll" | "faces" | "ordered_faces" | "ranks" | "under" | "at_most" | "at_least" | "check" | "band"
-        ) && let Some((text, at)) = first.clone().or_else(|| self.listed_first(args))
-            && let Err(error) = Dice::parse(&text)
-        {
-            self.problem(at, not_dice(&text, &error.to_string()));
-        }
-        if matches!(name, "under" | "at_most" | "at_least" | "check" | "band")
-            && first.is_none()
-            && let Some(dice) = args.get(1).and_then(|arg| literal(*arg))
-            && Dice::parse(&dice).is_ok()
-        {
-            let usage = api::word(name).map_or("", |word| word.usage);
-            self.problem(at, (format!("the dice \"{dice}\" come first"), format!("it is written {usage}")));
-        }
-        if let ("say", Some(words)) = (name, args.first()) {
-            self.changes_nothing_outside(*words, "the text of rb.say");
-        }
-        if name == "verb" {
-            self.verb_values(args);
-        }
-        if name == "recur"
-            && let Some(step) = args.get(2).filter(|step| is_zero(**step))
-        {
-            let wrong = "this entry repeats without end: its step is 0".to_string();
-            self.problem(step.location(), (wrong, "give it a step above 0, such as { 1, 0 }".into()));
-        }
-        if name == "agenda"
-            && let Some(ExpressionKind::Table { items }) = args.first().map(|arg| arg.kind())
-        {
-            for item in items {
-                if let TableItem::Record { key, value } = item
-                    && literal(*key).as_deref() == Some("what")
-                    && let Some(entry) = literal(*value)
-                {
-                    self.tell(value.location(), self.known.wrong_name("entry", &entry));
-                }
-            }
-        }
-        if name == "lasts"
-            && let Some(ExpressionKind::Table { items }) = args.get(1).map(|arg| arg.kind())
-        {
-            for item in items {
-                // What is no entry is a moment that some rule names with rb.comes.
-                if let TableItem::Record { key, value } = item
-                    && literal(*key).as_deref() == Some("moment")
-                    && let Some(moment) = literal(*value)
-                    && self.known.names.times(&moment) <= 1
-                {
-                    self.tell(value.location(), self.known.wrong_name("entry", &moment));
-                }
-            }
-        }
-        if let Some((kind, at)) = &first
-            && let Some(kind) = self.known.kind(kind)
-        {
-            let fields = match name {
-                "each" | "first" | "spawn" => args.get(1),
-                "relate" => args.get(3),
-                _ => None,
-            };
-            if let Some(table) = fields {
-                self.fields_of(kind, *table);
-            }
-            if api::word(name).is_some_and(|word| word.group == api::Group::Relations) && kind.relates.len() != 2 {
-                let wrong = format!("the kind `{}` is no relation between two entities", kind.name);
-                let cure = "declare relates = { \"from\", \"to\" } in kinds.luau, the names of two references";
-                self.problem(*at, (wrong, cure.to_string()));
-            }
-        }
-        if let Some((_, own)) = api::QUESTIONS.iter().find(|(ask, _)| *ask == name)
-            && let Some(table) = args.first()
-        {
-            self.question(name, own, *table);
-        }
-        if name == "open"
-            && let Some((option, at)) = args.get(1).and_then(|arg| Some((literal(*arg)?, arg.location())))
-            && self.known.names.times(&option) <= 1
-        {
-            self.tell(at, self.known.wrong_name("card", &option));
-        }
-        if name == "whisper"
-            && let Some(audience) = args.first()
-        {
-            self.audience(*audience);
+        if api::word(name).is_some_and(|word| word.group == api::Group::Relations) && kind.relates.len() != 2 {
+            let wrong = format!("the kind `{}` is no relation between two entities", kind.name);
+            let cure = "declare relates = { \"from\", \"to\" } in kinds.luau, the names of two references";
+            self.problem(*at, (wrong, cure.to_string()));
         }
     }
 

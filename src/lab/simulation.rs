@@ -259,6 +259,30 @@ struct Block {
     given_up: bool,
 }
 
+/// A block that a thread has played, by its place in the run.
+type Played = Result<(u64, Block), SimulationError>;
+
+/// The blocks of trials that a run plays: all, or those of a shard.
+#[derive(Clone, Copy)]
+struct Part {
+    first: u64,
+    step: u64,
+    /// How many they are.
+    blocks: u64,
+}
+
+impl Part {
+    fn of(all: u64, shard: Option<Shard>) -> Part {
+        let (first, step) = shard.map_or((0, 1), |shard| (shard.index - 1, shard.count));
+        Part { first, step, blocks: all.saturating_sub(first).div_ceil(step) }
+    }
+
+    /// Which of all blocks stands at a place of the run.
+    fn block(self, at: u64) -> u64 {
+        self.first + at * self.step
+    }
+}
+
 impl Simulation {
     /// The simulation as it is written down.
     pub fn plan(&self) -> Result<Plan, SimulationError> {
@@ -317,77 +341,20 @@ impl Simulation {
         before: Option<Findings>,
         told: &mut dyn FnMut(&Findings, Progress) -> bool,
     ) -> Result<Findings, SimulationError> {
-        if self.trials == 0 {
-            return Err(SimulationError::NoTrials);
-        }
-        if self.variants.is_empty() {
-            return Err(SimulationError::NoVariants);
-        }
-        if let Some(Shard { index, count }) = shard {
-            if index < 1 || index > count {
-                return Err(SimulationError::Shard { index, count });
-            }
-            if self.until.is_some() {
-                return Err(SimulationError::UntilInShards);
-            }
-        }
-        let plan = self.plan()?;
+        self.can_run(shard)?;
+        let mut findings = self.begun(before, shard)?;
         let ready = self.ready()?;
-        let mut findings = match before {
-            Some(before) if before.plan != plan || before.shard != shard => {
-                return Err(SimulationError::Findings(
-                    "these are findings of another simulation: other rules, seats, trials, seed or shard".into(),
-                ));
-            }
-            Some(before) => before,
-            None => Findings {
-                format: FORMAT,
-                plan,
-                shard,
-                blocks: 0,
-                complete: false,
-                tallies: vec![Tally::default(); self.variants.len()],
-                pairs: vec![BTreeMap::new(); self.variants.len() - 1],
-            },
-        };
         if findings.complete {
             return Ok(findings);
         }
-        let (first, step) = shard.map_or((0, 1), |shard| (shard.index - 1, shard.count));
-        let all = self.trials.div_ceil(BLOCK);
-        let own = if all > first { (all - first).div_ceil(step) } else { 0 };
-        let next = AtomicU64::new(findings.blocks);
-        let stop = AtomicBool::new(false);
-        let of = (0..own).map(|at| self.trials_of(first + at * step).count() as u64).sum();
-        let mut done = (0..findings.blocks).map(|at| self.trials_of(first + at * step).count() as u64).sum();
-        let tables = threads.clamp(1, 256) * ready.len();
+        let part = Part::of(self.trials.div_ceil(BLOCK), shard);
+        let (next, stop) = (AtomicU64::new(findings.blocks), AtomicBool::new(false));
+        let threads = threads.clamp(1, 256);
         thread::scope(|scope| {
-            let (send, receive) = mpsc::sync_channel::<Result<(u64, Block), SimulationError>>(threads * 4);
-            for _ in 0..threads.clamp(1, 256) {
+            let (send, receive) = mpsc::sync_channel(threads * 4);
+            for _ in 0..threads {
                 let (send, ready, next, stop) = (send.clone(), &ready, &next, &stop);
-                let work = move || {
-                    let use_memo = self.use_memo();
-                    let tables =
-                        ready.iter().map(|ready| Table::new(ready, tables, use_memo)).collect::<Result<Vec<_>, _>>();
-                    let mut tables = match tables {
-                        Ok(tables) => tables,
-                        Err(error) => return drop(send.send(Err(error))),
-                    };
-                    loop {
-                        let at = next.fetch_add(1, Ordering::Relaxed);
-                        if at >= own || stop.load(Ordering::Relaxed) {
-                            return;
-                        }
-                        let block = match self.block(&mut tables, (at == 0, first + at * step), stop) {
-                            Ok(Some(block)) => Ok((at, block)),
-                            Ok(None) => return,
-                            Err(error) => Err(error),
-                        };
-                        if send.send(block).is_err() {
-                            return;
-                        }
-                    }
-                };
+                let work = move || self.play_blocks(ready, threads * ready.len(), part, next, stop, &send);
                 let started =
                     thread::Builder::new().name("trials".into()).stack_size(MACHINE_STACK).spawn_scoped(scope, work);
                 if let Err(error) = started {
@@ -395,40 +362,116 @@ impl Simulation {
                 }
             }
             drop(send);
-            let mut waiting: BTreeMap<u64, Block> = BTreeMap::new();
-            loop {
-                let result = match receive.recv_timeout(LOOKED_AT_EVERY) {
-                    Ok(result) => result,
-                    Err(mpsc::RecvTimeoutError::Disconnected) => break,
-                    // A block may take long; whoever looks on may have had enough.
-                    Err(mpsc::RecvTimeoutError::Timeout) => {
-                        if !stop.load(Ordering::Relaxed) && !told(&findings, Progress { done, of }) {
-                            stop.store(true, Ordering::Relaxed);
-                        }
-                        continue;
-                    }
-                };
-                let (at, block) = result.inspect_err(|_| stop.store(true, Ordering::Relaxed))?;
-                waiting.insert(at, block);
-                while let Some(block) = waiting.remove(&findings.blocks) {
-                    if stop.load(Ordering::Relaxed) {
-                        break;
-                    }
-                    done += self.trials_of(first + findings.blocks * step).count() as u64;
-                    findings.add_block(&block);
-                    let known = self.until.is_some_and(|precision| findings.precision() <= precision);
-                    let enough = known || block.given_up;
-                    findings.complete = enough || findings.blocks == own;
-                    let go_on = told(&findings, Progress { done, of });
-                    if enough || !go_on {
+            self.gather(&mut findings, part, &receive, &stop, told)
+        })?;
+        findings.complete |= findings.blocks == part.blocks;
+        Ok(findings)
+    }
+
+    fn can_run(&self, shard: Option<Shard>) -> Result<(), SimulationError> {
+        match shard {
+            _ if self.trials == 0 => Err(SimulationError::NoTrials),
+            _ if self.variants.is_empty() => Err(SimulationError::NoVariants),
+            Some(Shard { index, count }) if index < 1 || index > count => Err(SimulationError::Shard { index, count }),
+            Some(_) if self.until.is_some() => Err(SimulationError::UntilInShards),
+            _ => Ok(()),
+        }
+    }
+
+    /// The findings that a run goes on from.
+    fn begun(&self, before: Option<Findings>, shard: Option<Shard>) -> Result<Findings, SimulationError> {
+        let plan = self.plan()?;
+        match before {
+            Some(before) if before.plan != plan || before.shard != shard => Err(SimulationError::Findings(
+                "these are findings of another simulation: other rules, seats, trials, seed or shard".into(),
+            )),
+            Some(before) => Ok(before),
+            None => Ok(Findings {
+                format: FORMAT,
+                plan,
+                shard,
+                blocks: 0,
+                complete: false,
+                tallies: vec![Tally::default(); self.variants.len()],
+                pairs: vec![BTreeMap::new(); self.variants.len() - 1],
+            }),
+        }
+    }
+
+    /// One thread of a run: plays one block after another, until none is left or the run stops.
+    fn play_blocks(
+        &self,
+        ready: &[Ready],
+        tables: usize,
+        part: Part,
+        next: &AtomicU64,
+        stop: &AtomicBool,
+        send: &mpsc::SyncSender<Played>,
+    ) {
+        let use_memo = self.use_memo();
+        let tables = ready.iter().map(|ready| Table::new(ready, tables, use_memo)).collect::<Result<Vec<_>, _>>();
+        let mut tables = match tables {
+            Ok(tables) => tables,
+            Err(error) => return drop(send.send(Err(error))),
+        };
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            if at >= part.blocks || stop.load(Ordering::Relaxed) {
+                return;
+            }
+            let block = match self.block(&mut tables, (at == 0, part.block(at)), stop) {
+                Ok(Some(block)) => Ok((at, block)),
+                Ok(None) => return,
+                Err(error) => Err(error),
+            };
+            if send.send(block).is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Takes the blocks in order as the threads of a run send them.
+    fn gather(
+        &self,
+        findings: &mut Findings,
+        part: Part,
+        receive: &mpsc::Receiver<Played>,
+        stop: &AtomicBool,
+        told: &mut dyn FnMut(&Findings, Progress) -> bool,
+    ) -> Result<(), SimulationError> {
+        let trials = |at: u64| self.trials_of(part.block(at)).count() as u64;
+        let of = (0..part.blocks).map(trials).sum();
+        let mut done = (0..findings.blocks).map(trials).sum();
+        let mut waiting: BTreeMap<u64, Block> = BTreeMap::new();
+        loop {
+            let result = match receive.recv_timeout(LOOKED_AT_EVERY) {
+                Ok(result) => result,
+                Err(mpsc::RecvTimeoutError::Disconnected) => return Ok(()),
+                // A block may take long; whoever looks on may have had enough.
+                Err(mpsc::RecvTimeoutError::Timeout) => {
+                    if !stop.load(Ordering::Relaxed) && !told(findings, Progress { done, of }) {
                         stop.store(true, Ordering::Relaxed);
                     }
+                    continue;
+                }
+            };
+            let (at, block) = result.inspect_err(|_| stop.store(true, Ordering::Relaxed))?;
+            waiting.insert(at, block);
+            while let Some(block) = waiting.remove(&findings.blocks) {
+                if stop.load(Ordering::Relaxed) {
+                    break;
+                }
+                done += trials(findings.blocks);
+                findings.add_block(&block);
+                let known = self.until.is_some_and(|precision| findings.precision() <= precision);
+                let enough = known || block.given_up;
+                findings.complete = enough || findings.blocks == part.blocks;
+                let go_on = told(findings, Progress { done, of });
+                if enough || !go_on {
+                    stop.store(true, Ordering::Relaxed);
                 }
             }
-            Ok(())
-        })?;
-        findings.complete |= findings.blocks == own;
-        Ok(findings)
+        }
     }
 
     /// Each variant, ready to be played.

@@ -376,54 +376,14 @@ impl Game {
                 self.autos.pop_front();
             }
         }
-        match (result, context.stop.take()) {
-            (Err(fault), _) => {
-                self.refused = context.contradicted.take().or(self.refused.take());
-                context.state.rollback(0);
-                // What was drawn and is not on the tape is drawn again.
-                context.set_position(context.tape_end);
-                open.ran = false;
-                open.events.clear();
-                open.questions.clear();
-                let (card, lines) = (card_of(&context.rules, &fault), fault_context(context, &open));
-                open.missing_roll = context.missing_roll.take();
-                let fault = Fault { action: Some(words_of(&open.cause)), card, context: lines, ..fault };
-                open.fault = Some(Box::new(fault));
-                self.open = Some(open);
-            }
-            (Ok(_), Some(Stop::Refused { ordinal, reason })) => {
-                context.state.rollback(0);
-                open.ran = false;
-                open.questions.clear();
-                let slot = open.tape.slots.get(ordinal).and_then(Option::as_ref);
-                let seq = slot.and_then(Slot::seq);
-                let asked = match slot {
-                    Some(Slot::Answer { seat, .. }) => Audience::named(seat),
-                    _ => Audience::Everybody,
-                };
-                // Answers to questions that were out with it stay, if they came before it.
-                let is_last_decision = seq.is_some_and(|seq| seq + 1 == self.next_seq);
-                if is_last_decision && ordinal + 1 < open.tape.slots.len() {
-                    open.tape.slots[ordinal] = None;
-                } else if let Some(position) = open.tape.cut(ordinal) {
-                    context.set_position(position);
-                }
-                // It was no decision: it is not there to be undone.
-                self.next_seq = seq.unwrap_or(self.next_seq);
-                self.open = Some(open);
-                self.notice_to(&reason, asked);
-                self.refused = Some(Box::new(Refusal::new(reason)));
-            }
+        let stop = context.stop.take();
+        match (result, stop) {
+            (Err(fault), _) => self.take_back(open, fault),
+            (Ok(_), Some(Stop::Refused { ordinal, reason })) => self.refuse_answer(open, ordinal, reason),
             (Ok(_), Some(Stop::Question)) => {
-                // Nothing beyond what is open now can have been answered: places left by questions that are no more asked.
-                if let Some(position) = open.tape.cut(context.cursor.min(open.tape.slots.len())) {
-                    context.set_position(position);
-                }
-                let events = std::mem::take(&mut context.events);
-                open.private = context.take_private();
+                self.tell_run(&mut open);
                 // A game mostly waits, and with it what is open.
-                context.state.shrink_journal();
-                self.pass_on(&mut open, events);
+                self.context.state.shrink_journal();
                 open.shrink_to_fit();
                 self.open = Some(open);
             }
@@ -432,23 +392,76 @@ impl Game {
                 if let Some(Stop::Cut(reason)) = stop {
                     context.tell(Happening::Cut { reason }, Audience::Everybody);
                 }
-                // What the tape holds beyond the last thing asked for belongs to another course of the action.
-                if let Some(position) = open.tape.cut(context.cursor.min(open.tape.slots.len())) {
-                    context.set_position(position);
-                }
-                if let Some(outcome) = context.state.outcome() {
-                    let text = outcome.to_string();
+                if let Some(text) = context.state.outcome().map(str::to_owned) {
                     context.tell(Happening::Over { text }, Audience::Everybody);
                 }
-                let events = std::mem::take(&mut context.events);
-                open.private = context.take_private();
-                self.pass_on(&mut open, events);
+                self.tell_run(&mut open);
                 self.commit(open);
             }
         }
         if dropped.is_some() {
             self.notice("the action went another way than before: what no longer fits was dropped from its tape");
         }
+    }
+
+    /// A script failed: the action is taken back and waits for a remedy.
+    fn take_back(&mut self, mut open: Open, fault: Fault) {
+        let context = &mut self.context;
+        self.refused = context.contradicted.take().or(self.refused.take());
+        context.state.rollback(0);
+        // What was drawn and is not on the tape is drawn again.
+        context.set_position(context.tape_end);
+        open.ran = false;
+        open.events.clear();
+        open.questions.clear();
+        let (card, lines) = (card_of(&context.rules, &fault), fault_context(context, &open));
+        open.missing_roll = context.missing_roll.take();
+        let fault = Fault { action: Some(words_of(&open.cause)), card, context: lines, ..fault };
+        open.fault = Some(Box::new(fault));
+        self.open = Some(open);
+    }
+
+    /// The rules do not take an answer: it comes off the tape, and the question is open again.
+    fn refuse_answer(&mut self, mut open: Open, ordinal: usize, reason: String) {
+        self.context.state.rollback(0);
+        open.ran = false;
+        open.questions.clear();
+        let slot = open.tape.slots.get(ordinal).and_then(Option::as_ref);
+        let seq = slot.and_then(Slot::seq);
+        let asked = match slot {
+            Some(Slot::Answer { seat, .. }) => Audience::named(seat),
+            _ => Audience::Everybody,
+        };
+        // Answers to questions that were out with it stay, if they came before it.
+        let is_last_decision = seq.is_some_and(|seq| seq + 1 == self.next_seq);
+        if is_last_decision && ordinal + 1 < open.tape.slots.len() {
+            open.tape.slots[ordinal] = None;
+        } else if let Some(position) = open.tape.cut(ordinal) {
+            self.context.set_position(position);
+        }
+        // It was no decision: it is not there to be undone.
+        self.next_seq = seq.unwrap_or(self.next_seq);
+        self.open = Some(open);
+        self.notice_to(&reason, asked);
+        self.refused = Some(Box::new(Refusal::new(reason)));
+    }
+
+    /// Keeps and sends out what a run has told. What the tape holds beyond the last thing asked for belongs to another course
+    /// of the action, and is cut off.
+    fn tell_run(&mut self, open: &mut Open) {
+        let context = &mut self.context;
+        if let Some(position) = open.tape.cut(context.cursor.min(open.tape.slots.len())) {
+            context.set_position(position);
+        }
+        let events = std::mem::take(&mut context.events);
+        open.private = context.take_private();
+        let same = open.events.iter().zip(&events).take_while(|(old, new)| old == new).count();
+        if same < open.events.len() {
+            let happening = Happening::Withdrawn { from: same as u32 };
+            self.outbox.push(Event { action: open.number, n: same as u32, audience: Audience::Everybody, happening });
+        }
+        self.outbox.extend(events[same..].iter().cloned());
+        open.events = events;
     }
 
     /// Runs the open action from its start as far as it comes; whoever calls looks at the context and takes it back.
@@ -481,17 +494,6 @@ impl Game {
         resume_point.bring_back(context);
         let rolled = context.foreseen(&resume_point.dice, &resume_point.sight, roll);
         vm.go_on(context, resume_point.place(), &rolled)
-    }
-
-    /// Sends out the events of a run that the last run of the same action has not told.
-    fn pass_on(&mut self, open: &mut Open, events: Vec<Event>) {
-        let same = open.events.iter().zip(&events).take_while(|(old, new)| old == new).count();
-        if same < open.events.len() {
-            let happening = Happening::Withdrawn { from: same as u32 };
-            self.outbox.push(Event { action: open.number, n: same as u32, audience: Audience::Everybody, happening });
-        }
-        self.outbox.extend(events[same..].iter().cloned());
-        open.events = events;
     }
 
     pub(super) fn commit(&mut self, mut open: Open) {

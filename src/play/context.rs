@@ -228,10 +228,17 @@ impl Need {
 }
 
 /// The parts of a question that do not depend on how it is answered.
+#[derive(Clone)]
 pub(crate) struct Asking {
     pub seat: Arc<str>,
     pub topic: Arc<str>,
     pub about: Option<EntityId>,
+}
+
+impl Asking {
+    pub fn of(question: &Question) -> Asking {
+        Asking { seat: question.seat.clone(), topic: question.topic.clone(), about: question.about }
+    }
 }
 
 impl ActionContext {

@@ -609,7 +609,7 @@ impl ActionContext {
     }
 
     /// Takes the answer to a question off the tape, which holds something there.
-    pub fn taped(&mut self, asking: &Asking, question: &Question) -> Result<Taped, Stop> {
+    pub fn taped(&mut self, question: &Question) -> Result<Taped, Stop> {
         self.may_leave_open("asking")?;
         // A place that is empty waits for the answer to this question, or to one that stood there in an earlier run.
         if let Some(Some(Slot::Closed { .. })) = self.tape.slots.get(self.cursor)
@@ -619,60 +619,46 @@ impl ActionContext {
             return Ok(Taped::Closed);
         }
         if let Some(Some(found)) = self.tape.slots.get(self.cursor) {
-            let fits = match found {
+            let misfit = match found {
                 Slot::Answer { topic, seat, about, answer, .. }
-                    if *topic == asking.topic && *seat == asking.seat && *about == asking.about =>
+                    if *topic == question.topic && *seat == question.seat && *about == question.about =>
                 {
-                    Some(answer.clone())
+                    let answer = answer.clone();
+                    match question.check(&answer) {
+                        Ok(()) => {
+                            self.cursor += 1;
+                            return Ok(Taped::Answered(answer));
+                        }
+                        Err(refusal) => format!("`{topic}` was answered {}, but {refusal}", question.tell(&answer)),
+                    }
                 }
-                _ => None,
+                other => format!("the action asks `{}`, the tape holds {}", question.topic, words_of(Some(other))),
             };
-            match fits {
-                Some(answer) => match question.check(&answer) {
-                    Ok(()) => {
-                        self.cursor += 1;
-                        return Ok(Taped::Answered(answer));
-                    }
-                    Err(refusal) => {
-                        let message = format!(
-                            "the tape does not fit: `{}` was answered {}, but {refusal}",
-                            asking.topic,
-                            question.tell(&answer)
-                        );
-                        self.diverge(&message)?;
-                    }
-                },
-                None => {
-                    let found = words_of(self.tape.slots[self.cursor].as_ref());
-                    let message =
-                        format!("the tape does not fit: the action asks `{}`, the tape holds {found}", asking.topic);
-                    self.diverge(&message)?;
-                }
-            }
+            self.diverge(&format!("the tape does not fit: {misfit}"))?;
         }
         Ok(Taped::Cut)
     }
 
     /// Looks for the answer to a question that is not on the tape: with the explorer, or with whoever plays the seat.
-    pub fn ask(&mut self, asking: &Asking, question: &Question) -> Result<Asked, Stop> {
+    pub fn ask(&mut self, question: &Question) -> Result<Asked, Stop> {
         self.may_leave_open("asking")?;
         if self.explorer.is_some() {
             return match self.explored(|explorer, context| Some(explorer.answer(context, question))) {
                 Some(Foretold::Answer(answer)) => {
-                    self.record(asking, answer.clone(), By::Default, DicePosition::default());
+                    self.record(Asking::of(question), answer.clone(), By::Default, DicePosition::default());
                     Ok(Asked::Answered(answer))
                 }
                 Some(Foretold::Policy(policy)) => Ok(Asked::Policy(policy)),
                 Some(Foretold::Nothing) | None => Err(self.break_off()),
             };
         }
-        match self.seats.get(&asking.seat) {
+        match self.seats.get(&question.seat) {
             Some(Driver::Policy(policy)) => Ok(Asked::Policy(policy.clone())),
             Some(Driver::Absent) => Ok(Asked::Default),
             Some(Driver::Human) | None => match self.early.answer(question) {
                 None => Ok(self.put_out(question.clone())),
                 Some(Ok((answer, seq))) => {
-                    self.record(asking, answer.clone(), By::Person(seq), self.position());
+                    self.record(Asking::of(question), answer.clone(), By::Person(seq), self.position());
                     Ok(Asked::Answered(answer))
                 }
                 Some(Err(refusal)) => {
@@ -745,20 +731,14 @@ impl ActionContext {
     }
 
     /// Notes an answer that was found in place.
-    pub fn record(&mut self, asking: &Asking, answer: Answer, by: By, before: DicePosition) {
+    pub fn record(&mut self, asking: Asking, answer: Answer, by: By, before: DicePosition) {
         if self.suggest_at == Some(self.cursor) {
             self.suggested = Some(answer);
             self.stop = Some(Stop::Question);
             return;
         }
-        let slot = Slot::Answer {
-            topic: asking.topic.clone(),
-            seat: asking.seat.clone(),
-            about: asking.about,
-            answer,
-            by,
-            before,
-        };
+        let Asking { seat, topic, about } = asking;
+        let slot = Slot::Answer { topic, seat, about, answer, by, before };
         match self.tape.slots.get_mut(self.cursor) {
             Some(place) => *place = Some(slot),
             None => self.tape.slots.push(Some(slot)),

@@ -206,8 +206,18 @@ impl Game {
             self.queued.push_front((seat.clone(), name.clone(), *seq));
             self.open = None;
         }
-        // The open action has no decision of its own that is younger: it goes back to the agenda, unless it only waits
-        // for what came before it.
+        self.take_back_done(passed, in_history, last_number)
+    }
+
+    /// Takes back what is done, from the youngest on, up to the action with the last decision: `in_history` is its number, and
+    /// `last_number` that of the action. The open action has no decision of its own that is younger: it goes back to the agenda,
+    /// unless it only waits for what came before it.
+    fn take_back_done(
+        &mut self,
+        passed: &mut Passed,
+        in_history: Option<u32>,
+        last_number: Option<u32>,
+    ) -> Result<UndoReport, Refusal> {
         let mut changes = Vec::new();
         while let Some(mut done) = self.pop_done() {
             if matches!(done.cause, Cause::Reload { .. }) {

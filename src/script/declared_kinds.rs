@@ -8,7 +8,7 @@ use mlua::{Lua, Result, Table, Value as Lv};
 use super::conversion::{from_lua, sort_of, whole_of};
 use super::handles::Handles;
 use super::load::{Loader, sorted};
-use crate::ruleset::{instead, instead_or};
+use crate::ruleset::instead_or;
 use crate::state::{Audience, AudienceRule, ENDING, Field, FieldId, Kind, KindId, Schema, Type, readable_name};
 
 /// What kinds declare beside their fields, by the name of the kind.
@@ -59,7 +59,7 @@ impl Loader<'_> {
         if declared.iter().any(|(_, body)| is_timed(body)) {
             if declared.iter().any(|(name, _)| name == ENDING) {
                 let message = format!("where a kind is timed, `{ENDING}` is a kind of the host's");
-                self.problem("kinds", ENDING, message, Some("choose another name".into()));
+                self.problem("kinds", ENDING, message, "choose another name");
             }
             declared.retain(|(name, _)| name != ENDING);
             declared.push((ENDING.into(), Lv::Table(ending(lua)?)));
@@ -68,148 +68,11 @@ impl Loader<'_> {
         let names: BTreeSet<String> = declared.iter().map(|(name, _)| name.clone()).collect();
         for (name, body) in declared {
             let Lv::Table(body) = body else {
-                let cure = "write { fields = { wit = rb.int() } }".to_string();
-                self.problem("kinds", &name, format!("the kind `{name}` is a table with `fields`"), Some(cure));
+                let cure = "write { fields = { wit = rb.int() } }";
+                self.problem("kinds", &name, format!("the kind `{name}` is a table with `fields`"), cure);
                 continue;
             };
-            self.known_keys(
-                "kinds",
-                &name,
-                &body,
-                &[
-                    "title", "fields", "derived", "sheet", "overview", "label", "audience", "relates", "mutual",
-                    "timed", "ended",
-                ],
-                None,
-            )?;
-            let mut kind = Kind {
-                name: Arc::from(&*name),
-                title: None,
-                fields: Vec::new(),
-                derived: Vec::new(),
-                derived_origins: Vec::new(),
-                sheet: false,
-                overview: false,
-                audience: None,
-                relates: Vec::new(),
-                mutual: false,
-                timed: false,
-            };
-            let nullable = lua.create_table()?;
-            if let Lv::Table(fields) = body.raw_get::<Lv>("fields")? {
-                for (field, declared) in sorted(&fields)? {
-                    let path = format!("{name}/fields/{field}");
-                    if ["id", "kind", "set", "add", "shift", "reaches", "exists"].contains(&field.as_str()) {
-                        self.problem(
-                            "kinds",
-                            &path,
-                            format!("`{field}` is taken by the host"),
-                            Some("choose another name".into()),
-                        );
-                        continue;
-                    }
-                    match read_field(&field, &declared, &names) {
-                        Ok(mut read) => {
-                            if matches!(read.ty, Type::Ref(_)) {
-                                nullable.raw_set(&*field, true)?;
-                            }
-                            read.origin = Arc::from(self.merger.origin("kinds", &path).unwrap_or_default());
-                            kind.fields.push(read);
-                        }
-                        Err(message) => {
-                            let cure = cure_of_field(&message);
-                            self.problem("kinds", &path, format!("the field `{field}` of {name} {message}"), cure)
-                        }
-                    }
-                }
-            }
-            match body.raw_get::<Lv>("title")? {
-                Lv::Nil => {}
-                Lv::String(title) => {
-                    let title = title.to_string_lossy().to_string();
-                    match kind.field_named(&title) {
-                        Some(at) if kind.field(at).ty == Type::Text => kind.title = Some(FieldId(at.0)),
-                        _ => {
-                            let message =
-                                format!("the title of {name} names a text field, there is no text field `{title}`");
-                            let texts =
-                                kind.fields.iter().filter(|field| field.ty == Type::Text).map(|field| &*field.name);
-                            let declare = format!("declare {title} = rb.text() among its fields, or name another");
-                            let cure = instead_or(&title, texts, declare);
-                            self.problem("kinds", &format!("{name}/title"), message, Some(cure));
-                        }
-                    }
-                }
-                _ => {
-                    let cure = Some("write title = \"name\"".to_string());
-                    self.problem("kinds", &format!("{name}/title"), "a title is the name of a text field".into(), cure)
-                }
-            }
-            let derived = lua.create_table()?;
-            if let Lv::Table(table) = body.raw_get::<Lv>("derived")? {
-                for (value, function) in sorted(&table)? {
-                    let path = format!("{name}/derived/{value}");
-                    match function {
-                        Lv::Function(_) if kind.field_named(&value).is_some() => {
-                            let message = format!("{name} has a field and a derived value `{value}`");
-                            self.problem("kinds", &path, message, Some("give one of them another name".into()));
-                        }
-                        Lv::Function(function) => {
-                            derived.raw_set(&*value, function)?;
-                            kind.derived.push(Arc::from(&*value));
-                            let origin = self.merger.origin("kinds", &path).unwrap_or_default();
-                            kind.derived_origins.push(Arc::from(origin));
-                        }
-                        other => {
-                            let message =
-                                format!("the derived value `{value}` is a function(self), not {}", sort_of(&other));
-                            let cure = format!("write {value} = function(self) return ... end");
-                            self.problem("kinds", &path, message, Some(cure));
-                        }
-                    }
-                }
-            }
-            if let Lv::Function(sheet) = body.raw_get::<Lv>("sheet")? {
-                own.sheets.raw_set(&*name, sheet)?;
-                kind.sheet = true;
-            }
-            if let Lv::Function(overview) = body.raw_get::<Lv>("overview")? {
-                own.overviews.raw_set(&*name, overview)?;
-                kind.overview = true;
-            }
-            match (body.raw_get::<Lv>("timed")?, body.raw_get::<Lv>("ended")?) {
-                (Lv::Nil | Lv::Boolean(false), Lv::Nil) => {}
-                (Lv::Boolean(true), Lv::Nil) => {
-                    kind.timed = true;
-                    own.timed.raw_set(&*name, true)?;
-                }
-                (Lv::Boolean(true), Lv::Function(ended)) => {
-                    kind.timed = true;
-                    own.timed.raw_set(&*name, ended)?;
-                }
-                _ => {
-                    let message = format!(
-                        "the kind `{name}` has a `timed` that is not true or false, or an `ended` that cannot be"
-                    );
-                    let cure =
-                        "write timed = true, and beside it, if anything is to be done, ended = function(self) ... end";
-                    self.problem("kinds", &format!("{name}/timed"), message, Some(cure.into()));
-                }
-            }
-            match read_ends(&body, &kind) {
-                Ok(ends) => (kind.relates, kind.mutual) = ends,
-                Err(message) => {
-                    let message = format!("the kind `{name}` {message}");
-                    self.problem("kinds", &format!("{name}/relates"), message, Some(ENDS_CURE.into()));
-                }
-            }
-            match read_audience(&body) {
-                Ok(rule) => kind.audience = rule,
-                Err(message) => {
-                    let message = format!("the kind `{name}` {message}");
-                    self.problem("kinds", &format!("{name}/audience"), message, Some(AUDIENCE_CURE.into()));
-                }
-            }
+            let (kind, derived, nullable) = self.kind(&name, &body, &names, own)?;
             parts.push((name, derived, nullable));
             schema.kinds.push(kind);
         }
@@ -217,9 +80,146 @@ impl Loader<'_> {
         self.check_ends(&schema);
         Ok((schema, parts))
     }
-}
 
-impl Loader<'_> {
+    /// Reads one kind, its derived values, and its fields that may be nothing.
+    fn kind(
+        &mut self,
+        name: &str,
+        body: &Table,
+        kinds: &BTreeSet<String>,
+        own: &OfKinds,
+    ) -> Result<(Kind, Table, Table)> {
+        let known = [
+            "title", "fields", "derived", "sheet", "overview", "label", "audience", "relates", "mutual", "timed",
+            "ended",
+        ];
+        self.known_keys("kinds", name, body, &known, None)?;
+        let mut kind = Kind {
+            name: Arc::from(name),
+            title: None,
+            fields: Vec::new(),
+            derived: Vec::new(),
+            derived_origins: Vec::new(),
+            sheet: false,
+            overview: false,
+            audience: None,
+            relates: Vec::new(),
+            mutual: false,
+            timed: false,
+        };
+        let nullable = self.fields(&mut kind, body, kinds)?;
+        self.title(&mut kind, body)?;
+        let derived = self.derived(&mut kind, body)?;
+        if let Lv::Function(sheet) = body.raw_get::<Lv>("sheet")? {
+            own.sheets.raw_set(name, sheet)?;
+            kind.sheet = true;
+        }
+        if let Lv::Function(overview) = body.raw_get::<Lv>("overview")? {
+            own.overviews.raw_set(name, overview)?;
+            kind.overview = true;
+        }
+        match (body.raw_get::<Lv>("timed")?, body.raw_get::<Lv>("ended")?) {
+            (Lv::Nil | Lv::Boolean(false), Lv::Nil) => {}
+            (timed @ Lv::Boolean(true), ended @ (Lv::Nil | Lv::Function(_))) => {
+                kind.timed = true;
+                own.timed.raw_set(name, if ended.is_nil() { timed } else { ended })?;
+            }
+            _ => {
+                let message =
+                    format!("the kind `{name}` has a `timed` that is not true or false, or an `ended` that cannot be");
+                let cure =
+                    "write timed = true, and beside it, if anything is to be done, ended = function(self) ... end";
+                self.problem("kinds", &format!("{name}/timed"), message, cure);
+            }
+        }
+        match read_ends(body, &kind) {
+            Ok(ends) => (kind.relates, kind.mutual) = ends,
+            Err(Wrong { message, cure }) => {
+                self.problem("kinds", &format!("{name}/relates"), format!("the kind `{name}` {message}"), cure);
+            }
+        }
+        match read_audience(body) {
+            Ok(rule) => kind.audience = rule,
+            Err(Wrong { message, cure }) => {
+                self.problem("kinds", &format!("{name}/audience"), format!("the kind `{name}` {message}"), cure);
+            }
+        }
+        Ok((kind, derived, nullable))
+    }
+
+    /// Reads the fields of a kind; gives the names of those that may be nothing.
+    fn fields(&mut self, kind: &mut Kind, body: &Table, kinds: &BTreeSet<String>) -> Result<Table> {
+        let nullable = self.lua.create_table()?;
+        let Lv::Table(fields) = body.raw_get::<Lv>("fields")? else { return Ok(nullable) };
+        for (field, declared) in sorted(&fields)? {
+            let path = format!("{}/fields/{field}", kind.name);
+            if ["id", "kind", "set", "add", "shift", "reaches", "exists"].contains(&field.as_str()) {
+                self.problem("kinds", &path, format!("`{field}` is taken by the host"), "choose another name");
+                continue;
+            }
+            match read_field(&field, &declared, kinds) {
+                Ok(mut read) => {
+                    if matches!(read.ty, Type::Ref(_)) {
+                        nullable.raw_set(&*field, true)?;
+                    }
+                    read.origin = Arc::from(self.merger.origin("kinds", &path).unwrap_or_default());
+                    kind.fields.push(read);
+                }
+                Err(Wrong { message, cure }) => {
+                    self.problem("kinds", &path, format!("the field `{field}` of {} {message}", kind.name), cure);
+                }
+            }
+        }
+        Ok(nullable)
+    }
+
+    fn title(&mut self, kind: &mut Kind, body: &Table) -> Result<()> {
+        let (message, cure) = match body.raw_get::<Lv>("title")? {
+            Lv::Nil => return Ok(()),
+            Lv::String(title) => {
+                let title = title.to_string_lossy().to_string();
+                kind.title = kind.field_named(&title).filter(|at| kind.field(*at).ty == Type::Text);
+                if kind.title.is_some() {
+                    return Ok(());
+                }
+                let texts = kind.fields.iter().filter(|field| field.ty == Type::Text).map(|field| &*field.name);
+                let declare = format!("declare {title} = rb.text() among its fields, or name another");
+                let message =
+                    format!("the title of {} names a text field, there is no text field `{title}`", kind.name);
+                (message, instead_or(&title, texts, declare))
+            }
+            _ => ("a title is the name of a text field".into(), "write title = \"name\"".into()),
+        };
+        self.problem("kinds", &format!("{}/title", kind.name), message, cure);
+        Ok(())
+    }
+
+    fn derived(&mut self, kind: &mut Kind, body: &Table) -> Result<Table> {
+        let derived = self.lua.create_table()?;
+        let Lv::Table(table) = body.raw_get::<Lv>("derived")? else { return Ok(derived) };
+        for (value, function) in sorted(&table)? {
+            let path = format!("{}/derived/{value}", kind.name);
+            match function {
+                Lv::Function(_) if kind.field_named(&value).is_some() => {
+                    let message = format!("{} has a field and a derived value `{value}`", kind.name);
+                    self.problem("kinds", &path, message, "give one of them another name");
+                }
+                Lv::Function(function) => {
+                    derived.raw_set(&*value, function)?;
+                    kind.derived.push(Arc::from(&*value));
+                    let origin = self.merger.origin("kinds", &path).unwrap_or_default();
+                    kind.derived_origins.push(Arc::from(origin));
+                }
+                other => {
+                    let message = format!("the derived value `{value}` is a function(self), not {}", sort_of(&other));
+                    let cure = format!("write {value} = function(self) return ... end");
+                    self.problem("kinds", &path, message, cure);
+                }
+            }
+        }
+        Ok(derived)
+    }
+
     /// A relation stands between entities that are none.
     fn check_ends(&mut self, schema: &Schema) {
         for kind in &schema.kinds {
@@ -230,70 +230,80 @@ impl Loader<'_> {
                     let message =
                         format!("the kind `{}` relates to the kind `{other}`, which is a relation itself", kind.name);
                     let cure = "relate what that one stands between, or leave out its `relates`";
-                    self.problem("kinds", &format!("{}/relates", kind.name), message, Some(cure.into()));
+                    self.problem("kinds", &format!("{}/relates", kind.name), message, cure);
                 }
             }
         }
     }
 
-    /// Finds out which audiences are fields of the entity itself, now that all kinds are there.
+    /// Finds out which audiences are fields of the entity itself, now that all kinds are there. The others are seats.
     fn settle_audiences(&mut self, schema: &mut Schema) {
+        let seats = self.stack.seats();
+        let unknown = |rule: &AudienceRule| {
+            let AudienceRule::Fixed(Audience::Only(named)) = rule else { return Ok(()) };
+            match named.iter().find(|name| ***name != *"gm" && !seats.contains_key(&***name)) {
+                None => Ok(()),
+                Some(name) => {
+                    let cure = instead_or(name, seats.keys().map(String::as_str), AUDIENCE_CURE);
+                    wrong(format!("has the audience `{name}`, which is neither a field nor a seat"), cure)
+                }
+            }
+        };
         let mut problems = Vec::new();
         for at in 0..schema.kinds.len() {
             let kind = &schema.kinds[at];
-            let settle = |rule: &Option<AudienceRule>| rule.as_ref().map(|rule| settled_rule(kind, rule));
-            let whole = settle(&kind.audience);
-            let fields: Vec<Option<AudienceRule>> = kind.fields.iter().map(|field| settle(&field.audience)).collect();
-            let mut check = |what: String, path: String, rule: &Option<AudienceRule>| {
-                if let Some(rule) = rule
-                    && let Err(message) = schema.check_audience(KindId(at as u16), rule)
-                {
-                    problems.push((path, format!("{what} {message}")));
-                }
+            let mut settle = |what: String, path: String, rule: &Option<AudienceRule>| {
+                let rule = settled_rule(kind, rule.as_ref()?);
+                let checked = schema.check_audience(KindId(at as u16), &rule);
+                let checked = checked.or_else(|message| wrong(message, AUDIENCE_CURE)).and_then(|()| unknown(&rule));
+                problems.extend(checked.err().map(|found| (path, format!("{what} {}", found.message), found.cure)));
+                Some(rule)
             };
-            check(format!("the kind `{}`", kind.name), format!("{}/audience", kind.name), &whole);
-            for (field, rule) in kind.fields.iter().zip(&fields) {
-                let what = format!("the field `{}` of {}", field.name, kind.name);
-                check(what, format!("{}/fields/{}", kind.name, field.name), rule);
-            }
+            let whole = settle(format!("the kind `{}`", kind.name), format!("{}/audience", kind.name), &kind.audience);
+            let fields: Vec<Option<AudienceRule>> = (kind.fields.iter())
+                .map(|field| {
+                    let what = format!("the field `{}` of {}", field.name, kind.name);
+                    settle(what, format!("{}/fields/{}", kind.name, field.name), &field.audience)
+                })
+                .collect();
             let kind = &mut schema.kinds[at];
             kind.audience = whole;
             for (field, rule) in kind.fields.iter_mut().zip(fields) {
                 field.audience = rule;
             }
         }
-        problems.extend(self.unknown_seats(schema));
-        for (path, message) in problems {
-            self.problem("kinds", &path, message, Some(AUDIENCE_CURE.into()));
+        for (path, message, cure) in problems {
+            self.problem("kinds", &path, message, cure);
         }
     }
 }
 
-impl Loader<'_> {
-    /// Audiences that are neither a field nor a seat of the manifest.
-    fn unknown_seats(&self, schema: &Schema) -> Vec<(String, String)> {
-        let seats = &self.stack.seats();
-        let wrong = |rule: &Option<AudienceRule>| {
-            let Some(AudienceRule::Fixed(Audience::Only(named))) = rule else { return None };
-            let wrong = named.iter().find(|name| ***name != *"gm" && !seats.contains_key(&***name))?;
-            let meant = instead(wrong, seats.keys().map(String::as_str));
-            Some(format!("has the audience `{wrong}`, which is neither a field nor a seat; {meant}"))
-        };
-        let mut problems = Vec::new();
-        for kind in &schema.kinds {
-            if let Some(message) = wrong(&kind.audience) {
-                problems.push((format!("{}/audience", kind.name), format!("the kind `{}` {message}", kind.name)));
-            }
-            for field in &kind.fields {
-                if let Some(message) = wrong(&field.audience) {
-                    let what = format!("the field `{}` of {} {message}", field.name, kind.name);
-                    problems.push((format!("{}/fields/{}", kind.name, field.name), what));
-                }
-            }
-        }
-        problems
+/// What is wrong with a declaration, behind the name of what is declared, and what to write instead.
+struct Wrong {
+    message: String,
+    cure: String,
+}
+
+type Read<T> = std::result::Result<T, Wrong>;
+
+fn wrong<T>(message: impl Into<String>, cure: impl Into<String>) -> Read<T> {
+    Err(Wrong { message: message.into(), cure: cure.into() })
+}
+
+impl From<mlua::Error> for Wrong {
+    fn from(error: mlua::Error) -> Wrong {
+        Wrong { message: format!("cannot be read: {error}"), cure: FIELD_CURE.into() }
     }
 }
+
+const FIELD_CURE: &str = "look at the types of fields in docs/reference.md";
+
+const DECLARED_CURE: &str =
+    "write rb.int(), rb.bool(), rb.text(), rb.enum({ ... }), rb.ref(\"kind\"), rb.list(...) or rb.map(...)";
+
+const BOUND_CURE: &str = "bounds are numbers without quotes: rb.int({ min = 0, max = 10 })";
+
+const DEFAULT_CURE: &str = "give it a default that it can have, or leave the default out";
 
 const AUDIENCE_CURE: &str = "an audience is a seat, a list of seats, \"everybody\", \"nobody\", or a field of the entity \
                              that holds a seat: \"seat\", or \"owner.seat\" behind a reference";
@@ -319,92 +329,101 @@ const ENDS_CURE: &str = "write relates = { \"from\", \"to\" }, the names of one 
                          where the two are alike";
 
 /// Reads between which of its references a kind stands, and whether their order says nothing.
-fn read_ends(body: &Table, kind: &Kind) -> std::result::Result<(Vec<FieldId>, bool), String> {
-    let get = |key: &str| body.raw_get::<Lv>(key).map_err(|error| error.to_string());
-    let mutual = match get("mutual")? {
+fn read_ends(body: &Table, kind: &Kind) -> Read<(Vec<FieldId>, bool)> {
+    let wrong = |message: String| wrong(message, ENDS_CURE);
+    let mutual = match body.raw_get::<Lv>("mutual")? {
         Lv::Nil => false,
         Lv::Boolean(mutual) => mutual,
-        other => return Err(format!("has a `mutual` that is a {}, not true or false", sort_of(&other))),
+        other => return wrong(format!("has a `mutual` that is a {}, not true or false", sort_of(&other))),
     };
-    let names = match get("relates")? {
-        Lv::Nil if mutual => return Err("is mutual and relates nothing".into()),
+    let names = match body.raw_get::<Lv>("relates")? {
+        Lv::Nil if mutual => return wrong("is mutual and relates nothing".into()),
         Lv::Nil => return Ok((Vec::new(), false)),
         Lv::Table(names) => names,
-        other => return Err(format!("has a `relates` that is a {}, not a list of fields", sort_of(&other))),
+        other => return wrong(format!("has a `relates` that is a {}, not a list of fields", sort_of(&other))),
     };
     let mut ends = Vec::new();
     for name in names.sequence_values::<Lv>() {
-        let Ok(Lv::String(name)) = name else { return Err("has a `relates` that is not a list of fields".into()) };
+        let Ok(Lv::String(name)) = name else { return wrong("has a `relates` that is not a list of fields".into()) };
         let name = name.to_string_lossy();
         let Some(at) = kind.field_named(&name) else {
-            return Err(format!("relates `{name}`, and has no such field"));
+            return wrong(format!("relates `{name}`, and has no such field"));
         };
         if !matches!(kind.field(at).ty, Type::Ref(Some(_))) && *kind.name != *ENDING {
-            return Err(format!("relates `{name}`, which is no reference to one kind"));
+            return wrong(format!("relates `{name}`, which is no reference to one kind"));
         }
         ends.push(at);
     }
     match ends.as_slice() {
-        [_] if mutual => Err("is mutual and relates one field only".into()),
-        [one, other] if one == other => Err("relates the same field twice".into()),
+        [_] if mutual => wrong("is mutual and relates one field only".into()),
+        [one, other] if one == other => wrong("relates the same field twice".into()),
         [one, other] if mutual && kind.field(*one).ty != kind.field(*other).ty => {
-            Err("is mutual, and its ends are of different kinds".into())
+            wrong("is mutual, and its ends are of different kinds".into())
         }
         [_] | [_, _] => Ok((ends, mutual)),
-        _ => Err(format!("relates {} fields, not one or two", ends.len())),
+        _ => wrong(format!("relates {} fields, not one or two", ends.len())),
     }
 }
 
 /// Reads the audience that a kind or a field declares. A single word may be a seat or a field: see `settled_rule`.
-fn read_audience(table: &Table) -> std::result::Result<Option<AudienceRule>, String> {
-    match table.raw_get::<Lv>("audience").map_err(|error| error.to_string())? {
+fn read_audience(table: &Table) -> Read<Option<AudienceRule>> {
+    match table.raw_get::<Lv>("audience")? {
         Lv::Nil => Ok(None),
         Lv::String(text) => Ok(Some(AudienceRule::Path(vec![Arc::from(text.to_string_lossy())]))),
-        Lv::Table(list) => {
-            let mut seats = Vec::new();
-            for seat in list.sequence_values::<Lv>() {
-                match seat {
-                    Ok(Lv::String(seat)) => seats.push(seat.to_string_lossy()),
-                    _ => return Err("has an `audience` that is not a list of seats".into()),
-                }
-            }
-            Ok(Some(AudienceRule::Fixed(Audience::of(seats))))
+        Lv::Table(list) => match texts_of(&list) {
+            Some(seats) => Ok(Some(AudienceRule::Fixed(Audience::of(seats)))),
+            None => wrong("has an `audience` that is not a list of seats", AUDIENCE_CURE),
+        },
+        other => {
+            let message = format!("has an `audience` that is a {}, not a seat or a list of seats", sort_of(&other));
+            wrong(message, AUDIENCE_CURE)
         }
-        other => Err(format!("has an `audience` that is a {}, not a seat or a list of seats", sort_of(&other))),
     }
 }
 
+/// The texts of a list that holds nothing else.
+fn texts_of(list: &Table) -> Option<Vec<Arc<str>>> {
+    let texts = list.sequence_values::<Lv>().map(|text| match text {
+        Ok(Lv::String(text)) => Some(Arc::from(text.to_string_lossy())),
+        _ => None,
+    });
+    texts.collect()
+}
+
 /// Reads a field's declaration.
-fn read_field(name: &str, declared: &Lv, kinds: &BTreeSet<String>) -> std::result::Result<Field, String> {
+fn read_field(name: &str, declared: &Lv, kinds: &BTreeSet<String>) -> Read<Field> {
     let Lv::Table(table) = declared else {
-        return Err(format!("is declared with rb.int(), rb.text() and the like, not a {}", sort_of(declared)));
+        let message = format!("is declared with rb.int(), rb.text() and the like, not a {}", sort_of(declared));
+        return wrong(message, DECLARED_CURE);
     };
     let ty = read_type(table, kinds)?;
-    let text = |key: &str| -> std::result::Result<Option<Arc<str>>, String> {
-        match table.raw_get::<Lv>(key).map_err(|error| error.to_string())? {
-            Lv::Nil => Ok(None),
-            Lv::String(text) => Ok(Some(Arc::from(text.to_string_lossy()))),
-            other => Err(format!("has a `{key}` that is a {}, not a text", sort_of(&other))),
-        }
+    let text = |key: &str| match table.raw_get::<Lv>(key)? {
+        Lv::Nil => Ok(None),
+        Lv::String(text) => Ok(Some(Arc::from(text.to_string_lossy()))),
+        other => wrong(format!("has a `{key}` that is a {}, not a text", sort_of(&other)), FIELD_CURE),
     };
-    let default = match table.raw_get::<Lv>("default").map_err(|error| error.to_string())? {
+    let default = match table.raw_get::<Lv>("default")? {
         Lv::Nil => ty.default_value(),
         value => {
-            let value = from_lua(&value, &Handles::default())
-                .map_err(|_| "has a default that is not plain data".to_string())?;
+            let Ok(value) = from_lua(&value, &Handles::default()) else {
+                return wrong("has a default that is not plain data", DEFAULT_CURE);
+            };
             let value = ty.settle(value);
-            ty.check(&value, &Schema::default(), &crate::state::State::new())
-                .map_err(|error| format!("has a default that does not fit: it {error}"))?;
+            if let Err(error) = ty.check(&value, &Schema::default(), &crate::state::State::new()) {
+                return wrong(format!("has a default that does not fit: it {error}"), DEFAULT_CURE);
+            }
             value
         }
     };
-    let flag = |key: &str| match table.raw_get::<Lv>(key).map_err(|error| error.to_string())? {
+    let flag = |key: &str, or: &str| match table.raw_get::<Lv>(key)? {
         Lv::Nil => Ok(None),
         Lv::Boolean(flag) => Ok(Some(flag)),
-        other => Err(format!("has a `{key}` that is a {}, not true or false", sort_of(&other))),
+        other => {
+            wrong(format!("has a `{key}` that is a {}, not true or false{or}", sort_of(&other)), FIELD_CURE)
+        }
     };
-    let said = matches!(table.raw_get::<Lv>("show"), Ok(Lv::String(word)) if word == "said");
-    let show = if said { false } else { flag("show").map_err(|error| format!("{error} or \"said\""))?.unwrap_or(true) };
+    let said = matches!(table.raw_get::<Lv>("show")?, Lv::String(word) if word == "said");
+    let show = if said { false } else { flag("show", " or \"said\"")?.unwrap_or(true) };
     Ok(Field {
         name: Arc::from(name),
         label: text("label")?.unwrap_or_else(|| Arc::from(readable_name(name))),
@@ -413,84 +432,61 @@ fn read_field(name: &str, declared: &Lv, kinds: &BTreeSet<String>) -> std::resul
         show,
         said,
         audience: read_audience(table)?,
-        by_hand: flag("by_hand")?.unwrap_or(false),
+        by_hand: flag("by_hand", "")?.unwrap_or(false),
         origin: Arc::from(""),
     })
 }
 
-fn read_type(table: &Table, kinds: &BTreeSet<String>) -> std::result::Result<Type, String> {
-    let get = |key: &str| table.raw_get::<Lv>(key).map_err(|error| error.to_string());
-    let Lv::String(ty) = get("@type")? else {
-        return Err("is declared with rb.int(), rb.text() and the like".into());
+fn read_type(table: &Table, kinds: &BTreeSet<String>) -> Read<Type> {
+    let Lv::String(ty) = table.raw_get::<Lv>("@type")? else {
+        return wrong("is declared with rb.int(), rb.text() and the like", DECLARED_CURE);
     };
-    let element = || -> std::result::Result<Box<Type>, String> {
-        match get("element")? {
-            Lv::Table(element) => Ok(Box::new(read_type(&element, kinds)?)),
-            _ => Err("needs the type of its elements".into()),
+    let element = || match table.raw_get::<Lv>("element")? {
+        Lv::Table(element) => Ok(Box::new(read_type(&element, kinds)?)),
+        _ => wrong("needs the type of its elements", FIELD_CURE),
+    };
+    let bound = |key: &str| {
+        let value = table.raw_get::<Lv>(key)?;
+        match whole_of(&value) {
+            None if !value.is_nil() => {
+                let message = format!("has a `{key}` that is not a whole number but a {}", sort_of(&value));
+                wrong(message, BOUND_CURE)
+            }
+            bound => Ok(bound),
         }
     };
     Ok(match &*ty.to_string_lossy() {
-        "int" => {
-            let bound = |key: &str| -> std::result::Result<Option<i64>, String> {
-                let value = get(key)?;
-                match whole_of(&value) {
-                    None if !value.is_nil() => {
-                        Err(format!("has a `{key}` that is not a whole number but a {}", sort_of(&value)))
-                    }
-                    bound => Ok(bound),
-                }
-            };
-            let (min, max) = (bound("min")?, bound("max")?);
-            if let (Some(min), Some(max)) = (min, max)
-                && min > max
-            {
-                return Err(format!("has bounds that leave nothing: {min} to {max}"));
+        "int" => match (bound("min")?, bound("max")?) {
+            (Some(min), Some(max)) if min > max => {
+                return wrong(format!("has bounds that leave nothing: {min} to {max}"), BOUND_CURE);
             }
-            Type::Int { min, max }
-        }
+            (min, max) => Type::Int { min, max },
+        },
         "bool" => Type::Bool,
         "text" => Type::Text,
         "ratio" => Type::Ratio,
         "enum" => {
-            let Lv::Table(values) = get("values")? else { return Err("needs its values".into()) };
-            let mut texts = Vec::new();
-            for value in values.sequence_values::<Lv>() {
-                match value {
-                    Ok(Lv::String(text)) => texts.push(Arc::from(text.to_string_lossy())),
-                    _ => return Err("has values that are not texts".into()),
-                }
+            let Lv::Table(values) = table.raw_get::<Lv>("values")? else {
+                return wrong("needs its values", FIELD_CURE);
+            };
+            match texts_of(&values) {
+                Some(texts) => Type::Enum(texts),
+                None => return wrong("has values that are not texts", FIELD_CURE),
             }
-            Type::Enum(texts)
         }
-        "ref" => match get("kind")? {
+        "ref" => match table.raw_get::<Lv>("kind")? {
             Lv::Nil => Type::Ref(None),
             kind => {
                 let kind = kind.to_string().unwrap_or_default();
                 if !kinds.contains(&kind) {
-                    let meant = instead(&kind, kinds.iter().map(String::as_str));
-                    return Err(format!("refers to the kind `{kind}`, which does not exist; {meant}"));
+                    let cure = instead_or(&kind, kinds.iter().map(String::as_str), "name a kind of kinds.luau");
+                    return wrong(format!("refers to the kind `{kind}`, which does not exist"), cure);
                 }
                 Type::Ref(Some(Arc::from(kind)))
             }
         },
         "list" => Type::List(element()?),
         "map" => Type::Map(element()?),
-        other => return Err(format!("has an unknown type `{other}`")),
+        other => return wrong(format!("has an unknown type `{other}`"), FIELD_CURE),
     })
-}
-
-/// What to do about a field's declaration: what its own message ends with, or how fields are declared.
-fn cure_of_field(message: &str) -> Option<String> {
-    let cure = if message.contains("bound") || message.contains("whole number but") {
-        "bounds are numbers without quotes: rb.int({ min = 0, max = 10 })"
-    } else if message.contains("default") {
-        "give it a default that it can have, or leave the default out"
-    } else if message.contains("declared with") {
-        "write rb.int(), rb.bool(), rb.text(), rb.enum({ ... }), rb.ref(\"kind\"), rb.list(...) or rb.map(...)"
-    } else if message.contains("which does not exist") {
-        "name a kind of kinds.luau"
-    } else {
-        "look at the types of fields in docs/reference.md"
-    };
-    Some(cure.to_string())
 }

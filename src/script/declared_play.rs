@@ -53,71 +53,80 @@ impl Loader<'_> {
             *found = matches!(function, Lv::Function(_));
             if !*found && !function.is_nil() {
                 let message = format!("`{name}` in play.luau is a function, not a {}", sort_of(&function));
-                self.problem("play", name, message, Some(format!("write {name} = {body}")));
+                self.problem("play", name, message, format!("write {name} = {body}"));
             }
             made.raw_set(name, function)?;
         }
         declarations.printed = self.printed(play)?;
         made.raw_set("statistics", self.statistics(play, declarations)?)?;
-        let entries = lua.create_table()?;
-        if let Lv::Table(table) = play.raw_get::<Lv>("entries")? {
-            for (name, entry) in sorted(&table)? {
-                let path = format!("entries/{name}");
-                let mut known = EntryName { name: Arc::from(&*name), key: false, tie: false };
-                match &entry {
-                    Lv::Function(_) => {}
-                    Lv::Table(body) => {
-                        self.known_keys("play", &path, body, &["run", "key", "tie"], None)?;
-                        if !matches!(body.raw_get::<Lv>("run")?, Lv::Function(_)) {
-                            self.missing("play", &path, "run", "a function(owner, args)");
-                        }
-                        known.key = matches!(body.raw_get::<Lv>("key")?, Lv::Function(_));
-                        known.tie = matches!(body.raw_get::<Lv>("tie")?, Lv::Function(_));
-                    }
-                    other => {
-                        let message = format!("the entry `{name}` is a function(owner, args), not {}", sort_of(other));
-                        let cure = format!("write {name} = function(owner, args) ... end");
-                        self.problem("play", &path, message, Some(cure));
-                    }
-                }
-                entries.raw_set(&*name, entry)?;
-                declarations.entries.push(known);
-            }
-        }
+        let entries = self.entries(play, declarations)?;
         if !of_kinds.timed.is_empty() {
             if declarations.entries.iter().any(|entry| *entry.name == *ENDING) {
                 let message = format!("where a kind is timed, `{ENDING}` is an entry of the host's");
-                self.problem("play", &format!("entries/{ENDING}"), message, Some("choose another name".into()));
+                self.problem("play", &format!("entries/{ENDING}"), message, "choose another name");
             }
             declarations.entries.push(EntryName { name: Arc::from(ENDING), key: false, tie: false });
         }
         made.raw_set("entries", entries)?;
-        let free = lua.create_table()?;
-        if let Lv::Table(table) = play.raw_get::<Lv>("free")? {
-            for (name, act) in sorted(&table)? {
-                let path = format!("free/{name}");
-                let Lv::Table(body) = act else {
-                    let cure = format!("write {name} = {{ title = \"...\", run = function(seat) ... end }}");
-                    self.problem("play", &path, format!("the free act `{name}` is a table with `run`"), Some(cure));
-                    continue;
-                };
-                self.known_keys("play", &path, &body, &["title", "text", "rules", "seats", "when", "run"], None)?;
-                if !matches!(body.raw_get::<Lv>("run")?, Lv::Function(_)) {
-                    self.missing("play", &path, "run", "a function(seat)");
-                }
-                if !matches!(body.raw_get::<Lv>("seats")?, Lv::Nil | Lv::Table(_)) {
-                    let message = format!("`seats` of the free act `{name}` is a list");
-                    let cure = "put it in braces: seats = { \"left\" }".to_string();
-                    self.problem("play", &format!("{path}/seats"), message, Some(cure));
-                }
-                let title = body.raw_get::<Option<String>>("title").ok().flatten().unwrap_or_else(|| name.clone());
-                declarations.free.push(FreeName { name: Arc::from(&*name), title: Arc::from(title) });
-                free.raw_set(&*name, body)?;
-            }
-        }
-        made.raw_set("free", free)?;
+        made.raw_set("free", self.free(play, declarations)?)?;
         made.raw_set("views", self.views(play, declarations)?)?;
         Ok(made)
+    }
+
+    /// The entries of the agenda that scripts schedule by name.
+    fn entries(&mut self, play: &Table, declarations: &mut Declarations) -> Result<Table> {
+        let entries = self.lua.create_table()?;
+        let Lv::Table(table) = play.raw_get::<Lv>("entries")? else { return Ok(entries) };
+        for (name, entry) in sorted(&table)? {
+            let path = format!("entries/{name}");
+            let mut known = EntryName { name: Arc::from(&*name), key: false, tie: false };
+            match &entry {
+                Lv::Function(_) => {}
+                Lv::Table(body) => {
+                    self.known_keys("play", &path, body, &["run", "key", "tie"], None)?;
+                    if !matches!(body.raw_get::<Lv>("run")?, Lv::Function(_)) {
+                        self.missing("play", &path, "run", "a function(owner, args)");
+                    }
+                    known.key = matches!(body.raw_get::<Lv>("key")?, Lv::Function(_));
+                    known.tie = matches!(body.raw_get::<Lv>("tie")?, Lv::Function(_));
+                }
+                other => {
+                    let message = format!("the entry `{name}` is a function(owner, args), not {}", sort_of(other));
+                    let cure = format!("write {name} = function(owner, args) ... end");
+                    self.problem("play", &path, message, cure);
+                }
+            }
+            entries.raw_set(&*name, entry)?;
+            declarations.entries.push(known);
+        }
+        Ok(entries)
+    }
+
+    /// What a seat may do that is not its turn.
+    fn free(&mut self, play: &Table, declarations: &mut Declarations) -> Result<Table> {
+        let free = self.lua.create_table()?;
+        let Lv::Table(table) = play.raw_get::<Lv>("free")? else { return Ok(free) };
+        for (name, act) in sorted(&table)? {
+            let path = format!("free/{name}");
+            let Lv::Table(body) = act else {
+                let cure = format!("write {name} = {{ title = \"...\", run = function(seat) ... end }}");
+                self.problem("play", &path, format!("the free act `{name}` is a table with `run`"), cure);
+                continue;
+            };
+            self.known_keys("play", &path, &body, &["title", "text", "rules", "seats", "when", "run"], None)?;
+            if !matches!(body.raw_get::<Lv>("run")?, Lv::Function(_)) {
+                self.missing("play", &path, "run", "a function(seat)");
+            }
+            if !matches!(body.raw_get::<Lv>("seats")?, Lv::Nil | Lv::Table(_)) {
+                let message = format!("`seats` of the free act `{name}` is a list");
+                let cure = "put it in braces: seats = { \"left\" }";
+                self.problem("play", &format!("{path}/seats"), message, cure);
+            }
+            let title = body.raw_get::<Option<String>>("title").ok().flatten().unwrap_or_else(|| name.clone());
+            declarations.free.push(FreeName { name: Arc::from(&*name), title: Arc::from(title) });
+            free.raw_set(&*name, body)?;
+        }
+        Ok(free)
     }
 
     /// What can be looked at by name: `{ title, show = function(seat) }`.
@@ -128,7 +137,7 @@ impl Loader<'_> {
             let path = format!("views/{name}");
             let Lv::Table(body) = view else {
                 let cure = format!("write {name} = {{ title = \"...\", show = function(seat) ... end }}");
-                self.problem("play", &path, format!("the view `{name}` is a table with `show`"), Some(cure));
+                self.problem("play", &path, format!("the view `{name}` is a table with `show`"), cure);
                 continue;
             };
             self.known_keys("play", &path, &body, &["title", "show"], None)?;
@@ -150,7 +159,7 @@ impl Loader<'_> {
             Lv::Table(listed) => listed,
             other => {
                 let message = format!("`printed` in play.luau is a list, not a {}", sort_of(&other));
-                self.problem("play", "printed", message, Some(CURE.into()));
+                self.problem("play", "printed", message, CURE);
                 return Ok(None);
             }
         };
@@ -164,7 +173,7 @@ impl Loader<'_> {
                 Some(words) => facts.push(words),
                 None => {
                     let message = "`printed` in play.luau holds pairs: a fact of cards, and what it is called on paper";
-                    self.problem("play", "printed", message.into(), Some(CURE.into()));
+                    self.problem("play", "printed", message, CURE);
                 }
             }
         }
@@ -179,8 +188,8 @@ impl Loader<'_> {
             Lv::Table(table) => table,
             other => {
                 let message = format!("`statistics` in play.luau is a table, not a {}", sort_of(&other));
-                let cure = "write statistics = { \"kind.field\" }".to_string();
-                self.problem("play", "statistics", message, Some(cure));
+                let cure = "write statistics = { \"kind.field\" }";
+                self.problem("play", "statistics", message, cure);
                 return Ok(functions);
             }
         };
@@ -210,7 +219,7 @@ impl Loader<'_> {
                         let otherwise = "name a kind and a field of it that rb.int declares";
                         let cure = instead_or(&text, fields.iter().map(String::as_str), otherwise);
                         let at = if name.starts_with('[') { "statistics" } else { path.as_str() };
-                        self.problem("play", at, message, Some(cure));
+                        self.problem("play", at, message, cure);
                         continue;
                     };
                     let listed = name.starts_with('[');
@@ -221,7 +230,7 @@ impl Loader<'_> {
                 other => {
                     let message = format!("the statistic `{name}` is a text or a function, not a {}", sort_of(&other));
                     let cure = format!("write {name} = \"kind.field\", or a function that gives a number");
-                    self.problem("play", &path, message, Some(cure));
+                    self.problem("play", &path, message, cure);
                 }
             }
         }

@@ -149,137 +149,150 @@ fn notes_table(lua: &Lua, migration: &Migration) -> Result<Lv> {
 
 impl UserData for GameHandle {
     fn add_methods<M: UserDataMethods<Self>>(methods: &mut M) {
-        methods.add_method("advance", |_, game, ()| game.with(|session| advance(session).map(step_words)));
-        methods.add_method("questions", |lua, game, ()| {
-            game.with(|session| {
-                let list = lua.create_table()?;
-                for question in session.questions() {
-                    list.raw_push(plain_to(lua, &plain::question(session, question))?)?;
-                }
-                Ok(list)
-            })
-        });
-        methods.add_method("answer", |_, game, (topic, value): (String, Lv)| {
-            let value = plain_from(&value)?;
-            game.with(|session| session.reply(&[(topic, value)]).map(step_words).map_err(said))
-        });
-        methods.add_method("reply", |_, game, answers: LuaTable| {
-            let replies = replies_of(Some(answers))?;
-            game.with(|session| session.reply(&replies).map(step_words).map_err(said))
-        });
-        methods.add_method("try", |_, game, answers: LuaTable| {
-            let replies = replies_of(Some(answers))?;
-            game.with(|session| match session.reply(&replies) {
-                Ok(_) => Ok((true, None)),
-                Err(refusal) => Ok((false, Some(refusal.to_string()))),
-            })
-        });
-        methods.add_method("play", |_, game, (card, answers): (String, Option<LuaTable>)| {
-            let mut replies = vec![("card".to_string(), Value::text(card))];
-            replies.extend(replies_of(answers)?);
-            game.with(|session| session.reply(&replies).map(step_words).map_err(said))
-        });
-        methods.add_method("get", |lua, game, (title, name, args): (String, String, mlua::Variadic<Lv>)| {
-            let args: Vec<Value> = args.iter().map(plain_from).collect::<Result<_>>()?;
-            game.with(|session| plain_to(lua, &value_of(session, &title, &name, &args)?))
-        });
-        methods.add_method("titles", |_, game, kind: String| {
-            game.with(|session| {
-                let view = session.view();
-                Ok(view.of_kind(&kind).map(|id| view.title(id).to_string()).collect::<Vec<_>>())
-            })
-        });
-        methods.add_method("edit", |_, game, (title, field, value): (String, String, Lv)| {
-            let value = plain_from(&value)?;
-            game.with(|session| {
-                let entity = session.view().find(&title).map_err(said)?;
-                session.edit(Edit::Set { entity, field, value }).map_err(said)?;
-                advance(session).map(step_words)
-            })
-        });
-        methods.add_method("undo", |_, game, ()| {
-            game.with(|session| {
-                let undone = session.undo().map_err(said)?;
-                let _ = advance(session)?;
-                Ok(undone.text)
-            })
-        });
-        methods.add_method("redo", |_, game, ()| {
-            game.with(|session| {
-                let undone = session.redo().map_err(said)?;
-                let _ = advance(session)?;
-                Ok(undone.text)
-            })
-        });
-        methods.add_method("act", |_, game, (seat, name): (String, String)| {
-            game.with(|session| {
-                session.act(&seat, &name).map_err(said)?;
-                advance(session).map(step_words)
-            })
-        });
-        methods.add_method("seat", |_, game, (seat, driver): (String, String)| {
-            let Ok(driver) = driver.parse::<Driver>();
-            game.with(|session| session.set_seat(&seat, driver).map_err(said))
-        });
-        methods.add_method("events", |_, game, ()| {
-            game.with(|session| {
-                Ok(session.take_events().iter().map(|event| event.happening.line()).collect::<Vec<_>>())
-            })
-        });
-        methods.add_method("log", |_, game, ()| {
-            game.with(|session| Ok(session.log().iter().map(|event| event.happening.line()).collect::<Vec<_>>()))
-        });
-        methods.add_method("sheet", |lua, game, title: String| {
-            game.with(|session| {
-                let entity = session.view().find(&title).map_err(said)?;
-                let lines = session.sheet(entity).map_err(said)?;
-                let rows = lines.into_iter().map(|(label, text)| Value::list([Value::text(label), Value::text(text)]));
-                plain_to(lua, &Value::list(rows))
-            })
-        });
-        methods.add_method("why", |_, game, (title, name): (String, String)| {
-            game.with(|session| {
-                let entity = session.view().find(&title).map_err(said)?;
-                let why = session.why(entity, &name).map_err(said)?;
-                let terms =
-                    why.terms.iter().map(|term| format!("{} {} ({}:{})", term.label, term.value, term.path, term.line));
-                Ok(std::iter::once(format!("{} = {}", why.title, why.value))
-                    .chain(terms)
-                    .chain(why.changes)
-                    .collect::<Vec<_>>())
-            })
-        });
-        methods.add_method("outcome", |_, game, ()| game.with(|session| Ok(session.outcome().map(str::to_string))));
-        methods.add_method("switch", |lua, game, (name, value): (String, Lv)| {
-            let value = plain_from(&value)?;
-            game.with(|session| {
-                if value != Value::None {
-                    session.set_switch(&name, value).map_err(said)?;
-                    let _ = advance(session)?;
-                }
-                match session.switch(&name) {
-                    Some(value) => plain_to(lua, value),
-                    None => Err(said(format!("there is no switch `{name}`"))),
-                }
-            })
-        });
-        methods.add_method("preview_rules", |lua, game, id: String| {
-            let rules = game.ruleset(&id)?;
-            game.with(|session| notes_table(lua, &session.preview_rules(&rules).map_err(said)?))
-        });
-        methods.add_method("change_rules", |lua, game, id: String| {
-            let rules = game.ruleset(&id)?;
-            game.with(|session| {
-                let migration = session.change_rules(&rules).map_err(said)?;
-                let _ = advance(session)?;
-                notes_table(lua, &migration)
-            })
-        });
-        methods.add_method("keep_rules", |_, game, ()| game.with(|session| session.keep_rules().map_err(said)));
-        methods.add_method("pending_rules", |_, game, ()| {
-            game.with(|session| Ok(session.pending_rules().map(|rules| rules.id().to_string())))
-        });
-        methods.add_method("seed", |_, game, ()| game.with(|session| Ok(session.seed())));
-        methods.add_method("rules", |_, game, ()| game.with(|session| Ok(session.ruleset().id().to_string())));
+        add_playing(methods);
+        add_looking(methods);
+        add_ruling(methods);
     }
+}
+
+/// What goes on with the game, and takes it back.
+fn add_playing<M: UserDataMethods<GameHandle>>(methods: &mut M) {
+    methods.add_method("advance", |_, game, ()| game.with(|session| advance(session).map(step_words)));
+    methods.add_method("questions", |lua, game, ()| {
+        game.with(|session| {
+            let list = lua.create_table()?;
+            for question in session.questions() {
+                list.raw_push(plain_to(lua, &plain::question(session, question))?)?;
+            }
+            Ok(list)
+        })
+    });
+    methods.add_method("answer", |_, game, (topic, value): (String, Lv)| {
+        let value = plain_from(&value)?;
+        game.with(|session| session.reply(&[(topic, value)]).map(step_words).map_err(said))
+    });
+    methods.add_method("reply", |_, game, answers: LuaTable| {
+        let replies = replies_of(Some(answers))?;
+        game.with(|session| session.reply(&replies).map(step_words).map_err(said))
+    });
+    methods.add_method("try", |_, game, answers: LuaTable| {
+        let replies = replies_of(Some(answers))?;
+        game.with(|session| match session.reply(&replies) {
+            Ok(_) => Ok((true, None)),
+            Err(refusal) => Ok((false, Some(refusal.to_string()))),
+        })
+    });
+    methods.add_method("play", |_, game, (card, answers): (String, Option<LuaTable>)| {
+        let mut replies = vec![("card".to_string(), Value::text(card))];
+        replies.extend(replies_of(answers)?);
+        game.with(|session| session.reply(&replies).map(step_words).map_err(said))
+    });
+    methods.add_method("get", |lua, game, (title, name, args): (String, String, mlua::Variadic<Lv>)| {
+        let args: Vec<Value> = args.iter().map(plain_from).collect::<Result<_>>()?;
+        game.with(|session| plain_to(lua, &value_of(session, &title, &name, &args)?))
+    });
+    methods.add_method("titles", |_, game, kind: String| {
+        game.with(|session| {
+            let view = session.view();
+            Ok(view.of_kind(&kind).map(|id| view.title(id).to_string()).collect::<Vec<_>>())
+        })
+    });
+    methods.add_method("edit", |_, game, (title, field, value): (String, String, Lv)| {
+        let value = plain_from(&value)?;
+        game.with(|session| {
+            let entity = session.view().find(&title).map_err(said)?;
+            session.edit(Edit::Set { entity, field, value }).map_err(said)?;
+            advance(session).map(step_words)
+        })
+    });
+    methods.add_method("undo", |_, game, ()| {
+        game.with(|session| {
+            let undone = session.undo().map_err(said)?;
+            let _ = advance(session)?;
+            Ok(undone.text)
+        })
+    });
+    methods.add_method("redo", |_, game, ()| {
+        game.with(|session| {
+            let undone = session.redo().map_err(said)?;
+            let _ = advance(session)?;
+            Ok(undone.text)
+        })
+    });
+    methods.add_method("act", |_, game, (seat, name): (String, String)| {
+        game.with(|session| {
+            session.act(&seat, &name).map_err(said)?;
+            advance(session).map(step_words)
+        })
+    });
+    methods.add_method("seat", |_, game, (seat, driver): (String, String)| {
+        let Ok(driver) = driver.parse::<Driver>();
+        game.with(|session| session.set_seat(&seat, driver).map_err(said))
+    });
+}
+
+/// What tells how the game stands and what has happened.
+fn add_looking<M: UserDataMethods<GameHandle>>(methods: &mut M) {
+    methods.add_method("events", |_, game, ()| {
+        game.with(|session| Ok(session.take_events().iter().map(|event| event.happening.line()).collect::<Vec<_>>()))
+    });
+    methods.add_method("log", |_, game, ()| {
+        game.with(|session| Ok(session.log().iter().map(|event| event.happening.line()).collect::<Vec<_>>()))
+    });
+    methods.add_method("sheet", |lua, game, title: String| {
+        game.with(|session| {
+            let entity = session.view().find(&title).map_err(said)?;
+            let lines = session.sheet(entity).map_err(said)?;
+            let rows = lines.into_iter().map(|(label, text)| Value::list([Value::text(label), Value::text(text)]));
+            plain_to(lua, &Value::list(rows))
+        })
+    });
+    methods.add_method("why", |_, game, (title, name): (String, String)| {
+        game.with(|session| {
+            let entity = session.view().find(&title).map_err(said)?;
+            let why = session.why(entity, &name).map_err(said)?;
+            let terms =
+                why.terms.iter().map(|term| format!("{} {} ({}:{})", term.label, term.value, term.path, term.line));
+            Ok(std::iter::once(format!("{} = {}", why.title, why.value))
+                .chain(terms)
+                .chain(why.changes)
+                .collect::<Vec<_>>())
+        })
+    });
+    methods.add_method("outcome", |_, game, ()| game.with(|session| Ok(session.outcome().map(str::to_string))));
+}
+
+/// The rules and house rules that the game is played by.
+fn add_ruling<M: UserDataMethods<GameHandle>>(methods: &mut M) {
+    methods.add_method("switch", |lua, game, (name, value): (String, Lv)| {
+        let value = plain_from(&value)?;
+        game.with(|session| {
+            if value != Value::None {
+                session.set_switch(&name, value).map_err(said)?;
+                let _ = advance(session)?;
+            }
+            match session.switch(&name) {
+                Some(value) => plain_to(lua, value),
+                None => Err(said(format!("there is no switch `{name}`"))),
+            }
+        })
+    });
+    methods.add_method("preview_rules", |lua, game, id: String| {
+        let rules = game.ruleset(&id)?;
+        game.with(|session| notes_table(lua, &session.preview_rules(&rules).map_err(said)?))
+    });
+    methods.add_method("change_rules", |lua, game, id: String| {
+        let rules = game.ruleset(&id)?;
+        game.with(|session| {
+            let migration = session.change_rules(&rules).map_err(said)?;
+            let _ = advance(session)?;
+            notes_table(lua, &migration)
+        })
+    });
+    methods.add_method("keep_rules", |_, game, ()| game.with(|session| session.keep_rules().map_err(said)));
+    methods.add_method("pending_rules", |_, game, ()| {
+        game.with(|session| Ok(session.pending_rules().map(|rules| rules.id().to_string())))
+    });
+    methods.add_method("seed", |_, game, ()| game.with(|session| Ok(session.seed())));
+    methods.add_method("rules", |_, game, ()| game.with(|session| Ok(session.ruleset().id().to_string())));
 }

@@ -227,44 +227,7 @@ impl Loader<'_> {
         let mut declarations = Declarations { schema, ..Declarations::default() };
 
         let merged = lua.create_table()?;
-        let made_verbs = lua.create_table()?;
-        for (name, verb) in sorted(&verbs)? {
-            match verb {
-                Lv::Table(verb) if verb.raw_get::<Option<bool>>("@verb")? == Some(true) => {
-                    let params: Table = verb.raw_get("params")?;
-                    for at in 1..=params.raw_len() {
-                        if !matches!(params.raw_get::<Lv>(at)?, Lv::String(_)) {
-                            self.problem(
-                                "verbs",
-                                &name,
-                                format!("the parameter names of the verb `{name}` are texts"),
-                                Some("write them in quotes: rb.verb({ \"target\", \"amount\" }, function(target, amount) ... end)".into()),
-                            );
-                        }
-                    }
-                    let named = params.sequence_values::<String>().filter_map(Result::ok);
-                    declarations.verb_params.push(named.collect());
-                    made_verbs.raw_set(&*name, verb)?;
-                    declarations.verbs.push(Arc::from(&*name));
-                }
-                Lv::Function(run) => {
-                    let verb = lua.create_table()?;
-                    verb.raw_set("params", lua.create_table()?)?;
-                    verb.raw_set("run", run)?;
-                    made_verbs.raw_set(&*name, verb)?;
-                    declarations.verb_params.push(Vec::new());
-                    declarations.verbs.push(Arc::from(&*name));
-                }
-                other => {
-                    let message = format!("the verb `{name}` is {}, not rb.verb({{...}}, function)", sort_of(&other));
-                    let cure = "write rb.verb({ \"target\" }, function(target) ... end)".to_string();
-                    self.problem("verbs", &name, message, Some(cure));
-                }
-            }
-        }
-        merged.raw_set("verbs", made_verbs)?;
-        let origin = |verb: &Arc<str>| Arc::from(self.merger.origin("verbs", verb).unwrap_or_default());
-        declarations.verb_origins = declarations.verbs.iter().map(origin).collect();
+        merged.raw_set("verbs", self.verbs(&verbs, &mut declarations)?)?;
 
         let facts: Option<Table> = play.raw_get("card")?;
         let (cards, card_ids, listed) = self.cards("maneuver", facts)?;
@@ -281,47 +244,11 @@ impl Loader<'_> {
         declarations.hooks = hook_ids.iter().map(|id| Arc::from(&**id)).collect();
         merged.raw_set("hooks", hooks)?;
         merged.raw_set("hook_ids", lua.create_sequence_from(hook_ids)?)?;
-        let policies = lua.create_table()?;
-        for (id, policy) in self.merger.all("policy") {
-            self.known_keys("policy", &id, &policy, &["id", "title", "text", "answer", "act"], None)?;
-            if matches!(policy.raw_get::<Lv>("act")?, Lv::Function(_)) {
-                declarations.acting.push(Arc::from(&*id));
-            }
-            match policy.raw_get::<Lv>("answer")? {
-                Lv::Function(_) => {
-                    declarations.policies.push(Arc::from(&*id));
-                    policies.raw_set(&*id, policy)?;
-                }
-                _ => self.missing("policy", &id, "answer", "a function(question)"),
-            }
-        }
-        merged.raw_set("policies", policies)?;
-        let converts = lua.create_table()?;
-        for (id, convert) in self.merger.all("convert") {
-            self.known_keys("convert", &id, &convert, &["id", "title", "text", "rules", "run"], None)?;
-            match convert.raw_get::<Lv>("run")? {
-                Lv::Function(run) => {
-                    declarations.converts.push(Arc::from(&*id));
-                    converts.raw_set(&*id, run)?;
-                }
-                _ => self.missing("convert", &id, "run", "a function(change)"),
-            }
-        }
-        merged.raw_set("converts", converts)?;
+        merged.raw_set("policies", self.policies(&mut declarations)?)?;
+        merged.raw_set("converts", self.converts(&mut declarations)?)?;
         merged.raw_set("cast", self.cast()?)?;
         merged.raw_set("play", self.play(&play, of_kinds, &mut declarations)?)?;
-        let creation = self.merger.table("creation")?;
-        self.known_keys("creation", "", &creation, &CreationPart::ALL.map(CreationPart::name), None)?;
-        for part in CreationPart::ALL {
-            match creation.raw_get::<Lv>(part.name())? {
-                Lv::Nil => {}
-                Lv::Function(_) => {
-                    declarations.creation.insert(part);
-                }
-                _ => self.missing("creation", "", part.name(), "a function"),
-            }
-        }
-        merged.raw_set("creation", creation)?;
+        merged.raw_set("creation", self.creation(&mut declarations)?)?;
 
         if !self.problems.is_empty() {
             return Ok((declarations, Vec::new()));
@@ -339,6 +266,92 @@ impl Loader<'_> {
         host.set_names(self.names(&declarations), entries);
         prelude.install.call::<()>(merged)?;
         Ok((declarations, classes))
+    }
+
+    fn verbs(&mut self, verbs: &Table, declarations: &mut Declarations) -> Result<Table> {
+        let made_verbs = self.lua.create_table()?;
+        for (name, verb) in sorted(verbs)? {
+            match verb {
+                Lv::Table(verb) if verb.raw_get::<Option<bool>>("@verb")? == Some(true) => {
+                    let params: Table = verb.raw_get("params")?;
+                    for at in 1..=params.raw_len() {
+                        if !matches!(params.raw_get::<Lv>(at)?, Lv::String(_)) {
+                            let message = format!("the parameter names of the verb `{name}` are texts");
+                            let example = "rb.verb({ \"target\", \"amount\" }, function(target, amount) ... end)";
+                            self.problem("verbs", &name, message, format!("write them in quotes: {example}"));
+                        }
+                    }
+                    let named = params.sequence_values::<String>().filter_map(Result::ok);
+                    declarations.verb_params.push(named.collect());
+                    made_verbs.raw_set(&*name, verb)?;
+                    declarations.verbs.push(Arc::from(&*name));
+                }
+                Lv::Function(run) => {
+                    let verb = self.lua.create_table()?;
+                    verb.raw_set("params", self.lua.create_table()?)?;
+                    verb.raw_set("run", run)?;
+                    made_verbs.raw_set(&*name, verb)?;
+                    declarations.verb_params.push(Vec::new());
+                    declarations.verbs.push(Arc::from(&*name));
+                }
+                other => {
+                    let message = format!("the verb `{name}` is {}, not rb.verb({{...}}, function)", sort_of(&other));
+                    let cure = "write rb.verb({ \"target\" }, function(target) ... end)";
+                    self.problem("verbs", &name, message, cure);
+                }
+            }
+        }
+        let origin = |verb: &Arc<str>| Arc::from(self.merger.origin("verbs", verb).unwrap_or_default());
+        declarations.verb_origins = declarations.verbs.iter().map(origin).collect();
+        Ok(made_verbs)
+    }
+
+    fn policies(&mut self, declarations: &mut Declarations) -> Result<Table> {
+        let policies = self.lua.create_table()?;
+        for (id, policy) in self.merger.all("policy") {
+            self.known_keys("policy", &id, &policy, &["id", "title", "text", "answer", "act"], None)?;
+            if matches!(policy.raw_get::<Lv>("act")?, Lv::Function(_)) {
+                declarations.acting.push(Arc::from(&*id));
+            }
+            match policy.raw_get::<Lv>("answer")? {
+                Lv::Function(_) => {
+                    declarations.policies.push(Arc::from(&*id));
+                    policies.raw_set(&*id, policy)?;
+                }
+                _ => self.missing("policy", &id, "answer", "a function(question)"),
+            }
+        }
+        Ok(policies)
+    }
+
+    fn converts(&mut self, declarations: &mut Declarations) -> Result<Table> {
+        let converts = self.lua.create_table()?;
+        for (id, convert) in self.merger.all("convert") {
+            self.known_keys("convert", &id, &convert, &["id", "title", "text", "rules", "run"], None)?;
+            match convert.raw_get::<Lv>("run")? {
+                Lv::Function(run) => {
+                    declarations.converts.push(Arc::from(&*id));
+                    converts.raw_set(&*id, run)?;
+                }
+                _ => self.missing("convert", &id, "run", "a function(change)"),
+            }
+        }
+        Ok(converts)
+    }
+
+    fn creation(&mut self, declarations: &mut Declarations) -> Result<Table> {
+        let creation = self.merger.table("creation")?;
+        self.known_keys("creation", "", &creation, &CreationPart::ALL.map(CreationPart::name), None)?;
+        for part in CreationPart::ALL {
+            match creation.raw_get::<Lv>(part.name())? {
+                Lv::Nil => {}
+                Lv::Function(_) => {
+                    declarations.creation.insert(part);
+                }
+                _ => self.missing("creation", "", part.name(), "a function"),
+            }
+        }
+        Ok(creation)
     }
 
     fn names(&self, declarations: &Declarations) -> Names {
@@ -402,7 +415,7 @@ impl Loader<'_> {
                         "list" => format!("put it in braces: {name} = {{ \"MY-1\" }}"),
                         _ => format!("write {name} = function(ctx) ... end"),
                     };
-                    self.problem(what, &format!("{id}/{name}"), message, Some(cure));
+                    self.problem(what, &format!("{id}/{name}"), message, cure);
                 }
             }
             if what == "maneuver" && body.raw_get::<Lv>("resolve")?.is_nil() {
@@ -426,8 +439,8 @@ impl Loader<'_> {
                         Lv::String(rule) => card.rules.push(rule.to_string_lossy().to_string()),
                         other => {
                             let message = format!("`rules` of {what} `{id}` holds a {}, not a text", sort_of(&other));
-                            let cure = "write the ids of rules: rules = { \"MY-1\" }".to_string();
-                            self.problem(what, &format!("{id}/rules"), message, Some(cure));
+                            let cure = "write the ids of rules: rules = { \"MY-1\" }";
+                            self.problem(what, &format!("{id}/rules"), message, cure);
                             break;
                         }
                     }
@@ -465,7 +478,7 @@ impl Loader<'_> {
                     self.known_keys(what, &id, &body, &own, None)?;
                     if !matches!(body.raw_get::<Lv>("always")?, Lv::Nil | Lv::Boolean(_)) {
                         let message = format!("`always` of hook `{id}` is true or false");
-                        self.problem(what, &format!("{id}/always"), message, Some("write always = true".into()));
+                        self.problem(what, &format!("{id}/always"), message, "write always = true");
                     }
                     tables.raw_set(&*id, &body)?;
                     ids.push(id.clone());
@@ -473,8 +486,8 @@ impl Loader<'_> {
                 let priority = body.raw_get::<Lv>("priority")?;
                 if !priority.is_nil() && whole_of(&priority).is_none() {
                     let message = format!("`priority` of {what} `{id}` is a whole number, not {}", sort_of(&priority));
-                    let cure = "write priority = 10; hooks of a smaller number run first".to_string();
-                    self.problem(what, &format!("{id}/priority"), message, Some(cure));
+                    let cure = "write priority = 10; hooks of a smaller number run first";
+                    self.problem(what, &format!("{id}/priority"), message, cure);
                 }
                 for phase in ["before", "after", "wrap"] {
                     let path = format!("{id}/{phase}");
@@ -487,7 +500,7 @@ impl Loader<'_> {
                                     let message =
                                         format!("{what} `{id}` hooks on the verb `{verb}`, which does not exist");
                                     let cure = instead(&verb, verbs.iter().map(|verb| &**verb));
-                                    self.problem(what, &at, message, Some(cure));
+                                    self.problem(what, &at, message, cure);
                                 }
                                 if !matches!(run, Lv::Function(_)) {
                                     let message = format!(
@@ -495,7 +508,7 @@ impl Loader<'_> {
                                         sort_of(&run)
                                     );
                                     let cure = format!("write {verb} = function(e) ... end");
-                                    self.problem(what, &at, message, Some(cure));
+                                    self.problem(what, &at, message, cure);
                                 }
                             }
                         }
@@ -505,7 +518,7 @@ impl Loader<'_> {
                                 sort_of(&other)
                             );
                             let cure = format!("write {phase} = {{ NAME_OF_A_VERB = function(e) ... end }}");
-                            self.problem(what, &path, message, Some(cure));
+                            self.problem(what, &path, message, cure);
                         }
                     }
                 }
@@ -547,7 +560,7 @@ impl Loader<'_> {
                         if let Some(sort) = sorts.find(|sort| !FACT_TYPES.contains(sort)) {
                             let key = if what == "item" { "item" } else { "card" };
                             let cure = instead(sort, FACT_TYPES.iter().copied());
-                            self.problem("play", key, format!("`{name}` has no type `{sort}`"), Some(cure));
+                            self.problem("play", key, format!("`{name}` has no type `{sort}`"), cure);
                             if let Some(problem) = self.problems.last_mut() {
                                 problem.line = line_of(self.stack, &problem.path, &name).or(problem.line);
                             }
@@ -564,7 +577,7 @@ impl Loader<'_> {
                         let cure =
                             "write the type in quotes: number, string, boolean, table or function; `?` may be left out"
                                 .to_string();
-                        self.problem("play", key, message, Some(cure));
+                        self.problem("play", key, message, cure);
                         return Ok(());
                     }
                 }
@@ -584,7 +597,7 @@ impl Loader<'_> {
                             "boolean" => "write true or false, without quotes".to_string(),
                             ty => format!("write {ty}; `{what}` in play.luau says so"),
                         };
-                        self.problem(what, &path, message, Some(cure));
+                        self.problem(what, &path, message, cure);
                     }
                 }
                 continue;
@@ -595,7 +608,7 @@ impl Loader<'_> {
             }
             let cure = instead(&key, known);
             let of = if at.is_empty() { what.to_string() } else { format!("{what} `{at}`") };
-            self.problem(what, &path, format!("unknown key `{key}` in {of}"), Some(cure));
+            self.problem(what, &path, format!("unknown key `{key}` in {of}"), cure);
         }
         for (name, ty) in &types {
             if !ty.ends_with('?') && body.raw_get::<Lv>(name.as_str())?.is_nil() {
@@ -611,15 +624,13 @@ impl Loader<'_> {
         if self.problems.iter().any(|problem| Some(&problem.path) == file.as_ref() && problem.cure == meant) {
             return; // it is there, by a misspelt name
         }
-        self.problem(what, at, format!("{what} `{at}` lacks `{key}`"), Some(format!("add {key} = {wanted}")));
+        self.problem(what, at, format!("{what} `{at}` lacks `{key}`"), format!("add {key} = {wanted}"));
     }
 
     /// Notes a problem at the place where a field was declared.
-    pub(super) fn problem(&mut self, what: &str, path: &str, message: String, cure: Option<String>) {
+    pub(super) fn problem(&mut self, what: &str, path: &str, message: impl Into<String>, cure: impl Into<String>) {
         let file = self.merger.origin(what, path).unwrap_or_else(|| self.stack.main().id().to_string());
-        let (message, meant) = meant(message);
-        let mut problem = Problem::new(file.clone(), message);
-        problem.cure = meant.or(cure);
+        let mut problem = Problem::new(file.clone(), message).with_cure(cure);
         let key = path.rsplit('/').next().unwrap_or(path);
         problem.line = line_of(self.stack, &file, key);
         self.problems.push(problem);

@@ -24,39 +24,8 @@ impl Prelude {
         let functions = host::functions(lua, host)?;
         let own = stack.clone();
         // Finds and compiles what `require` names: its key, and the function that makes the module.
-        functions.raw_set(
-            "find",
-            lua.create_function(move |lua, (part, name): (usize, String)| {
-                let fault = |message: String| mlua::Error::RuntimeError(message);
-                let (below, path) = match name.strip_prefix("@parent/") {
-                    Some(path) => (Some(part), path),
-                    None => (None, name.as_str()),
-                };
-                let proper = !path.is_empty()
-                    && path.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_' || b == b'/');
-                if !proper {
-                    return Err(fault(format!(
-                        "`{name}` cannot be required: a name is a path from the ruleset's folder, in a-z, 0-9, _ and /"
-                    )));
-                }
-                let found = match below {
-                    Some(part) => own.file_below(part, path),
-                    None => own.file(path),
-                };
-                match found {
-                    Some((part, source)) => Ok((format!("{}:{path}", part.index), part.index, source.path.clone())),
-                    None => {
-                        let names: Vec<String> = own
-                            .scripts()
-                            .map(|(_, path, _)| path.trim_end_matches(".luau").trim_end_matches(".lua").to_string())
-                            .collect();
-                        let _ = lua;
-                        let meant = instead(path, names.iter().map(String::as_str));
-                        Err(fault(format!("there is no file `{path}` in the ruleset; {meant}")))
-                    }
-                }
-            })?,
-        )?;
+        functions
+            .raw_set("find", lua.create_function(move |_, (part, name): (usize, String)| find(&own, part, &name))?)?;
         let environments = lua.create_table()?;
         let own = stack.clone();
         let compiled_in = environments.clone();
@@ -99,31 +68,28 @@ impl Prelude {
             wrap: get("wrap")?,
             requirer: get("requirer")?,
             run_file: get("run_file")?,
-            trusted: Trusted {
-                start: get("start")?,
-                entry: get("entry")?,
-                run_on: get("run_on")?,
-                free: get("free")?,
-                derived: get("derived")?,
-                sheet: get("sheet")?,
-                overview: get("overview")?,
-                prompt: get("prompt")?,
-                view: get("view")?,
-                measure: get("measure")?,
-                statistic: get("statistic")?,
-                keys: get("keys")?,
-                tie: get("tie")?,
-                place: get("place")?,
-                may_act: get("may_act")?,
-                deal: get("deal")?,
-                creation: get("creation")?,
-                policy_act: get("policy_act")?,
-                refresh: get("refresh")?,
-                stale: get("stale")?,
-                convert: get("convert")?,
-                state: get("state")?,
-                mirrored: get("mirrored")?,
-            },
+            trusted: Trusted::of(&trusted)?,
         })
     }
+}
+
+/// The file that `require` names in a part of the stack: its key, its part and its path.
+fn find(stack: &Stack, part: usize, name: &str) -> Result<(String, usize, String)> {
+    let (found, path) = match name.strip_prefix("@parent/") {
+        Some(path) => (stack.file_below(part, path), path),
+        None => (stack.file(name), name),
+    };
+    let is_proper = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_' || b == b'/';
+    if path.is_empty() || !path.bytes().all(is_proper) {
+        let rule = "a name is a path from the ruleset's folder, in a-z, 0-9, _ and /";
+        return Err(mlua::Error::runtime(format!("`{name}` cannot be required: {rule}")));
+    }
+    let Some((part, source)) = found else {
+        let known = stack.scripts().map(|(_, path, _)| path.trim_end_matches(".luau").trim_end_matches(".lua"));
+        return Err(mlua::Error::runtime(format!(
+            "there is no file `{path}` in the ruleset; {}",
+            instead(path, known)
+        )));
+    };
+    Ok((format!("{}:{path}", part.index), part.index, source.path.clone()))
 }

@@ -94,33 +94,25 @@ impl Settings {
     }
 }
 
-/// The prelude's functions for the host.
-pub(super) struct Trusted {
-    pub start: Function,
-    pub entry: Function,
-    pub run_on: Function,
-    pub free: Function,
-    pub derived: Function,
-    pub sheet: Function,
-    pub overview: Function,
-    pub prompt: Function,
-    pub view: Function,
-    pub measure: Function,
-    pub statistic: Function,
-    pub keys: Function,
-    pub tie: Function,
-    pub place: Function,
-    pub may_act: Function,
-    pub deal: Function,
-    pub creation: Function,
-    pub policy_act: Function,
-    pub refresh: Function,
-    pub stale: Function,
-    pub convert: Function,
-    #[cfg_attr(not(feature = "continuations"), expect(dead_code, reason = "read to compare continuations"))]
-    pub state: Function,
-    #[cfg_attr(not(feature = "continuations"), expect(dead_code, reason = "read to compare continuations"))]
-    pub mirrored: Function,
+macro_rules! trusted {
+    ($($name:ident)*) => {
+        /// The prelude's functions for the host.
+        #[cfg_attr(not(feature = "continuations"), expect(dead_code, reason = "some are read to compare continuations"))]
+        pub(super) struct Trusted {
+            $(pub $name: Function,)*
+        }
+
+        impl Trusted {
+            pub fn of(prelude: &Table) -> Result<Trusted> {
+                Ok(Trusted { $($name: prelude.raw_get(stringify!($name))?,)* })
+            }
+        }
+    };
+}
+
+trusted! {
+    start entry run_on free derived sheet overview prompt view measure statistic keys tie place may_act deal creation
+    policy_act refresh stale convert state mirrored
 }
 
 impl Vm {

@@ -1,7 +1,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use mlua::{Lua, Result, Table, Value as Lv};
+use mlua::{FromLua, Lua, Result, Table, Value as Lv};
 
 use super::super::conversion::{from_lua, text_of, whole_of};
 use super::super::field_names::Name;
@@ -18,20 +18,17 @@ use crate::state::{Audience, EntityId, Value};
 pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
     // ask_whole(kind, question): who answers, as `ask` says it; 3 and the answer in places, 4 if it waits for
     // somebody, 5 if another was answered first.
-    host_function!(lua, host, table, "ask_whole", |lua, b, (kind, q): (usize, Table)| {
+    host_function!(lua, host, table, "ask_whole", |lua, b, (kind, q): (AskKind, Table)| {
         let context = b.context()?;
         if let Some(known) = context.asked_before().map_err(stopped)? {
             let (question, answer) = &*known;
-            let asking = Asking { seat: question.seat.clone(), topic: question.topic.clone(), about: question.about };
-            context.record(&asking, answer.clone(), By::Default, DicePosition::default());
+            context.record(Asking::of(question), answer.clone(), By::Default, DicePosition::default());
             return Ok((ANSWERED, places(lua, question, answer)?));
         }
         let handles = b.handles.borrow();
-        let kind = kind_of(context, kind)?;
         let question = question_of(context, &handles, kind, &q)?;
-        let asking = Asking { seat: question.seat.clone(), topic: question.topic.clone(), about: question.about };
-        match context.ask(&asking, &question).map_err(stopped)? {
-            Asked::Answered(answer) => Ok((ANSWERED, found(lua, context, &asking, &question, &answer)?)),
+        match context.ask(&question).map_err(stopped)? {
+            Asked::Answered(answer) => Ok((ANSWERED, found(lua, context, &question, &answer)?)),
             Asked::Policy(policy) => {
                 b.before_policy.set(context.position());
                 if let Some(explorer) = &mut context.explorer {
@@ -48,26 +45,90 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
     });
     // waits_for_person(kind, question): where every way is explored, whether a person would have to answer, and whether somebody
     // has given the answer. Faults where the question could not be put.
-    host_function!(lua, host, table, "waits_for_person", |_, b, (kind, q): (usize, Table)| {
+    host_function!(lua, host, table, "waits_for_person", |_, b, (kind, q): (AskKind, Table)| {
         let context = b.context()?;
-        let kind = kind_of(context, kind)?;
         let question = question_of(context, &b.handles.borrow(), kind, &q)?;
         Ok(context.waits_for_person(&question))
     });
     // from_tape(kind, question, whether the chosen card is known to be open): the answer that the tape holds, as `ask_whole`
     // gives it; 6 if it did not fit and has been cut off.
-    host_function!(lua, host, table, "from_tape", |lua, b, (kind, q, opened): (usize, Table, bool)| {
+    host_function!(lua, host, table, "from_tape", |lua, b, (kind, q, opened): (AskKind, Table, bool)| {
         let context = b.context()?;
         let handles = b.handles.borrow();
-        let kind = kind_of(context, kind)?;
         let question = undefaulted(context, &handles, kind, &q, opened)?;
-        let asking = Asking { seat: question.seat.clone(), topic: question.topic.clone(), about: question.about };
-        match context.taped(&asking, &question).map_err(stopped)? {
-            Taped::Answered(answer) => Ok((ANSWERED, found(lua, context, &asking, &question, &answer)?)),
+        match context.taped(&question).map_err(stopped)? {
+            Taped::Answered(answer) => Ok((ANSWERED, found(lua, context, &question, &answer)?)),
             Taped::Closed => Ok((CLOSED, Lv::Nil)),
             Taped::Cut => Ok((AGAIN_ASKED, Lv::Nil)),
         }
     });
+    // put_out(kind, question): the question waits for somebody.
+    host_function!(lua, host, table, "put_out", |_, b, (kind, q): (AskKind, Table)| {
+        let context = b.context()?;
+        let question = question_of(context, &b.handles.borrow(), kind, &q)?;
+        // What a policy has drawn that gave no answer was drawn for nothing.
+        context.set_position(b.before_policy.get());
+        context.put_out(question);
+        Ok(())
+    });
+    // default_places(kind, question): the default, however loosely it is named; nothing if there is none.
+    host_function!(lua, host, table, "default_places", |lua, b, (kind, q): (AskKind, Table)| {
+        let context = b.context()?;
+        let question = question_of(context, &b.handles.borrow(), kind, &q)?;
+        match &question.default {
+            Some(answer) => places(lua, &question, answer),
+            None => Ok(Lv::Nil),
+        }
+    });
+    // noted(kind, question, answer in places, by whom, the option itself if only that was looked at): words for those who want
+    // them of an answer that fits.
+    host_function!(lua, host, table, "noted", |_, b, (kind, q, answer, by, only): (AskKind, Table, Lv, i64, Lv)| {
+        let context = b.context()?;
+        context.may_go_on().map_err(stopped)?;
+        let handles = b.handles.borrow();
+        if by == BY_ONLY {
+            // Nobody was asked, but somebody may have named an answer all the same.
+            if context.listening || context.explorer.is_some() {
+                let question = undefaulted(context, &handles, kind, &q, false)?;
+                let answer = answer_of(context, &question, &answer)?;
+                context.note_only_answer(question, answer).map_err(stopped)?;
+            }
+            return Ok(());
+        }
+        let asking = asking_of(context, &handles, &q)?;
+        let (answer, text) = in_words(context, &handles, kind, &q, &answer, &only)?;
+        if context.listening {
+            let audience = question_audience(context, &handles, &q, &asking)?;
+            let sealed = is_sealed(&handles, &q)?;
+            tell_answer(context, context.cursor, asking.clone(), audience, sealed, text);
+        }
+        context.record(asking, answer, by_of(by), b.before_policy.get());
+        context.may_go_on().map_err(stopped)
+    });
+    // refuse(topic, reason, seat, whether its policy has just given the answer)
+    host_function!(lua, host, table, "refuse", |_, b, (topic, reason, seat, by_policy): (String, Lv, String, bool)| {
+        let context = b.context()?;
+        context.may_go_on().map_err(stopped)?;
+        let reason = text_arg(context, &reason, "the reason of a question's check")?;
+        Err::<(), _>(stopped(context.refuse(&topic, &reason, &seat, by_policy)))
+    });
+    host_function!(lua, host, table, "begin_race", |_, b, (): ()| b.context()?.begin_race().map_err(stopped));
+    host_function!(lua, host, table, "end_race", |_, b, won: bool| {
+        b.context()?.end_race(won);
+        Ok(())
+    });
+    // all_answered(sealed, too): what waited for the answers to other questions is told.
+    host_function!(lua, host, table, "all_answered", |_, b, sealed: bool| {
+        let context = b.context()?;
+        context.may_go_on().map_err(stopped)?;
+        context.tell_untold(sealed);
+        Ok(())
+    });
+    add_checks(lua, host, table)
+}
+
+/// What the prelude needs to check a question and to say what is wrong with it.
+fn add_checks(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
     // check_audience(audience, what it is): faults where it names nobody.
     host_function!(lua, host, table, "check_audience", |_, b, (audience, what): (Lv, String)| {
         let context = b.context()?;
@@ -104,71 +165,6 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         };
         Err::<(), _>(fault(context, message))
     });
-    // put_out(kind, question): the question waits for somebody.
-    host_function!(lua, host, table, "put_out", |_, b, (kind, q): (usize, Table)| {
-        let context = b.context()?;
-        let kind = kind_of(context, kind)?;
-        let question = question_of(context, &b.handles.borrow(), kind, &q)?;
-        // What a policy has drawn that gave no answer was drawn for nothing.
-        context.set_position(b.before_policy.get());
-        context.put_out(question);
-        Ok(())
-    });
-    // default_places(kind, question): the default, however loosely it is named; nothing if there is none.
-    host_function!(lua, host, table, "default_places", |lua, b, (kind, q): (usize, Table)| {
-        let context = b.context()?;
-        let kind = kind_of(context, kind)?;
-        let question = question_of(context, &b.handles.borrow(), kind, &q)?;
-        match &question.default {
-            Some(answer) => places(lua, &question, answer),
-            None => Ok(Lv::Nil),
-        }
-    });
-    // noted(kind, question, answer in places, by whom, the option itself if only that was looked at): words for those who want
-    // them of an answer that fits.
-    host_function!(lua, host, table, "noted", |_, b, (kind, q, answer, by, only): (usize, Table, Lv, i64, Lv)| {
-        let context = b.context()?;
-        context.may_go_on().map_err(stopped)?;
-        let handles = b.handles.borrow();
-        let kind = kind_of(context, kind)?;
-        if by == BY_ONLY {
-            // Nobody was asked, but somebody may have named an answer all the same.
-            if context.listening || context.explorer.is_some() {
-                let question = undefaulted(context, &handles, kind, &q, false)?;
-                let answer = answer_of(context, &question, &answer)?;
-                context.note_only_answer(question, answer).map_err(stopped)?;
-            }
-            return Ok(());
-        }
-        let asking = asking_of(context, &handles, &q)?;
-        let (answer, text) = in_words(context, &handles, kind, &q, &answer, &only)?;
-        if context.listening {
-            let audience = question_audience(context, &handles, &q, &asking)?;
-            let sealed = is_sealed(&handles, &q)?;
-            tell_answer(context, context.cursor, &asking, audience, sealed, text);
-        }
-        context.record(&asking, answer, by_of(by), b.before_policy.get());
-        context.may_go_on().map_err(stopped)
-    });
-    // refuse(topic, reason, seat, whether its policy has just given the answer)
-    host_function!(lua, host, table, "refuse", |_, b, (topic, reason, seat, by_policy): (String, Lv, String, bool)| {
-        let context = b.context()?;
-        context.may_go_on().map_err(stopped)?;
-        let reason = text_arg(context, &reason, "the reason of a question's check")?;
-        Err::<(), _>(stopped(context.refuse(&topic, &reason, &seat, by_policy)))
-    });
-    host_function!(lua, host, table, "begin_race", |_, b, (): ()| b.context()?.begin_race().map_err(stopped));
-    host_function!(lua, host, table, "end_race", |_, b, won: bool| {
-        b.context()?.end_race(won);
-        Ok(())
-    });
-    // all_answered(sealed, too): what waited for the answers to other questions is told.
-    host_function!(lua, host, table, "all_answered", |_, b, sealed: bool| {
-        let context = b.context()?;
-        context.may_go_on().map_err(stopped)?;
-        context.tell_untold(sealed);
-        Ok(())
-    });
     Ok(())
 }
 
@@ -184,18 +180,22 @@ const AGAIN_ASKED: u8 = 6;
 /// The number by which the prelude says that only one answer was possible.
 const BY_ONLY: i64 = 3;
 
-fn kind_of(context: &mut ActionContext, number: usize) -> Result<AskKind> {
-    let kind = number.checked_sub(1).and_then(|at| AskKind::ALL.get(at));
-    kind.copied().ok_or_else(|| fault(context, "there is no such kind of question"))
+/// The prelude names the kinds of questions by their places in [`AskKind::ALL`], from 1.
+impl FromLua for AskKind {
+    fn from_lua(value: Lv, lua: &Lua) -> Result<AskKind> {
+        let kind = usize::from_lua(value, lua)?.checked_sub(1).and_then(|at| AskKind::ALL.get(at));
+        kind.copied().ok_or_else(|| mlua::Error::runtime("there is no such kind of question"))
+    }
 }
 
 /// An answer that was found in place: it is remembered, told, and given in places.
-fn found(lua: &Lua, context: &mut ActionContext, asking: &Asking, question: &Question, answer: &Answer) -> Result<Lv> {
+fn found(lua: &Lua, context: &mut ActionContext, question: &Question, answer: &Answer) -> Result<Lv> {
     if let Some(explorer) = &mut context.explorer {
         explorer.remember(Some((question, answer)));
     }
     let text = question.tell(answer);
-    tell_answer(context, context.cursor - 1, asking, question.audience.clone(), question.sealed, text);
+    let (asking, audience) = (Asking::of(question), question.audience.clone());
+    tell_answer(context, context.cursor - 1, asking, audience, question.sealed, text);
     places(lua, question, answer)
 }
 
@@ -203,15 +203,14 @@ fn found(lua: &Lua, context: &mut ActionContext, asking: &Asking, question: &Que
 fn tell_answer(
     context: &mut ActionContext,
     place: usize,
-    asking: &Asking,
+    asking: Asking,
     audience: Audience,
     sealed: bool,
     text: String,
 ) {
     if context.listening {
         let about = asking.about.map(|about| context.title(about));
-        let (seat, topic) = (asking.seat.clone(), asking.topic.clone());
-        let happening = Happening::Answered { seat, topic, about, text };
+        let happening = Happening::Answered { seat: asking.seat, topic: asking.topic, about, text };
         context.untold.push(Untold { ordinal: place as u32, happening, audience, sealed });
     }
 }

@@ -10,8 +10,8 @@ use std::ffi::{c_char, c_void};
 pub(crate) use bumpalo::Bump as Arena;
 pub(crate) use tree::{
     AstName, AstNode, AstVisitor, BinaryOp, Block, Expression, ExpressionKind, Function, IndexNameOp, Local, Location,
-    Position, Statement, StatementFunctionDeclaration, StatementIf, StatementLocal, StatementNumericFor, StatementView,
-    TableItem, Type, TypeKind, UnaryOp,
+    Position, Statement, StatementFunctionDeclaration, StatementIf, StatementLocal, StatementLoop, StatementNumericFor,
+    StatementView, TableItem, Type, TypeKind, UnaryOp,
 };
 
 /// The first thing in a script that does not read as Luau.
