@@ -32,7 +32,7 @@ pub(super) struct Weights {
 pub(super) struct TooMuch;
 
 /// How much work is left for an expression. It is estimated from sizes, so that no clock decides what is refused.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Effort {
     products: u64,
 }

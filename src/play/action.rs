@@ -8,11 +8,12 @@ use super::{DicePosition, Edit, Event, Events, Fault, Happening, MissingRoll, Pa
 use crate::state::{Audience, Change, EntityId, EntryId};
 
 /// Why an action runs.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Cause {
     /// The start of the game.
+    #[default]
     Start,
     /// An agenda entry.
     Entry {
@@ -58,7 +59,7 @@ pub enum Cause {
 }
 
 /// An action that stands.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Done {
     pub number: u32,
     pub cause: Cause,
@@ -102,24 +103,7 @@ pub(crate) struct Done {
 impl Done {
     /// An action that has read, changed and told nothing.
     pub fn new(number: u32, cause: Cause, before: DicePosition) -> Done {
-        Done {
-            number,
-            cause,
-            tape: Packed::default(),
-            before,
-            seq: None,
-            skipped: None,
-            began: None,
-            behind: None,
-            ended: false,
-            told: Vec::new(),
-            open_tape: None,
-            idle: 0,
-            changes: Packed::default(),
-            events: Events::default(),
-            private: BTreeMap::new(),
-            swap: None,
-        }
+        Done { number, cause, before, ..Done::default() }
     }
 }
 
@@ -134,7 +118,7 @@ pub(crate) struct OpenTape {
 }
 
 /// An action under way.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Open {
     pub number: u32,
     pub cause: Cause,
@@ -173,28 +157,7 @@ pub(crate) struct Open {
 
 impl Open {
     pub fn new(number: u32, cause: Cause, before: DicePosition) -> Open {
-        Open {
-            number,
-            cause,
-            tape: Tape::default(),
-            before,
-            seq: None,
-            began: None,
-            open_tape: None,
-            events: Vec::new(),
-            private: BTreeMap::new(),
-            questions: Vec::new(),
-            rolled_for: None,
-            fault: None,
-            missing_roll: None,
-            ran: false,
-            has_keys: false,
-            answered: false,
-            to_check: false,
-            renewed: false,
-            pulsed: false,
-            goes_on: false,
-        }
+        Open { number, cause, before, ..Open::default() }
     }
 
     /// Gives back what its lists have kept for growing.

@@ -6,7 +6,8 @@ use super::action::{Cause, Done, OpenTape};
 use super::reload::{InForce, Swap};
 use super::undo::Op;
 use super::{ActionContext, DicePosition, DiceSource, Event, Events, Game, Happening, Packed, Refusal, Slot};
-use crate::state::{Audience, Entity, EntityId, EntryId, KindId, Value, readable_name};
+use crate::dice::Dice;
+use crate::state::{Audience, Entity, EntityId, EntryId, FieldId, Kind, KindId, Schema, State, Value, readable_name};
 
 /// The game master's hand: a change that no rule made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -140,9 +141,7 @@ impl Game {
                     let sentence = format!("a {} has no field `{field}`", kind.name);
                     return Err(Refusal::unknown(sentence, field, names));
                 };
-                let value = kind.field(id).ty.settle(value.clone());
-                kind.check(id, &value, rules.schema(), state)
-                    .map_err(|error| Refusal::BadValue { field: field.clone(), problem: error.to_string() })
+                fitting(kind, id, value, rules.schema(), state).map(|_| ())
             }
             Edit::Remove { entity } if state.entity(*entity).is_none() => Err(Refusal::NoEntity { entity: *entity }),
             Edit::Cancel { entry } if state.entry_numbered(entry.0).and_then(|id| state.agenda().get(id)).is_none() => {
@@ -154,8 +153,7 @@ impl Game {
                 let Some(Slot::Roll { dice, .. }) = slot else {
                     return Err(Refusal::new(format!("place {ordinal} of the open action is not a roll")));
                 };
-                let parsed = crate::dice::Dice::parse(dice).map_err(|error| Refusal::new(error.to_string()))?;
-                parsed.roll_faces(faces).map(|_| ()).map_err(|error| Refusal::new(error.to_string()))
+                must_show(dice, faces)
             }
             Edit::Switch { name, value } => self.context.house_rule(name, value).map(|_| ()),
             Edit::LeaveOut { name } => self.may_leave_out(name),
@@ -289,17 +287,14 @@ impl Game {
                 let Some(id) = kind.field_named(field) else {
                     return Err(Refusal::new(format!("a {} has no field `{field}` now", kind.name)));
                 };
-                let declared = kind.field(id);
-                let value = declared.ty.settle(value.clone());
-                kind.check(id, &value, rules.schema(), state)
-                    .map_err(|error| Refusal::BadValue { field: field.clone(), problem: error.to_string() })?;
+                let value = fitting(kind, id, value, rules.schema(), state)?;
                 let from = found.fields[id.0 as usize].clone();
                 state.set(*entity, id, value.clone());
                 state.note_stale(*entity, id);
                 let text = format!(
                     "by hand: {}  {} {} -> {}",
                     self.context.title(*entity),
-                    declared.label,
+                    kind.field(id).label,
                     self.context.words(&from),
                     self.context.words(&value)
                 );
@@ -347,12 +342,26 @@ impl Game {
                 let Some(Some(Slot::Roll { faces: old, dice, .. })) = slot else {
                     return Err(Refusal::new(format!("place {ordinal} of the open action is not a roll")));
                 };
-                let parsed = crate::dice::Dice::parse(dice).map_err(|error| Refusal::new(error.to_string()))?;
-                parsed.roll_faces(faces).map_err(|error| Refusal::new(error.to_string()))?;
+                must_show(dice, faces)?;
                 let text = format!("by hand: {dice} {old:?} -> {faces:?}");
                 *old = faces.clone();
                 Ok((audience, Happening::Edited { text }))
             }
         }
     }
+}
+
+/// A value as a field holds it.
+fn fitting(kind: &Kind, field: FieldId, value: &Value, schema: &Schema, state: &State) -> Result<Value, Refusal> {
+    let declared = kind.field(field);
+    let value = declared.ty.settle(value.clone());
+    let misfit = |problem| Refusal::BadValue { field: declared.name.to_string(), problem };
+    kind.check(field, &value, schema, state).map_err(misfit)?;
+    Ok(value)
+}
+
+/// Refuses faces that these dice cannot show.
+fn must_show(dice: &str, faces: &[u32]) -> Result<(), Refusal> {
+    let dice = Dice::parse(dice).map_err(|error| Refusal::new(error.to_string()))?;
+    dice.roll_faces(faces).map(|_| ()).map_err(|error| Refusal::new(error.to_string()))
 }

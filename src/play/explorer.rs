@@ -48,7 +48,7 @@ pub struct Given {
 pub(crate) type Fingerprint = fn(&mut Vec<u8>) -> Result<(), &'static str>;
 
 /// How far an action is explored. All limits are counts, so that the same call always gives the same answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Budget {
     /// Runs of the action.
     pub runs: u64,
@@ -63,7 +63,7 @@ pub(crate) struct Budget {
 }
 
 /// The ways of one action.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Explorer {
     pub given: Vec<Given>,
     /// Names for whatever question has them among its options.
@@ -164,9 +164,10 @@ pub(crate) enum Fork {
 }
 
 /// Where a branch leads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Edge {
     /// It was not followed.
+    #[default]
     Open,
     To(u32),
     /// To the end of this number.
@@ -246,40 +247,12 @@ impl Explorer {
             answering,
             budget,
             fingerprint,
-            points: Vec::new(),
-            start: Edge::Open,
-            known: HashMap::new(),
-            bytes: 0,
-            steps: 0,
-            work: 0,
-            runs: 0,
-            waiting: BinaryHeap::new(),
-            put_off: Vec::new(),
             deep: DEEP,
-            plan: Vec::new(),
-            depth: 0,
-            last: None,
-            keep: None,
-            kept_bytes: 0,
-            resume_point: None,
-            samples: None,
-            begun_with: None,
-            first_roll: None,
-            first_failed: 0,
-            rolled: Vec::new(),
-            sampled: 0,
-            off_plan: None,
-            used: BTreeSet::new(),
-            taken: BTreeMap::new(),
-            partitions: HashMap::new(),
             effort: Effort::at_most(budget.effort),
-            asked: Vec::new(),
-            met: 0,
             rolled_again: true,
-            unproven: BTreeMap::new(),
-            key: Vec::new(),
             pick_label: Arc::from("a policy's pick"),
             look_label: Arc::from("the last roll"),
+            ..Explorer::default()
         }
     }
 

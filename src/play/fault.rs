@@ -3,7 +3,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 /// What a script did wrong. The action is taken back to its start; the game goes on when somebody says how.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{}{message}", self.place())]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct Fault {
@@ -55,20 +55,7 @@ pub enum Remedy {
 
 impl Fault {
     pub(crate) fn new(message: impl Into<String>) -> Fault {
-        Fault {
-            message: message.into(),
-            path: None,
-            line: None,
-            column: None,
-            length: 0,
-            source_line: None,
-            cure: None,
-            chain: Vec::new(),
-            action: None,
-            card: None,
-            context: Vec::new(),
-            fatal: false,
-        }
+        Fault { message: message.into(), ..Fault::default() }
     }
 
     fn place(&self) -> String {

@@ -192,18 +192,11 @@ impl ActionContext {
         let (total, unseen) = (thrown.total, thrown.unseen.clone());
         if self.is_exploring() {
             if self.last_roll < self.rolls.len() || !self.rules.looks_at_rolls() {
-                self.explored(|explorer, _| {
-                    explorer.refuse_look();
-                    Some(())
-                });
+                self.explorer.iter_mut().for_each(|explorer| explorer.refuse_look());
                 return Err(self.break_off());
             }
             if let Some((dice, sight)) = unseen {
-                let Some(found) =
-                    self.explored(|explorer, context| explorer.look(context, &dice, &sight.cuts(), total))
-                else {
-                    return Err(self.break_off());
-                };
+                let found = self.explored(|explorer, context| explorer.look(context, &dice, &sight.cuts(), total))?;
                 if let Some(thrown) = self.rolls.last_mut() {
                     (thrown.total, thrown.unseen) = (found, None);
                 }
@@ -291,12 +284,12 @@ impl ActionContext {
         Ok(rolled?.seen.as_int().and_then(|drawn| u32::try_from(drawn).ok()).unwrap_or(1))
     }
 
-    /// Asks the explorer for something; it looks at the context.
-    fn explored<R>(&mut self, ask: impl FnOnce(&mut Explorer, &ActionContext) -> Option<R>) -> Option<R> {
-        let mut explorer = self.explorer.take()?;
-        let found = ask(&mut explorer, self);
-        self.explorer = Some(explorer);
-        found
+    /// Asks the explorer for something; it looks at the context. Where it gives nothing, the run ends before its action does.
+    fn explored<R>(&mut self, ask: impl FnOnce(&mut Explorer, &ActionContext) -> Option<R>) -> Result<R, Stop> {
+        let mut explorer = self.explorer.take();
+        let found = explorer.as_mut().and_then(|explorer| ask(explorer, self));
+        self.explorer = explorer;
+        found.ok_or_else(|| self.break_off())
     }
 
     /// The roll on the way that the explorer takes.
@@ -311,15 +304,11 @@ impl ActionContext {
             }
             Sight::Total | Sight::Need(Need::Nothing) => Seen::Total,
         };
-        let rolled = self.explored(|explorer, context| {
+        self.explored(|explorer, context| {
             let roll = explorer.roll(context, dice, (seen, sight.sort()), label)?;
             explorer.keep_resume_point(|keep| ResumePoint::of(context, keep, dice, sight));
             Some(roll)
-        });
-        match rolled {
-            Some(roll) => Ok(roll),
-            None => Err(self.break_off()),
-        }
+        })
     }
 
     /// Before rolls that are made until they stand.
@@ -351,10 +340,7 @@ impl ActionContext {
         let picked = if self.explorer.is_none() {
             self.chance.face(n)
         } else {
-            match self.explored(|explorer, context| explorer.pick(context, n)) {
-                Some(picked) => picked,
-                None => return Err(self.break_off()),
-            }
+            self.explored(|explorer, context| explorer.pick(context, n))?
         };
         self.observers.observe(&Op::Pick { n, picked });
         Ok(picked)
@@ -400,13 +386,16 @@ impl ActionContext {
         }
         // Refuse contradictory answers before rolling.
         if let Some(refusal) = self.contradiction() {
-            let stop = self.fault(refusal.to_string());
-            self.contradicted = Some(Box::new(refusal));
-            return Err(stop);
+            return Err(self.contradicted_by(refusal));
         }
         let before = self.position();
         let roll = match &self.dice {
-            DiceSource::Seeded => {
+            DiceSource::Typed if !self.dealing => {
+                self.rolled_for = Some(label.clone());
+                return self.ask_for_faces(dice, tell(self), audience.clone(), typed.unwrap_or_default());
+            }
+            // Nobody throws a die to draw a card.
+            DiceSource::Seeded | DiceSource::Typed => {
                 let rng = &mut self.chance;
                 dice.roll_with(&mut |sides| Some(rng.face(sides)))
             }
@@ -437,15 +426,6 @@ impl ActionContext {
                 }
                 roll
             }
-            // Nobody throws a die to draw a card.
-            DiceSource::Typed if self.dealing => {
-                let rng = &mut self.chance;
-                dice.roll_with(&mut |sides| Some(rng.face(sides)))
-            }
-            DiceSource::Typed => {
-                self.rolled_for = Some(label.clone());
-                return self.ask_for_faces(dice, tell(self), audience.clone(), typed.unwrap_or_default());
-            }
         };
         let Some(roll) = roll else { return Err(self.ran_out(dice, need, 0, tell)) };
         self.tape.slots.push(Some(Slot::Roll {
@@ -466,12 +446,17 @@ impl ActionContext {
         if self.cursor >= self.tape.slots.len()
             && let Err(refusal) = self.early.take_only(&question, &answer)
         {
-            let stop = self.fault(refusal.to_string());
-            self.contradicted = Some(Box::new(refusal));
-            return Err(stop);
+            return Err(self.contradicted_by(refusal));
         }
         self.autos.push((question, answer));
         Ok(())
+    }
+
+    /// The stop of an action that was given an answer which cannot be.
+    fn contradicted_by(&mut self, refusal: Refusal) -> Stop {
+        let stop = self.fault(refusal.to_string());
+        self.contradicted = Some(Box::new(refusal));
+        stop
     }
 
     /// Something that was said of a question to which only another answer was possible.
@@ -643,13 +628,13 @@ impl ActionContext {
     pub fn ask(&mut self, question: &Question) -> Result<Asked, Stop> {
         self.may_leave_open("asking")?;
         if self.explorer.is_some() {
-            return match self.explored(|explorer, context| Some(explorer.answer(context, question))) {
-                Some(Foretold::Answer(answer)) => {
+            return match self.explored(|explorer, context| Some(explorer.answer(context, question)))? {
+                Foretold::Answer(answer) => {
                     self.record(Asking::of(question), answer.clone(), By::Default, DicePosition::default());
                     Ok(Asked::Answered(answer))
                 }
-                Some(Foretold::Policy(policy)) => Ok(Asked::Policy(policy)),
-                Some(Foretold::Nothing) | None => Err(self.break_off()),
+                Foretold::Policy(policy) => Ok(Asked::Policy(policy)),
+                Foretold::Nothing => Err(self.break_off()),
             };
         }
         match self.seats.get(&question.seat) {
@@ -661,11 +646,7 @@ impl ActionContext {
                     self.record(Asking::of(question), answer.clone(), By::Person(seq), self.position());
                     Ok(Asked::Answered(answer))
                 }
-                Some(Err(refusal)) => {
-                    let stop = self.fault(refusal.to_string());
-                    self.contradicted = Some(Box::new(refusal));
-                    Err(stop)
-                }
+                Some(Err(refusal)) => Err(self.contradicted_by(refusal)),
             },
         }
     }

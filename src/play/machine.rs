@@ -105,28 +105,36 @@ pub(crate) trait Machine {
     /// How often each line of the scripts has run; nothing unless the ruleset was loaded to be measured.
     fn hits(&self) -> Hits;
 
-    // Exploring
+    // Exploring. A machine that cannot tell places apart, or keep them, leaves that as it is here.
 
     /// The machine that explores: this one, or one that interprets where this one has compiled its scripts.
     fn interpreter(&mut self) -> &mut dyn Machine;
 
     /// Before ways are explored: what tells whether two places are equal. `None` where that cannot be told.
-    fn begin_exploring(&mut self) -> Option<Fingerprint>;
+    fn begin_exploring(&mut self) -> Option<Fingerprint> {
+        None
+    }
 
-    fn end_exploring(&mut self);
+    fn end_exploring(&mut self) {}
 
     /// How much work the last call of a script was, as the budget counts it.
     fn work_of_last_call(&self) -> u64;
 
     /// From here on places of running scripts can be kept. `None` where this machine cannot do that.
-    fn begin_keeping(&mut self) -> Option<KeepPlace>;
+    fn begin_keeping(&mut self) -> Option<KeepPlace> {
+        None
+    }
 
     /// Lets a script go on from a place that was kept, with what came of the roll there. False where it could not, or it
     /// failed: then it has to run from its start.
-    fn go_on(&mut self, context: &mut ActionContext, place: &(dyn Any + Send + Sync), rolled: &Rolled) -> bool;
+    fn go_on(&mut self, _: &mut ActionContext, _: &(dyn Any + Send + Sync), _: &Rolled) -> bool {
+        false
+    }
 
     /// What scripts keep between runs; `None` where that cannot be told.
-    fn kept(&self) -> Option<Vec<u8>>;
+    fn kept(&self) -> Option<Vec<u8>> {
+        None
+    }
 
     // Looking after it
 

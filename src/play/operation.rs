@@ -156,31 +156,6 @@ impl ActionContext {
         Some(met)
     }
 
-    /// Writes a field, and tells why, if that is said.
-    ///
-    /// # Errors
-    ///
-    /// An entity that is gone, a field of another kind, or a value that the field does not take.
-    pub fn write(&mut self, entity: EntityId, field: FieldId, value: Value, why: Option<Arc<str>>) -> Result<(), Stop> {
-        self.put(entity, field, value, None, why)
-    }
-
-    /// Writes a number that came about by adding `by` to what [`ActionContext::before_sum`] gives.
-    ///
-    /// # Errors
-    ///
-    /// As [`ActionContext::write`].
-    pub fn write_sum(
-        &mut self,
-        entity: EntityId,
-        field: FieldId,
-        sum: Value,
-        by: i64,
-        why: Option<Arc<str>>,
-    ) -> Result<(), Stop> {
-        self.put(entity, field, sum, Some(by), why)
-    }
-
     /// What a field holds to which something is added: that it was read is no part of what is observed.
     pub fn before_sum(&mut self, entity: EntityId, field: FieldId) -> Option<&Value> {
         if self.masked.is_some() || self.glimpse.is_some() {
@@ -189,7 +164,13 @@ impl ActionContext {
         self.state.field(entity, field)
     }
 
-    fn put(
+    /// Writes a field, and tells why, if that is said. `by`: what was added to what [`ActionContext::before_sum`] gives, if the
+    /// value came about so.
+    ///
+    /// # Errors
+    ///
+    /// An entity that is gone, a field of another kind, or a value that the field does not take.
+    pub fn write(
         &mut self,
         entity: EntityId,
         field: FieldId,

@@ -200,8 +200,7 @@ impl Game {
             self.plain_reload = Some(self.history.len() + 1);
         }
         let number = number.unwrap_or_else(|| self.take_number());
-        let told: Vec<_> =
-            lines.iter().map(|line| (Audience::Everybody, Happening::Notice { text: line.clone() })).collect();
+        let told = notices(lines);
         self.idle = 0;
         let cause = Cause::Reload { rules: to.hash(), files: patch };
         self.history.push(Done {
@@ -237,16 +236,8 @@ impl Game {
 
     /// A seat whose policy is gone is asked itself; a new seat is played by people.
     fn renew_seats(&mut self, to: &Ruleset, warnings: &mut Vec<String>) {
-        for seat in to.seats().keys() {
-            self.context.seats.entry(Arc::from(&**seat)).or_insert(Driver::Human);
-        }
-        for (seat, driver) in &mut self.context.seats {
-            if let Driver::Policy(policy) = driver
-                && !to.policies().contains(policy)
-            {
-                warnings.push(format!("the policy `{policy}` is gone: {seat} is asked now"));
-                *driver = Driver::Human;
-            }
+        for (seat, policy) in seat_people(&mut self.context.seats, to) {
+            warnings.push(format!("the policy `{policy}` is gone: {seat} is asked now"));
         }
     }
 
@@ -263,9 +254,7 @@ impl Game {
             }
         }
         for attachment in self.context.state.attachments().values() {
-            let known =
-                to.hooks().contains(&attachment.hook) || to.items().iter().any(|item| item.id == attachment.hook);
-            if !known {
+            if !to.has_holder(&attachment.hook) {
                 say(format!(
                     "`{}` is attached to somebody but does nothing: the new rules have no such hook",
                     attachment.hook
@@ -348,6 +337,28 @@ impl Game {
         ));
         self.open = Some(open);
     }
+}
+
+/// Lines of the host as events that everybody may see.
+pub(super) fn notices(lines: &[String]) -> Vec<(Audience, Happening)> {
+    lines.iter().map(|line| (Audience::Everybody, Happening::Notice { text: line.clone() })).collect()
+}
+
+/// Lets people play the seats that other rules add, and those whose policy they do not have. Gives the latter.
+pub(super) fn seat_people(seats: &mut BTreeMap<Arc<str>, Driver>, to: &Ruleset) -> Vec<(Arc<str>, Arc<str>)> {
+    for seat in to.seats().keys() {
+        seats.entry(Arc::from(&**seat)).or_insert(Driver::Human);
+    }
+    let mut lost = Vec::new();
+    for (seat, driver) in seats {
+        if let Driver::Policy(policy) = driver
+            && !to.policies().contains(policy)
+        {
+            lost.push((seat.clone(), policy.clone()));
+            *driver = Driver::Human;
+        }
+    }
+    lost
 }
 
 /// What was done, the youngest first, each with the schema that its changes are written in.

@@ -167,8 +167,7 @@ impl Seat<'_> {
 
     /// The number of the last thing that the viewer was told.
     pub fn revision(&mut self) -> u64 {
-        let Seat { session, viewer, .. } = self;
-        session.game_mut().stream.revision(viewer)
+        self.session.game_mut().stream.revision(&self.viewer)
     }
 
     /// What the viewer was told after a revision; 0 gives everything. Of long games what stands and a few thousand revisions
@@ -182,9 +181,7 @@ impl Seat<'_> {
     /// A revision that the viewer has not been told yet (another game was loaded), or that is too long ago. Begin again from a
     /// [`Snapshot`].
     pub fn events_since(&mut self, revision: u64) -> Result<Vec<SeatEvent>, Refusal> {
-        let Seat { session, viewer, .. } = self;
-        let events = session.game_mut().stream.since(viewer, revision);
-        let events = events.ok_or_else(|| {
+        let events = self.session.game_mut().stream.since(&self.viewer, revision).ok_or_else(|| {
             Refusal::new(format!("there is no revision {revision}; begin again from a snapshot of the game"))
         })?;
         Ok(events.into_iter().map(SeatEvent::of).collect())
@@ -197,8 +194,7 @@ impl Seat<'_> {
 
     /// The last `most` events of [`Seat::log`].
     pub fn last_events(&mut self, most: usize) -> Vec<SeatEvent> {
-        let Seat { session, viewer, .. } = self;
-        session.game_mut().stream.log(viewer, most).into_iter().map(SeatEvent::of).collect()
+        self.session.game_mut().stream.log(&self.viewer, most).into_iter().map(SeatEvent::of).collect()
     }
 
     // What is there
@@ -256,10 +252,8 @@ impl Seat<'_> {
     pub fn derived(&mut self, entity: EntityId, name: &str, args: &[Value]) -> Result<Value, Fault> {
         Value::must_fit(args).map_err(Fault::new)?;
         let (owned, args) = (name.to_string(), args.to_vec());
-        let (found, hidden) = self.look(move |game, vm| {
-            game.context.take_looked_at();
-            let found = vm.look(&mut game.context, &Call::Derived { entity, name: &owned, args: &args });
-            Ok((found, game.context.take_looked_at()))
+        let (found, hidden) = self.look_through(move |game, vm| {
+            vm.look(&mut game.context, &Call::Derived { entity, name: &owned, args: &args })
         })?;
         match hidden.as_slice() {
             [] => found,
@@ -280,13 +274,8 @@ impl Seat<'_> {
         }
         if view.derived_names(entity).iter().any(|derived| **derived == *name) {
             let owned = name.to_string();
-            let (found, hidden) = self
-                .look(move |game, vm| {
-                    game.context.take_looked_at();
-                    let found = vm.explain(&mut game.context, entity, &owned);
-                    Ok((found, game.context.take_looked_at()))
-                })
-                .map_err(Refusal::fault)?;
+            let looked = self.look_through(move |game, vm| vm.explain(&mut game.context, entity, &owned));
+            let (found, hidden) = looked.map_err(Refusal::fault)?;
             return match hidden.as_slice() {
                 [] => found.map_err(Refusal::fault),
                 hidden => Err(Refusal::new(self.depends(name, hidden))),
@@ -298,16 +287,11 @@ impl Seat<'_> {
         let view = self.view();
         let value = view.field(entity, name).cloned();
         let title = view.title(entity);
-        let known: Vec<String> = view
-            .fields(entity)
-            .map(|(field, _)| field.name.to_string())
-            .chain(view.derived_names(entity).iter().map(|name| name.to_string()))
-            .collect();
+        let unknown = view.unknown_name(entity, name);
         let Some(value) = value else {
-            let sentence = format!("{title} has no `{name}`");
             return Err(match self.session.view().field(entity, name) {
                 Some(_) => Refusal::new(format!("{} may not see `{name}` of {title}", self.viewer.words())),
-                None => Refusal::unknown(sentence, name, known.iter().map(String::as_str)),
+                None => unknown,
             });
         };
         let text = self.view().words(&value);
@@ -427,8 +411,7 @@ impl Seat<'_> {
     /// A topic that only others are asked for, or a sentence that says what does not fit.
     pub fn reply(&mut self, replies: &[(String, Value)]) -> Result<Step, Refusal> {
         self.forget();
-        let viewer = self.viewer.clone();
-        let step = self.session.reply_as(&viewer, replies)?;
+        let step = self.session.reply_as(&self.viewer, replies)?;
         Ok(self.step_of(step))
     }
 
@@ -436,8 +419,7 @@ impl Seat<'_> {
     #[cfg(feature = "serve")]
     pub(crate) fn take_replies(&mut self, replies: &[(String, Value)]) -> Result<(), Refusal> {
         self.forget();
-        let viewer = self.viewer.clone();
-        self.session.take_replies(&viewer, replies)
+        self.session.take_replies(&self.viewer, replies)
     }
 
     /// Takes a free act for one of the viewer's seats.
@@ -468,14 +450,11 @@ impl Seat<'_> {
     ///
     /// The last decision was another's, or there is none.
     pub fn undo(&mut self) -> Result<Undone, Refusal> {
-        if let Some(seat) = self.session.game().last_decider()
-            && !self.viewer.plays(&seat)
-        {
-            return Err(not_yours(&seat, &self.viewer));
+        if let Some(seat) = self.session.game().last_decider() {
+            self.may_decide_for(&seat)?;
         }
         self.forget();
-        let viewer = self.viewer.clone();
-        self.session.undo_for(&viewer)
+        self.session.undo_for(&self.viewer)
     }
 
     /// Does again what the last undo took back, if it was the viewer's own.
@@ -484,14 +463,11 @@ impl Seat<'_> {
     ///
     /// As for [`Seat::undo`].
     pub fn redo(&mut self) -> Result<Undone, Refusal> {
-        if let Some(seat) = self.session.game().next_redo_by()
-            && !self.viewer.plays(&seat)
-        {
-            return Err(not_yours(&seat, &self.viewer));
+        if let Some(seat) = self.session.game().next_redo_by() {
+            self.may_decide_for(&seat)?;
         }
         self.forget();
-        let viewer = self.viewer.clone();
-        self.session.redo_for(&viewer)
+        self.session.redo_for(&self.viewer)
     }
 
     /// Changes something by hand.
@@ -500,7 +476,7 @@ impl Seat<'_> {
     ///
     /// Only the game master may; or a sentence that says what does not fit.
     pub fn edit(&mut self, edit: Edit) -> Result<(), Refusal> {
-        self.must_be_master()?;
+        self.may_decide_for(MASTER)?;
         self.forget();
         self.session.edit(edit)
     }
@@ -511,7 +487,7 @@ impl Seat<'_> {
     ///
     /// Only the game master may; or there is no fault.
     pub fn remedy(&mut self, remedy: Remedy) -> Result<(), Refusal> {
-        self.must_be_master()?;
+        self.may_decide_for(MASTER)?;
         self.forget();
         self.session.remedy(remedy)
     }
@@ -528,13 +504,6 @@ impl Seat<'_> {
         let open = self.open(number)?;
         self.may_decide_for(&open.seat)?;
         Ok(open.id)
-    }
-
-    fn must_be_master(&self) -> Result<(), Refusal> {
-        if self.viewer.is_master() {
-            return Ok(());
-        }
-        Err(not_yours(MASTER, &self.viewer))
     }
 
     pub(crate) fn may_decide_for(&self, seat: &str) -> Result<(), Refusal> {
@@ -586,17 +555,26 @@ impl Seat<'_> {
         result
     }
 
+    /// The same, with the labels of the hidden fields that scripts looked at there.
+    fn look_through<R: Send + 'static>(
+        &mut self,
+        work: impl FnOnce(&mut Game, &mut dyn Machine) -> R + Send + 'static,
+    ) -> Result<(R, Vec<String>), Fault> {
+        self.look(move |game, vm| {
+            game.context.take_looked_at();
+            let found = work(game, vm);
+            Ok((found, game.context.take_looked_at()))
+        })
+    }
+
     /// Lines that a script lays out, and a last one that says what was hidden from it.
     fn lines(
         &mut self,
         entity: EntityId,
         work: impl FnOnce(&mut dyn Machine, &mut Game, EntityId) -> Result<Vec<(String, String)>, Fault> + Send + 'static,
     ) -> Result<Vec<(String, String)>, Fault> {
-        let (mut lines, hidden) = self.look(move |game, vm| {
-            game.context.take_looked_at();
-            let lines = work(vm, game, entity)?;
-            Ok((lines, game.context.take_looked_at()))
-        })?;
+        let (lines, hidden) = self.look_through(move |game, vm| work(vm, game, entity))?;
+        let mut lines = lines?;
         if !hidden.is_empty() {
             lines.push(("hidden".into(), hidden.join(", ")));
         }

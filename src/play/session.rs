@@ -577,17 +577,7 @@ impl Session {
             let name = name.to_string();
             return self.look(move |game, vm| vm.explain(&mut game.context, entity, &name)).map_err(Refusal::fault);
         }
-        let Some(value) = view.field(entity, name) else {
-            let names: Vec<String> = view
-                .fields(entity)
-                .map(|(field, _)| field.name.to_string())
-                .chain(view.derived_names(entity).iter().map(|name| name.to_string()))
-                .collect();
-            let title = view.title(entity);
-            let sentence = format!("{title} has no `{name}`");
-            return Err(Refusal::unknown(sentence, name, names.iter().map(String::as_str)));
-        };
-        let value = value.clone();
+        let value = view.field(entity, name).cloned().ok_or_else(|| view.unknown_name(entity, name))?;
         self.play_unplayed()?;
         Ok(self.game().history_of(entity, name, value))
     }

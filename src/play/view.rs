@@ -131,6 +131,13 @@ impl<'a> View<'a> {
         }
     }
 
+    /// The refusal of a name that is neither a field nor a derived value of an entity.
+    pub(super) fn unknown_name(&self, id: EntityId, name: &str) -> Refusal {
+        let fields = self.fields(id).map(|(field, _)| &*field.name);
+        let known = fields.chain(self.derived_names(id).iter().map(|name| &**name));
+        Refusal::unknown(format!("{} has no `{name}`", self.title(id)), name, known)
+    }
+
     /// A value in words, entities by their titles.
     pub fn words(&self, value: &Value) -> String {
         self.context.words(value)

@@ -293,6 +293,11 @@ impl Rulebook {
         self.declarations.entries.iter().any(|entry| *entry.name == *name)
     }
 
+    /// Whether a hook or an item has this id, so that it can be attached.
+    pub(crate) fn has_holder(&self, id: &str) -> bool {
+        self.hooks().iter().any(|hook| **hook == *id) || self.items().iter().any(|item| *item.id == *id)
+    }
+
     /// Its spec files, by path; with layers put on it, theirs: what holds below them need not hold under them.
     ///
     /// Of a layer over several rulesets, `specs/ID/` is for the ruleset of that id alone.

@@ -418,9 +418,7 @@ fn read_field(name: &str, declared: &Lv, kinds: &BTreeSet<String>) -> Read<Field
     let flag = |key: &str, or: &str| match table.raw_get::<Lv>(key)? {
         Lv::Nil => Ok(None),
         Lv::Boolean(flag) => Ok(Some(flag)),
-        other => {
-            wrong(format!("has a `{key}` that is a {}, not true or false{or}", sort_of(&other)), FIELD_CURE)
-        }
+        other => wrong(format!("has a `{key}` that is a {}, not true or false{or}", sort_of(&other)), FIELD_CURE),
     };
     let said = matches!(table.raw_get::<Lv>("show")?, Lv::String(word) if word == "said");
     let show = if said { false } else { flag("show", " or \"said\"")?.unwrap_or(true) };

@@ -99,10 +99,7 @@ impl Handles {
     /// Brings the handles up to a state.
     pub fn sync(&mut self, lua: &Lua, state: &mut State, schema: &Schema) -> Result<Synced> {
         let stale = state.take_stale();
-        if self.identity != state.identity() {
-            return self.renew(lua, state, schema);
-        }
-        if stale.iter().any(|one| matches!(one, Stale::Entity(_))) {
+        if self.identity != state.identity() || stale.iter().any(|one| matches!(one, Stale::Entity(_))) {
             return self.renew(lua, state, schema);
         }
         if stale.contains(&Stale::Attachments) {

@@ -146,7 +146,8 @@ impl Loader<'_> {
                 match Declared::read(&value, what, part, &full) {
                     Ok(declared) => {
                         let id = one.then(|| stem.to_string());
-                        let merged = self.whole(|loader| loader.merger.add(declared, id, &mut loader.problems));
+                        let merged = self.whole(|loader| loader.merger.add(declared, id));
+                        self.problems.append(&mut self.merger.problems);
                         match merged {
                             Some(merged) => merged?,
                             None => return Ok(()),

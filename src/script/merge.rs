@@ -83,38 +83,49 @@ pub(super) struct Merger<'a> {
     things: BTreeMap<(&'static str, String), Table>,
     /// The part and file of each field, by what it is of and its path.
     origins: BTreeMap<(String, String), (usize, String)>,
+    /// What cannot be merged.
+    pub problems: Vec<Problem>,
 }
 
 /// Where a declaration stands while it is merged.
+#[derive(Clone, Copy)]
 struct Site<'d> {
     declared: &'d Declared,
     /// Fields may be written over without a word for each.
     over: bool,
+    depth: usize,
+}
+
+impl Site<'_> {
+    fn inside(self, over: bool) -> Self {
+        Site { over, depth: self.depth + 1, ..self }
+    }
 }
 
 impl<'a> Merger<'a> {
     pub fn new(lua: &'a Lua, stack: &'a Stack, wrap: &'a Function) -> Merger<'a> {
-        Merger { lua, stack, wrap, tables: BTreeMap::new(), things: BTreeMap::new(), origins: BTreeMap::new() }
+        let (tables, things, origins) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        Merger { lua, stack, wrap, tables, things, origins, problems: Vec::new() }
     }
 
     /// Adds a declaration. `id` is given by the file's name where one file holds one thing.
-    pub fn add(&mut self, declared: Declared, id: Option<String>, problems: &mut Vec<Problem>) -> Result<()> {
+    pub fn add(&mut self, declared: Declared, id: Option<String>) -> Result<()> {
         match id {
-            None => self.add_entries(&declared, problems),
-            Some(id) => self.add_thing(&declared, &id, problems),
+            None => self.add_entries(&declared),
+            Some(id) => self.add_thing(&declared, &id),
         }
     }
 
-    fn add_entries(&mut self, declared: &Declared, problems: &mut Vec<Problem>) -> Result<()> {
+    fn add_entries(&mut self, declared: &Declared) -> Result<()> {
         let target = self.table(declared.what)?;
         self.tables.insert(declared.what, target.clone());
         // The groups of play.luau are tables of entries themselves.
         let union = if declared.what == "play" { 1 } else { 0 };
-        let site = Site { declared, over: matches!(declared.op, Op::Extend | Op::Replace) };
-        self.merge(&target, &declared.body, "", &site, union, 0, problems)
+        let site = Site { declared, over: matches!(declared.op, Op::Extend | Op::Replace), depth: 0 };
+        self.merge(&target, &declared.body, "", site, union)
     }
 
-    fn add_thing(&mut self, declared: &Declared, id: &str, problems: &mut Vec<Problem>) -> Result<()> {
+    fn add_thing(&mut self, declared: &Declared, id: &str) -> Result<()> {
         let given: Lv = declared.body.raw_get("id")?;
         let named = match &given {
             Lv::String(given) => given.to_string_lossy().to_string(),
@@ -125,10 +136,10 @@ impl<'a> Merger<'a> {
                 Lv::Nil => format!("{} lacks `id`", declared.what),
                 _ => format!("the id `{named}` does not match the file's name"),
             };
-            let mut problem = self.problem(declared, "id", message).with_cure(format!("write id = \"{id}\""));
-            problem.line =
-                problem.line.or_else(|| line_of(self.stack, &declared.path, &format!("rb.{}", declared.what)));
-            problems.push(problem);
+            self.refuse(declared, "id", message, format!("write id = \"{id}\""));
+            if let Some(problem) = self.problems.last_mut().filter(|problem| problem.line.is_none()) {
+                problem.line = line_of(self.stack, &declared.path, &format!("rb.{}", declared.what));
+            }
             return Ok(());
         }
         let key = (declared.what, id.to_string());
@@ -137,48 +148,38 @@ impl<'a> Merger<'a> {
             (Op::New, Some(_)) => {
                 let first = self.origin(declared.what, &format!("{id}/id")).unwrap_or_default();
                 let message = format!("{} `{id}` is already declared in {first}", declared.what);
-                problems.push(self.problem(declared, "id", message).with_cure("say rb.extend(...) or rb.replace(...)"));
+                self.refuse(declared, "id", message, "say rb.extend(...) or rb.replace(...)");
             }
             (Op::Extend | Op::Removed, None) => {
                 let message = format!("there is no {} `{id}` below to change", declared.what);
                 let ids = self.things.keys().filter(|(what, _)| *what == declared.what).map(|(_, id)| id.as_str());
                 let cure = not_below(id, ids);
-                problems.push(self.problem(declared, "id", message).with_cure(cure));
+                self.refuse(declared, "id", message, cure);
             }
             (Op::Removed, Some(_)) => {
                 self.things.remove(&key);
             }
             (Op::New | Op::Replace, _) => {
                 let target = self.lua.create_table()?;
-                let site = Site { declared, over: false };
+                let site = Site { declared, over: false, depth: 0 };
                 self.forget(declared.what, id);
-                self.merge(&target, &declared.body, id, &site, 0, 0, problems)?;
+                self.merge(&target, &declared.body, id, site, 0)?;
                 self.things.insert(key, target);
             }
             (Op::Extend | Op::Wrapped, Some(target)) => {
-                let site = Site { declared, over: true };
-                self.merge(&target, &declared.body, id, &site, 0, 0, problems)?;
+                let site = Site { declared, over: true, depth: 0 };
+                self.merge(&target, &declared.body, id, site, 0)?;
             }
             (Op::Wrapped, None) => {}
         }
         Ok(())
     }
 
-    #[allow(clippy::too_many_arguments)]
-    fn merge(
-        &mut self,
-        target: &Table,
-        body: &Table,
-        path: &str,
-        site: &Site,
-        union: usize,
-        depth: usize,
-        problems: &mut Vec<Problem>,
-    ) -> Result<()> {
-        if depth > MAX_DEPTH {
+    fn merge(&mut self, target: &Table, body: &Table, path: &str, site: Site<'_>, union: usize) -> Result<()> {
+        if site.depth > MAX_DEPTH {
             let message = format!("tables are nested more than {MAX_DEPTH} deep");
             let cure = "put them into fewer tables";
-            problems.push(self.problem(site.declared, path, message).with_cure(cure));
+            self.refuse(site.declared, path, message, cure);
             return Ok(());
         }
         for (key, value) in sorted(body)? {
@@ -192,7 +193,7 @@ impl<'a> Merger<'a> {
                 _ => None,
             };
             if let Some((op, marked)) = marked {
-                self.change(target, &key, existing, op, &marked, &at, site, depth, problems)?;
+                self.change(target, &key, existing, (op, &marked), &at, site)?;
                 continue;
             }
             let both = match (&existing, &value) {
@@ -203,15 +204,15 @@ impl<'a> Merger<'a> {
             };
             match (existing, both) {
                 (_, Some((below, above))) if site.over || union > 0 => {
-                    self.merge(&below, &above, &at, site, union.saturating_sub(1), depth + 1, problems)?;
+                    self.merge(&below, &above, &at, site.inside(site.over), union.saturating_sub(1))?;
                 }
-                (Lv::Nil, _) => self.set(target, &key, &value, &at, site, depth, problems)?,
-                _ if site.over => self.set(target, &key, &value, &at, site, depth, problems)?,
+                (Lv::Nil, _) => self.set(target, &key, &value, &at, site)?,
+                _ if site.over => self.set(target, &key, &value, &at, site)?,
                 _ => {
                     let first = self.origin(site.declared.what, &at).unwrap_or_default();
                     let message = format!("`{key}` is already declared in {first}");
                     let cure = "say rb.extend(...), rb.replace(...) or rb.wrapped(...)";
-                    problems.push(self.problem(site.declared, &at, message).with_cure(cure));
+                    self.refuse(site.declared, &at, message, cure);
                 }
             }
         }
@@ -219,48 +220,44 @@ impl<'a> Merger<'a> {
     }
 
     /// Carries out a marked entry: extend, replace, removed, wrapped.
-    #[allow(clippy::too_many_arguments)]
     fn change(
         &mut self,
         target: &Table,
         key: &str,
         existing: Lv,
-        op: Op,
-        marked: &Table,
+        (op, marked): (Op, &Table),
         at: &str,
-        site: &Site,
-        depth: usize,
-        problems: &mut Vec<Problem>,
+        site: Site<'_>,
     ) -> Result<()> {
         if existing.is_nil() && op != Op::Replace {
             let message = format!("there is no `{key}` below to change");
             let names: Vec<String> = sorted(target)?.into_iter().map(|(name, _)| name).collect();
             let cure = not_below(key, names.iter().map(String::as_str));
-            problems.push(self.problem(site.declared, at, message).with_cure(cure));
+            self.refuse(site.declared, at, message, cure);
             return Ok(());
         }
         match op {
             Op::Removed => {
-                self.claim(at, site, problems);
+                self.claim(at, site);
                 target.raw_set(key, Lv::Nil)?;
             }
             Op::Wrapped => {
                 let run: Function = marked.raw_get("run")?;
                 match existing {
                     Lv::Function(below) => {
-                        self.claim(at, site, problems);
+                        self.claim(at, site);
                         target.raw_set(key, self.wrap.call::<Function>((below, run))?)?;
                     }
                     // A verb, or an entry with more to say: its function is wrapped.
                     Lv::Table(below) if matches!(below.raw_get::<Lv>("run")?, Lv::Function(_)) => {
-                        self.claim(at, site, problems);
+                        self.claim(at, site);
                         let inner: Function = below.raw_get("run")?;
                         below.raw_set("run", self.wrap.call::<Function>((inner, run))?)?;
                     }
                     other => {
                         let message = format!("`{key}` below is a {}; only functions can be wrapped", sort_of(&other));
                         let cure = "say rb.replace(...) to put another in its place";
-                        problems.push(self.problem(site.declared, at, message).with_cure(cure));
+                        self.refuse(site.declared, at, message, cure);
                     }
                 }
             }
@@ -268,46 +265,34 @@ impl<'a> Merger<'a> {
                 let body: Table = marked.raw_get("body")?;
                 match (op, existing) {
                     (Op::Extend, Lv::Table(below)) if is_map(&below) => {
-                        let over = Site { declared: site.declared, over: true };
-                        self.merge(&below, &body, at, &over, 0, depth + 1, problems)?;
+                        self.merge(&below, &body, at, site.inside(true), 0)?;
                     }
                     (Op::Extend, other) => {
                         let message = format!("`{key}` below is a {}, which cannot be extended", sort_of(&other));
                         let cure = "say rb.replace(...) to put another in its place";
-                        problems.push(self.problem(site.declared, at, message).with_cure(cure));
+                        self.refuse(site.declared, at, message, cure);
                     }
-                    _ => self.set(target, key, &Lv::Table(body), at, site, depth, problems)?,
+                    _ => self.set(target, key, &Lv::Table(body), at, site)?,
                 }
             }
         }
         Ok(())
     }
 
-    #[allow(clippy::too_many_arguments)]
-    fn set(
-        &mut self,
-        target: &Table,
-        key: &str,
-        value: &Lv,
-        at: &str,
-        site: &Site,
-        depth: usize,
-        problems: &mut Vec<Problem>,
-    ) -> Result<()> {
-        self.claim(at, site, problems);
+    fn set(&mut self, target: &Table, key: &str, value: &Lv, at: &str, site: Site<'_>) -> Result<()> {
+        self.claim(at, site);
         match value {
             Lv::Table(table) if is_map(table) => {
                 let fresh = self.lua.create_table()?;
                 target.raw_set(key, &fresh)?;
-                let inner = Site { declared: site.declared, over: false };
-                self.merge(&fresh, table, at, &inner, 0, depth + 1, problems)
+                self.merge(&fresh, table, at, site.inside(false), 0)
             }
             value => target.raw_set(key, value),
         }
     }
 
     /// Notes which file a field now comes from. Two layers may only touch one field in a declared order.
-    fn claim(&mut self, at: &str, site: &Site, problems: &mut Vec<Problem>) {
+    fn claim(&mut self, at: &str, site: Site<'_>) {
         let declared = site.declared;
         let key = (declared.what.to_string(), at.to_string());
         if let Some((part, path)) = self.origins.get(&key) {
@@ -317,7 +302,7 @@ impl<'a> Merger<'a> {
                 let below = self.stack.parts()[*part].id();
                 let cure =
                     format!("declare their order: after = [\"{below}\"] in the manifest of the one that goes on top");
-                problems.push(self.problem(declared, at, message).with_cure(cure));
+                self.refuse(declared, at, message, cure);
             }
         }
         self.origins.insert(key, (declared.part, declared.path.clone()));
@@ -336,10 +321,10 @@ impl<'a> Merger<'a> {
         fields.take_while(move |((of, at), _)| of == what && at.starts_with(start))
     }
 
-    fn problem(&self, declared: &Declared, at: &str, message: String) -> Problem {
-        let mut problem = Problem::new(declared.path.clone(), message);
+    fn refuse(&mut self, declared: &Declared, at: &str, message: String, cure: impl Into<String>) {
+        let mut problem = Problem::new(declared.path.clone(), message).with_cure(cure);
         problem.line = line_of(self.stack, &declared.path, at.rsplit('/').next().unwrap_or(at));
-        problem
+        self.problems.push(problem);
     }
 
     // What came of it

@@ -1,3 +1,4 @@
+#[cfg(feature = "continuations")]
 use std::any::Any;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,22 +8,23 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use mlua::{Function, IntoLuaMulti, Lua, MultiValue, Result, Table, Value as Lv};
+use mlua::{Function, IntoLuaMulti, Lua, MultiValue, Result as LuaResult, Table, Value as Lv};
 
 #[cfg(feature = "continuations")]
 use super::continuation::{Snapshot, Went};
 use super::conversion::{from_lua, sort_of, to_lua, whole_of};
 use super::fault::{Place, fault_of, source_line, teach};
-use super::handles::Synced;
+use super::handles::{Handles, Synced};
 #[cfg(feature = "continuations")]
 use super::host::begin_reads;
 use super::host::{HostState, entry_tables, read_key};
 use super::load;
 use super::sandbox::{Budget, charge, clock, compile_natively, give_back, guarded, spent_at, work_of_last_call};
 use crate::play::{
-    ActionContext, Call, Driver, Explanation, Fault, Fingerprint, Former, FreeAct, Hits, KeepPlace, Lines, Machine,
-    Phase, PolicyAct, Rolled, Stop,
+    ActionContext, Call, Driver, Explanation, Fault, Former, FreeAct, Hits, Lines, Machine, Phase, PolicyAct, Stop,
 };
+#[cfg(feature = "continuations")]
+use crate::play::{Fingerprint, KeepPlace, Rolled};
 use crate::ruleset::{CreationPart, Declarations, LoadError, Stack};
 use crate::state::{EntityId, Entry, EntryId, FieldId, Key, Value, readable_name};
 
@@ -103,7 +105,7 @@ macro_rules! trusted {
         }
 
         impl Trusted {
-            pub fn of(prelude: &Table) -> Result<Trusted> {
+            pub fn of(prelude: &Table) -> LuaResult<Trusted> {
                 Ok(Trusted { $($name: prelude.raw_get(stringify!($name))?,)* })
             }
         }
@@ -121,7 +123,7 @@ impl Vm {
     /// # Errors
     ///
     /// Every problem of the ruleset at once.
-    pub fn load(stack: &Arc<Stack>) -> std::result::Result<(Vm, Arc<Declarations>), LoadError> {
+    pub fn load(stack: &Arc<Stack>) -> Result<(Vm, Arc<Declarations>), LoadError> {
         let loaded = load::load(stack)?;
         let declarations = Arc::new(loaded.declarations);
         let full = loaded.lua.used_memory() + LEFT_BEHIND;
@@ -154,13 +156,12 @@ impl Vm {
         entity: EntityId,
         function: fn(&Trusted) -> &Function,
         what: &str,
-    ) -> std::result::Result<Vec<(String, String)>, Fault> {
+    ) -> Result<Lines, Fault> {
         let kind = context.state.entity(entity).map(|found| context.rules.schema().kind(found.kind).name.clone());
         let name = kind.unwrap_or_default();
         let whose = format!("the {what} of a {name}");
-        self.lines(context, &whose, |lua, host, trusted| {
-            let handle = host.handles.borrow().handle(entity).cloned();
-            Ok((function(trusted).clone(), (&*name, handle).into_lua_multi(lua)?))
+        self.lines(context, &whose, function, |lua, handles| {
+            (&*name, handles.handle(entity).cloned()).into_lua_multi(lua)
         })
     }
 
@@ -169,12 +170,11 @@ impl Vm {
         &mut self,
         context: &mut ActionContext,
         whose: &str,
-        call: impl Fn(&Lua, &HostState, &Trusted) -> Result<(Function, MultiValue)>,
-    ) -> std::result::Result<Vec<(String, String)>, Fault> {
+        function: fn(&Trusted) -> &Function,
+        args: impl FnOnce(&Lua, &Handles) -> LuaResult<MultiValue>,
+    ) -> Result<Lines, Fault> {
         self.reading(context, |vm, context| {
-            let (lua, host) = (vm.lua.clone(), vm.host.clone());
-            let rows = vm.run(context, |trusted| call(&lua, &host, trusted))?;
-            let Some(Lv::Table(rows)) = rows.into_iter().next() else {
+            let Lv::Table(rows) = vm.first_of(context, function, args)? else {
                 return Err(Fault::new(format!("{whose} must be a list of lines")));
             };
             let handles = vm.host.handles.borrow();
@@ -206,8 +206,8 @@ impl Vm {
         &mut self,
         context: &mut ActionContext,
         name: &Arc<str>,
-        work_out: impl FnOnce(&mut Vm, &mut ActionContext) -> std::result::Result<Value, Fault>,
-    ) -> std::result::Result<Value, Fault> {
+        work_out: impl FnOnce(&mut Vm, &mut ActionContext) -> Result<Value, Fault>,
+    ) -> Result<Value, Fault> {
         if let Some(memo) = &mut context.observers.memo
             && let Some(known) = memo.value(name, &mut context.state)
         {
@@ -224,8 +224,8 @@ impl Vm {
     fn reading<R>(
         &mut self,
         context: &mut ActionContext,
-        work: impl FnOnce(&mut Vm, &mut ActionContext) -> std::result::Result<R, Fault>,
-    ) -> std::result::Result<R, Fault> {
+        work: impl FnOnce(&mut Vm, &mut ActionContext) -> Result<R, Fault>,
+    ) -> Result<R, Fault> {
         let stop = context.stop.take();
         let phase = std::mem::replace(&mut context.phase, Phase::Pure("a look at the state"));
         let result = work(self, context);
@@ -242,12 +242,30 @@ impl Vm {
         done
     }
 
+    /// What one of the prelude's functions gives first.
+    fn first_of(
+        &mut self,
+        context: &mut ActionContext,
+        function: fn(&Trusted) -> &Function,
+        args: impl FnOnce(&Lua, &Handles) -> LuaResult<MultiValue>,
+    ) -> Result<Lv, Fault> {
+        let (lua, host) = (self.lua.clone(), self.host.clone());
+        let found =
+            self.run(context, |trusted| Ok((function(trusted).clone(), args(&lua, &host.handles.borrow())?)))?;
+        Ok(found.into_iter().next().unwrap_or(Lv::Nil))
+    }
+
+    /// What a function gave, as data.
+    fn data(&self, found: &Lv) -> Result<Value, Fault> {
+        from_lua(found, &self.host.handles.borrow()).map_err(|error| fault_of(&error, None, None, &self.stack))
+    }
+
     /// Runs one of the prelude's functions under the budget of an action and judges what came of it.
     pub(super) fn run(
         &mut self,
         context: &mut ActionContext,
-        prepare: impl FnOnce(&Trusted) -> Result<(Function, MultiValue)>,
-    ) -> std::result::Result<MultiValue, Fault> {
+        prepare: impl FnOnce(&Trusted) -> LuaResult<(Function, MultiValue)>,
+    ) -> Result<MultiValue, Fault> {
         if self.dead {
             return Err(Fault::new("the script machine was thrown away; try again"));
         }
@@ -331,7 +349,7 @@ impl Vm {
     }
 
     /// Brings the handles up to the context's state; gives the prelude's function that has to be told, if any.
-    fn sync(&self, context: &mut ActionContext) -> Result<Option<(Function, MultiValue)>> {
+    fn sync(&self, context: &mut ActionContext) -> LuaResult<Option<(Function, MultiValue)>> {
         if std::mem::replace(&mut context.machine, self.number) != self.number {
             context.state.renew_identity();
         }
@@ -501,29 +519,6 @@ impl Machine for Vm {
         }
     }
 
-    #[cfg(not(feature = "continuations"))]
-    fn begin_keeping(&mut self) -> Option<KeepPlace> {
-        None
-    }
-
-    #[cfg(not(feature = "continuations"))]
-    fn go_on(&mut self, _: &mut ActionContext, _: &(dyn Any + Send + Sync), _: &Rolled) -> bool {
-        false
-    }
-
-    #[cfg(not(feature = "continuations"))]
-    fn begin_exploring(&mut self) -> Option<Fingerprint> {
-        None
-    }
-
-    #[cfg(not(feature = "continuations"))]
-    fn end_exploring(&mut self) {}
-
-    #[cfg(not(feature = "continuations"))]
-    fn kept(&self) -> Option<Vec<u8>> {
-        None
-    }
-
     fn discard(&mut self) {
         self.dead = true;
     }
@@ -543,7 +538,7 @@ impl Machine for Vm {
         self.full = used + bytes / 2;
     }
 
-    fn call(&mut self, context: &mut ActionContext, call: &Call) -> std::result::Result<Value, Fault> {
+    fn call(&mut self, context: &mut ActionContext, call: &Call) -> Result<Value, Fault> {
         let (lua, host) = (self.lua.clone(), self.host.clone());
         self.run(context, |trusted| {
             let handles = host.handles.borrow();
@@ -570,8 +565,7 @@ impl Machine for Vm {
         .and_then(|found| {
             let found = found.into_iter().next().unwrap_or(Lv::Nil);
             if matches!(call, Call::Derived { .. }) {
-                return from_lua(&found, &self.host.handles.borrow())
-                    .map_err(|error| fault_of(&error, None, None, &self.stack));
+                return self.data(&found);
             }
             // A stop is an outcome by itself.
             if context.stop.is_some() {
@@ -587,30 +581,23 @@ impl Machine for Vm {
         !self.declarations.entries.iter().any(|entry| entry.key || entry.tie) && !context.seats.values().any(acts)
     }
 
-    fn run_on(&mut self, context: &mut ActionContext) -> std::result::Result<(), Fault> {
+    fn run_on(&mut self, context: &mut ActionContext) -> Result<(), Fault> {
         self.run(context, |trusted| Ok((trusted.run_on.clone(), MultiValue::new()))).map(|_| ())
     }
 
-    fn look(&mut self, context: &mut ActionContext, call: &Call) -> std::result::Result<Value, Fault> {
+    fn look(&mut self, context: &mut ActionContext, call: &Call) -> Result<Value, Fault> {
         self.reading(context, |vm, context| vm.call(context, call))
     }
 
-    fn explain(
-        &mut self,
-        context: &mut ActionContext,
-        entity: EntityId,
-        name: &str,
-    ) -> std::result::Result<Explanation, Fault> {
+    fn explain(&mut self, context: &mut ActionContext, entity: EntityId, name: &str) -> Result<Explanation, Fault> {
         self.reading(context, |vm, context| {
             vm.host.terms.borrow_mut().clear();
-            let (lua, host) = (vm.lua.clone(), vm.host.clone());
-            let found = vm.run(context, |trusted| {
-                let handle = host.handles.borrow().handle(entity).cloned();
-                Ok((trusted.derived.clone(), (handle, name, true).into_lua_multi(&lua)?))
-            })?;
-            let found = found.into_iter().next().unwrap_or(Lv::Nil);
-            let value =
-                from_lua(&found, &vm.host.handles.borrow()).map_err(|error| fault_of(&error, None, None, &vm.stack))?;
+            let found = vm.first_of(
+                context,
+                |trusted| &trusted.derived,
+                |lua, handles| (handles.handle(entity).cloned(), name, true).into_lua_multi(lua),
+            )?;
+            let value = vm.data(&found)?;
             Ok(Explanation {
                 title: format!("{}: {}", context.title(entity), readable_name(name)),
                 value: context.words(&value),
@@ -620,7 +607,7 @@ impl Machine for Vm {
         })
     }
 
-    fn sheet(&mut self, context: &mut ActionContext, entity: EntityId) -> std::result::Result<Lines, Fault> {
+    fn sheet(&mut self, context: &mut ActionContext, entity: EntityId) -> Result<Lines, Fault> {
         let Some(found) = context.state.entity(entity) else {
             return Err(Fault::new(format!("{entity} is not there")));
         };
@@ -641,11 +628,7 @@ impl Machine for Vm {
         self.laid_out(context, entity, |trusted| &trusted.sheet, "sheet")
     }
 
-    fn overview(
-        &mut self,
-        context: &mut ActionContext,
-        entities: &[EntityId],
-    ) -> std::result::Result<Vec<Lines>, Fault> {
+    fn overview(&mut self, context: &mut ActionContext, entities: &[EntityId]) -> Result<Vec<Lines>, Fault> {
         let mut of = |vm: &mut Vm, entity: &EntityId| {
             let Some(found) = context.state.entity(*entity) else {
                 return Err(Fault::new(format!("{entity} is not there")));
@@ -658,66 +641,51 @@ impl Machine for Vm {
         self.in_one_budget(|vm| entities.iter().map(|entity| of(vm, entity)).collect())
     }
 
-    fn view(&mut self, context: &mut ActionContext, name: &str, seat: &str) -> std::result::Result<Lines, Fault> {
+    fn view(&mut self, context: &mut ActionContext, name: &str, seat: &str) -> Result<Lines, Fault> {
         if self.declarations.views.iter().all(|view| *view.name != *name) {
             return Err(Fault::new(format!("there is no view `{name}`")));
         }
-        self.lines(context, &format!("the view `{name}`"), |lua, _, trusted| {
-            Ok((trusted.view.clone(), (name, seat).into_lua_multi(lua)?))
-        })
+        let whose = format!("the view `{name}`");
+        self.lines(context, &whose, |trusted| &trusted.view, |lua, _| (name, seat).into_lua_multi(lua))
     }
 
-    fn prompt(
-        &mut self,
-        context: &mut ActionContext,
-        about: Option<EntityId>,
-        seat: &str,
-    ) -> std::result::Result<String, Fault> {
+    fn prompt(&mut self, context: &mut ActionContext, about: Option<EntityId>, seat: &str) -> Result<String, Fault> {
         if !self.declarations.prompt {
             return Ok(String::new());
         }
         self.reading(context, |vm, context| {
-            let (lua, host) = (vm.lua.clone(), vm.host.clone());
-            let found = vm.run(context, |trusted| {
-                let about = about.and_then(|about| host.handles.borrow().handle(about).cloned());
-                Ok((trusted.prompt.clone(), (about, seat).into_lua_multi(&lua)?))
-            })?;
-            Ok(match found.into_iter().next() {
-                Some(Lv::String(text)) => text.to_string_lossy().to_string(),
-                _ => String::new(),
-            })
+            let found = vm.first_of(
+                context,
+                |trusted| &trusted.prompt,
+                |lua, handles| (about.and_then(|about| handles.handle(about).cloned()), seat).into_lua_multi(lua),
+            )?;
+            Ok(text_in(&found).unwrap_or_default())
         })
     }
 
-    fn worth(&mut self, context: &mut ActionContext, seat: &str) -> std::result::Result<Option<i64>, Fault> {
+    fn worth(&mut self, context: &mut ActionContext, seat: &str) -> Result<Option<i64>, Fault> {
         if !self.declarations.value {
             return Ok(None);
         }
         let found = self.reading(context, |vm, context| {
-            let lua = vm.lua.clone();
-            vm.run(context, |trusted| Ok((trusted.measure.clone(), ("value", seat).into_lua_multi(&lua)?)))
+            vm.first_of(context, |trusted| &trusted.measure, |lua, _| ("value", seat).into_lua_multi(lua))
         })?;
-        match found.into_iter().next().as_ref().and_then(whole_of) {
-            Some(worth) => Ok(Some(worth)),
-            None => Err(Fault::new("`value` in play.luau must return a whole number")),
-        }
+        whole_of(&found).map(Some).ok_or_else(|| Fault::new("`value` in play.luau must return a whole number"))
     }
 
-    fn result(&mut self, context: &mut ActionContext) -> std::result::Result<Option<String>, Fault> {
+    fn result(&mut self, context: &mut ActionContext) -> Result<Option<String>, Fault> {
         if !self.declarations.result {
             return Ok(None);
         }
         let name = self.result_name.clone();
         let found = self.known_or_worked_out(context, &name, |vm, context| {
-            let lua = vm.lua.clone();
-            let found = vm.run(context, |trusted| Ok((trusted.measure.clone(), "result".into_lua_multi(&lua)?)))?;
-            match found.into_iter().next() {
-                Some(Lv::String(text)) => Ok(Value::Text(Arc::from(text.to_string_lossy()))),
-                None | Some(Lv::Nil) => Ok(Value::None),
-                Some(other) => Err(Fault::new(format!(
-                    "`result` in play.luau must return a text or nil, not a {}",
-                    sort_of(&other)
-                ))),
+            match vm.first_of(context, |trusted| &trusted.measure, |lua, _| "result".into_lua_multi(lua))? {
+                Lv::String(text) => Ok(Value::Text(Arc::from(text.to_string_lossy()))),
+                Lv::Nil => Ok(Value::None),
+                other => {
+                    let found = sort_of(&other);
+                    Err(Fault::new(format!("`result` in play.luau must return a text or nil, not a {found}")))
+                }
             }
         })?;
         Ok(found.as_text().map(str::to_string))
@@ -737,18 +705,12 @@ impl Machine for Vm {
         hits
     }
 
-    fn statistics(
-        &mut self,
-        context: &mut ActionContext,
-        labels: &[&Arc<str>],
-    ) -> std::result::Result<Vec<i64>, Fault> {
+    fn statistics(&mut self, context: &mut ActionContext, labels: &[&Arc<str>]) -> Result<Vec<i64>, Fault> {
         let mut of = |vm: &mut Vm, label: &Arc<str>| {
             let found = vm.known_or_worked_out(context, label, |vm, context| {
-                let lua = vm.lua.clone();
                 let found =
-                    vm.run(context, |trusted| Ok((trusted.statistic.clone(), (&**label).into_lua_multi(&lua)?)))?;
-                let found = found.into_iter().next().as_ref().and_then(whole_of);
-                found.map(Value::Int).ok_or_else(|| {
+                    vm.first_of(context, |trusted| &trusted.statistic, |lua, _| (&**label).into_lua_multi(lua))?;
+                whole_of(&found).map(Value::Int).ok_or_else(|| {
                     Fault::new(format!("the statistic `{label}` in play.luau must return a whole number"))
                 })
             })?;
@@ -770,12 +732,7 @@ impl Machine for Vm {
                             Ok((trusted.may_act.clone(), (&*free.name, &**seat).into_lua_multi(&lua)?))
                         })?;
                         let mut values = values.into_iter();
-                        let open = values.next().unwrap_or(Lv::Nil);
-                        let reason = match values.next() {
-                            Some(Lv::String(reason)) => Some(reason.to_string_lossy().to_string()),
-                            _ => None,
-                        };
-                        Ok((open, reason))
+                        Ok((values.next().unwrap_or(Lv::Nil), values.next().as_ref().and_then(text_in)))
                     });
                     let (enabled, reason) = match found {
                         Ok((Lv::Nil, _)) => continue,
@@ -799,7 +756,7 @@ impl Machine for Vm {
         })
     }
 
-    fn policy_act(&mut self, context: &mut ActionContext) -> std::result::Result<Option<PolicyAct>, Fault> {
+    fn policy_act(&mut self, context: &mut ActionContext) -> Result<Option<PolicyAct>, Fault> {
         if self.declarations.acting.is_empty() || self.declarations.free.is_empty() {
             return Ok(None);
         }
@@ -822,17 +779,13 @@ impl Machine for Vm {
                 continue;
             }
             let found = self.reading(context, |vm, context| {
-                let lua = vm.lua.clone();
-                let values = vm.run(context, |trusted| {
-                    let acts = lua.create_sequence_from(open.iter().copied())?;
-                    Ok((trusted.policy_act.clone(), (&*policy, &*seat, acts).into_lua_multi(&lua)?))
-                })?;
-                match values.into_iter().next() {
-                    Some(Lv::String(name)) => Ok(Some(name.to_string_lossy().to_string())),
-                    _ => Ok(None),
-                }
+                vm.first_of(
+                    context,
+                    |trusted| &trusted.policy_act,
+                    |lua, _| (&*policy, &*seat, lua.create_sequence_from(open.iter().copied())?).into_lua_multi(lua),
+                )
             })?;
-            let Some(name) = found else { continue };
+            let Some(name) = text_in(&found) else { continue };
             if !open.contains(&name.as_str()) {
                 return Err(Fault::new(format!("the policy {policy} takes the free act `{name}`, which is not open")));
             }
@@ -841,7 +794,7 @@ impl Machine for Vm {
         Ok(None)
     }
 
-    fn renew_keys(&mut self, context: &mut ActionContext) -> std::result::Result<(), Fault> {
+    fn renew_keys(&mut self, context: &mut ActionContext) -> Result<(), Fault> {
         let is_computed = |what: &str| self.declarations.entries.iter().any(|known| known.key && *known.name == *what);
         let agenda = context.state.agenda().entries();
         let computed: Vec<Entry> = agenda.filter(|entry| is_computed(&entry.what)).cloned().collect();
@@ -868,7 +821,7 @@ impl Machine for Vm {
         Ok(())
     }
 
-    fn settle_tie(&mut self, context: &mut ActionContext, first: EntryId) -> std::result::Result<EntryId, Fault> {
+    fn settle_tie(&mut self, context: &mut ActionContext, first: EntryId) -> Result<EntryId, Fault> {
         let Some(entry) = context.state.agenda().get(first).cloned() else { return Ok(first) };
         if !self.declarations.entries.iter().any(|known| known.tie && known.name == entry.what) {
             return Ok(first);
@@ -883,14 +836,15 @@ impl Machine for Vm {
         if tied.len() < 2 {
             return Ok(first);
         }
-        let (lua, host) = (self.lua.clone(), self.host.clone());
-        let found = self.run(context, |trusted| {
-            Ok((trusted.tie.clone(), entry_tables(&lua, &tied, &host.handles.borrow())?.into_lua_multi(&lua)?))
-        })?;
+        let found = self.first_of(
+            context,
+            |trusted| &trusted.tie,
+            |lua, handles| entry_tables(lua, &tied, handles)?.into_lua_multi(lua),
+        )?;
         if context.stop.is_some() {
             return Ok(first);
         }
-        let place = found.into_iter().next().and_then(|place| usize::try_from(whole_of(&place)?).ok());
+        let place = whole_of(&found).and_then(|place| usize::try_from(place).ok());
         match place.and_then(|place| tied.get(place.wrapping_sub(1))) {
             Some(entry) => Ok(entry.id),
             None => {
@@ -901,12 +855,7 @@ impl Machine for Vm {
         }
     }
 
-    fn creation(
-        &mut self,
-        context: &mut ActionContext,
-        part: CreationPart,
-        argument: &Value,
-    ) -> std::result::Result<Value, Fault> {
+    fn creation(&mut self, context: &mut ActionContext, part: CreationPart, argument: &Value) -> Result<Value, Fault> {
         if !self.declarations.creation.contains(&part) {
             return Err(Fault::new(format!("creation.luau of this ruleset has no `{}`", part.name())));
         }
@@ -925,11 +874,15 @@ impl Machine for Vm {
                 }
                 _ => found.next().unwrap_or(Lv::Nil),
             };
-            from_lua(&found, &vm.host.handles.borrow()).map_err(|error| fault_of(&error, None, None, &vm.stack))
+            vm.data(&found)
         })
     }
 
-    fn convert(&mut self, context: &mut ActionContext, former: &Former) -> std::result::Result<(), Fault> {
+    fn convert(&mut self, context: &mut ActionContext, former: &Former) -> Result<(), Fault> {
         self.run_conversion(context, former)
     }
+}
+
+fn text_in(found: &Lv) -> Option<String> {
+    found.as_string().map(|text| text.to_string_lossy().to_string())
 }

@@ -6,14 +6,13 @@ use std::sync::Arc;
 use super::comparison::Comparison;
 use super::former::Former;
 use crate::play::Game;
-use crate::play::action::{Cause, Done};
-use crate::play::reload::{InForce, Passed, Swap, patch_between};
+use crate::play::action::{Cause, Done, events_of};
+use crate::play::reload::{InForce, Passed, Swap, notices, patch_between, seat_people};
 use crate::play::undo::{Op, UndoReport};
 use crate::play::{
-    ActionContext, Driver, Event, Fault, Happening, Migration, MigrationError, MigrationFate, MigrationNote, Refusal,
-    Ruleset, Slot,
+    ActionContext, Driver, Fault, Migration, MigrationError, MigrationFate, MigrationNote, Refusal, Ruleset, Slot,
 };
-use crate::state::{Audience, Orphans, State, Value};
+use crate::state::{Orphans, State, Value};
 
 /// Rules that are to come into force at the next boundary.
 #[derive(Clone, Debug)]
@@ -116,10 +115,7 @@ impl Game {
         let orphans = Orphans::Shelve { parts: &parts };
         let converted = state.converted(from.schema(), to.schema(), orphans);
         let (mut new, _) = converted.map_err(|message| MigrationError::Fault(Fault::new(message)))?;
-        let known_hook = |hook: &str| {
-            to.hooks().iter().any(|known| **known == *hook) || to.items().iter().any(|item| *item.id == *hook)
-        };
-        let belongings = new.sort_belongings(&|what| to.has_entry(what), &known_hook);
+        let belongings = new.sort_belongings(&|what| to.has_entry(what), &|hook| to.has_holder(hook));
         let mut notes = Vec::new();
         let switches = self.switches_under(to, &mut new, &mut notes);
         let seats = self.seats_under(to, &mut notes);
@@ -217,22 +213,9 @@ impl Game {
     /// Seats by name: new ones are played by people, and so are those whose policy is not there.
     fn seats_under(&self, to: &Ruleset, notes: &mut Vec<MigrationNote>) -> BTreeMap<Arc<str>, Driver> {
         let mut seats = self.context.seats.clone();
-        for seat in to.seats().keys() {
-            seats.entry(Arc::from(&**seat)).or_insert(Driver::Human);
-        }
-        for (seat, driver) in &mut seats {
-            if let Driver::Policy(policy) = driver
-                && !to.policies().contains(policy)
-            {
-                let text = format!("has no policy `{policy}` there: it is asked now");
-                notes.push(MigrationNote {
-                    fate: MigrationFate::Decide,
-                    topic: format!("seat {seat}"),
-                    text,
-                    rule: None,
-                });
-                *driver = Driver::Human;
-            }
+        for (seat, policy) in seat_people(&mut seats, to) {
+            let (topic, text) = (format!("seat {seat}"), format!("has no policy `{policy}` there: it is asked now"));
+            notes.push(MigrationNote { fate: MigrationFate::Decide, topic, text, rule: None });
         }
         seats
     }
@@ -278,19 +261,8 @@ impl Game {
         let to_see = [MigrationFate::Breach, MigrationFate::Decide];
         let notes = migration.notes.iter().filter(|note| to_see.contains(&note.fate));
         lines.extend(notes.map(|note| format!("{}: {}", note.topic, note.text)));
-        let events: Vec<Event> = lines
-            .into_iter()
-            .enumerate()
-            .map(|(n, text)| Event {
-                action: number,
-                n: n as u32,
-                audience: Audience::Everybody,
-                happening: Happening::Notice { text },
-            })
-            .collect();
-        for event in &events {
-            self.tell(event.clone());
-        }
+        let events = events_of(number, &notices(&lines));
+        events.iter().for_each(|event| self.tell(event));
         let cause = Cause::Rules {
             ruleset: to.id().to_string(),
             layers: to.extra_layers().to_vec(),
@@ -299,12 +271,7 @@ impl Game {
         };
         let seq = Some(self.take_seq());
         self.idle = 0;
-        self.history.push(Done {
-            seq,
-            events: events.into_iter().collect(),
-            swap: Some(Box::new(swap)),
-            ..Done::new(number, cause, before)
-        });
+        self.history.push(Done { seq, events, swap: Some(Box::new(swap)), ..Done::new(number, cause, before) });
     }
 
     /// Takes a change of rules back, whole.

@@ -7,7 +7,8 @@ mod former;
 
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::de::IntoDeserializer as _;
+use serde::{Deserialize, Serialize};
 
 use super::{Fault, Ruleset, Session};
 
@@ -44,7 +45,7 @@ pub struct MigrationNote {
 }
 
 /// What becomes of a thing under other rules.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -110,16 +111,8 @@ fn reasons(notes: &[MigrationNote]) -> String {
 
 impl MigrationFate {
     pub(crate) fn named(name: &str) -> Option<MigrationFate> {
-        Some(match name {
-            "refused" => MigrationFate::Refused,
-            "breach" => MigrationFate::Breach,
-            "decide" => MigrationFate::Decide,
-            "carried" => MigrationFate::Carried,
-            "defaulted" => MigrationFate::Defaulted,
-            "returned" => MigrationFate::Returned,
-            "dormant" => MigrationFate::Dormant,
-            _ => return None,
-        })
+        let found: Result<_, serde::de::value::Error> = MigrationFate::deserialize(name.into_deserializer());
+        found.ok()
     }
 
     /// The word for it in a table.

@@ -17,10 +17,10 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         let context = b.context()?;
         let handles = b.handles.borrow();
         let what = entry_named(b, context, &what)?;
-        let key = key_of(context, &key)?;
+        let key = read_key(context, &key)?;
         let every = match step {
             Lv::Nil => None,
-            step => Some(Box::new(key_of(context, &step)?)),
+            step => Some(Box::new(read_key(context, &step)?)),
         };
         let owner = match owner {
             Lv::Nil => None,
@@ -47,7 +47,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
     host_function!(lua, host, table, "rekey", |_, b, (entry, key): (Lv, Lv)| {
         let context = b.context()?;
         let id = entry_arg(context, &entry, "rb.rekey")?;
-        let key = key_of(context, &key)?;
+        let key = read_key(context, &key)?;
         charge_search(context);
         hold(TOLD)?;
         context.rekey(id, key).map_err(stopped)
@@ -118,7 +118,8 @@ fn entry_arg(context: &mut ActionContext, entry: &Lv, what: &str) -> Result<Entr
     }
 }
 
-fn key_of(context: &mut ActionContext, value: &Lv) -> Result<Key> {
+/// A key as a script gives it.
+pub(in crate::script) fn read_key(context: &mut ActionContext, value: &Lv) -> Result<Key> {
     let places = match value {
         Lv::Table(list) => {
             let items: Vec<Lv> = list.sequence_values().take(Key::PLACES + 1).collect::<Result<_>>()?;
@@ -131,11 +132,6 @@ fn key_of(context: &mut ActionContext, value: &Lv) -> Result<Key> {
         Some(Err(error)) => Err(fault(context, error.to_string())),
         None => Err(fault(context, "a key is a whole number or a list of them")),
     }
-}
-
-/// Reads a key that a ruleset's function worked out.
-pub(in crate::script) fn read_key(context: &mut ActionContext, value: &Lv) -> Result<Key> {
-    key_of(context, value)
 }
 
 /// Agenda entries as a script sees them.

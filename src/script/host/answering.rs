@@ -12,11 +12,11 @@ use super::{HostState, NO_GAME, message_of};
 use crate::play::{ActionContext, Answerer, AskKind, By, Limits, Misfit, Options, Places, Shape, Stop};
 
 /// What the prelude is told of who answers.
-const READER: c_int = 0;
-const POLICY: c_int = 1;
-const DEFAULT: c_int = 2;
-const KNOWN: c_int = 3;
-const TAPE: c_int = 4;
+const READER: ffi::lua_Integer = 0;
+const POLICY: ffi::lua_Integer = 1;
+const DEFAULT: ffi::lua_Integer = 2;
+const KNOWN: ffi::lua_Integer = 3;
+const TAPE: ffi::lua_Integer = 4;
 
 /// ask(kind, question, seat, what the question is about, topic): who answers it, with the id of the policy if it is one, or the
 /// id of the option that the tape names.
@@ -40,25 +40,18 @@ pub(super) unsafe extern "C-unwind" fn ask(state: *mut lua_State) -> c_int {
                 context.answerer(seat, asked).map_err(|stop| message_of(&stop).to_string())
             }
         };
-        match answerer {
-            Ok(Answerer::Reader) => ffi::lua_pushinteger(state, READER as ffi::lua_Integer),
-            Ok(Answerer::Default) => ffi::lua_pushinteger(state, DEFAULT as ffi::lua_Integer),
-            Ok(Answerer::Known) => ffi::lua_pushinteger(state, KNOWN as ffi::lua_Integer),
-            Ok(Answerer::Tape(option)) => {
-                ffi::lua_pushinteger(state, TAPE as ffi::lua_Integer);
-                if let Some(id) = option {
-                    ffi::lua_pushlstring(state, id.as_ptr().cast(), id.len());
-                    return 2;
-                }
-            }
-            Ok(Answerer::Policy(policy)) => {
-                ffi::lua_pushinteger(state, POLICY as ffi::lua_Integer);
-                ffi::lua_pushlstring(state, policy.as_ptr().cast(), policy.len());
-                return 2;
-            }
+        let (who, id) = match answerer {
+            Ok(Answerer::Reader) => (READER, None),
+            Ok(Answerer::Default) => (DEFAULT, None),
+            Ok(Answerer::Known) => (KNOWN, None),
+            Ok(Answerer::Tape(option)) => (TAPE, option),
+            Ok(Answerer::Policy(policy)) => (POLICY, Some(policy)),
             Err(message) => return raise(state, message),
-        }
-        1
+        };
+        ffi::lua_pushinteger(state, who);
+        let Some(id) = id else { return 1 };
+        ffi::lua_pushlstring(state, id.as_ptr().cast(), id.len());
+        2
     }
 }
 
@@ -151,49 +144,38 @@ impl Options for Listed<'_> {
     }
 }
 
-/// An answer as the prelude gives it.
-enum Given<'a> {
-    One(usize),
-    Many(Vec<usize>),
-    Points(Vec<i64>),
-    Number(i64),
-    Yes(bool),
-    Text(&'a str),
-    Nothing,
-}
-
-/// `count`: how many options the question has.
-unsafe fn given<'a>(state: *mut lua_State, at: c_int, kind: AskKind, count: usize) -> Given<'a> {
+/// An answer as the prelude gives it; nothing if it is none. `count`: how many options the question has; `numbers` holds the
+/// numbers of a list.
+unsafe fn given<'a>(
+    state: *mut lua_State,
+    at: c_int,
+    kind: AskKind,
+    count: usize,
+    numbers: &'a mut (Vec<i64>, Vec<usize>),
+) -> Option<Places<'a>> {
+    let place = |n: i64| usize::try_from(n - 1).ok();
     unsafe {
-        match (kind, ffi::lua_type(state, at)) {
-            (_, ffi::LUA_TBOOLEAN) => Given::Yes(ffi::lua_toboolean(state, at) != 0),
-            (_, ffi::LUA_TSTRING) => text(state, at).map_or(Given::Nothing, Given::Text),
-            (AskKind::Choose, ffi::LUA_TNUMBER) => match whole(state, at).and_then(|n| usize::try_from(n - 1).ok()) {
-                Some(place) => Given::One(place),
-                None => Given::Nothing,
-            },
-            (_, ffi::LUA_TNUMBER) => whole(state, at).map_or(Given::Nothing, Given::Number),
+        Some(match (kind, ffi::lua_type(state, at)) {
+            (_, ffi::LUA_TBOOLEAN) => Places::Yes(ffi::lua_toboolean(state, at) != 0),
+            (_, ffi::LUA_TSTRING) => Places::Text(text(state, at)?),
+            (AskKind::Choose, ffi::LUA_TNUMBER) => Places::One(place(whole(state, at)?)?),
+            (_, ffi::LUA_TNUMBER) => Places::Number(whole(state, at)?),
             (_, ffi::LUA_TTABLE) => {
                 // One more than there can be fits no question.
-                let length = ffi::lua_objlen(state, at).min(count + 1);
-                let mut numbers = Vec::with_capacity(length);
-                for place in 1..=length {
+                for place in 1..=ffi::lua_objlen(state, at).min(count + 1) {
                     ffi::lua_rawgeti(state, at, place as ffi::lua_Integer);
                     let n = whole(state, -1);
                     pop(state, 1);
-                    match n {
-                        Some(n) => numbers.push(n),
-                        None => return Given::Nothing,
-                    }
+                    numbers.0.push(n?);
                 }
                 if kind == AskKind::Allot {
-                    return Given::Points(numbers);
+                    return Some(Places::Points(&numbers.0));
                 }
-                let places: Option<Vec<usize>> = numbers.into_iter().map(|n| usize::try_from(n - 1).ok()).collect();
-                places.map_or(Given::Nothing, Given::Many)
+                numbers.1 = numbers.0.iter().map(|n| place(*n)).collect::<Option<_>>()?;
+                Places::Many(&numbers.1)
             }
-            _ => Given::Nothing,
-        }
+            _ => return None,
+        })
     }
 }
 
@@ -212,8 +194,8 @@ pub(super) unsafe extern "C-unwind" fn answered(state: *mut lua_State) -> c_int 
     }
 }
 
-/// The numbers by which the prelude names who gave an answer.
-const BY_ONLY: i64 = 3;
+/// The number by which the prelude says that only one answer was possible.
+pub(super) const BY_ONLY: i64 = 3;
 
 /// Whether a question may be about the value: nothing, or an entity that is there.
 unsafe fn is_about(state: *mut lua_State, at: c_int, host: &HostState) -> bool {
@@ -271,9 +253,10 @@ unsafe fn check_answer(state: *mut lua_State) -> std::result::Result<bool, Strin
         let listed = is_list(6);
         let list = if listed { 6 } else { 7 };
         let count = if is_list(list) { ffi::lua_objlen(state, list) } else { 0 };
-        let given = given(state, 3, kind, count);
+        let mut numbers = (Vec::new(), Vec::new());
+        let given = given(state, 3, kind, count, &mut numbers);
         let opened = match (&given, ffi::lua_toboolean(state, 5)) {
-            (Given::One(at), 1) => Some(*at),
+            (Some(Places::One(at)), 1) => Some(*at),
             _ => None,
         };
         let options = Listed { state, host, list: if listed { 6 } else { 0 }, opened };
@@ -287,15 +270,7 @@ unsafe fn check_answer(state: *mut lua_State) -> std::result::Result<bool, Strin
                 return Err(words(context.fault(message)));
             }
         };
-        let checked = match &given {
-            Given::One(at) => shape.check(&options, Places::One(*at)),
-            Given::Many(places) => shape.check(&options, Places::Many(places)),
-            Given::Points(points) => shape.check(&options, Places::Points(points)),
-            Given::Number(n) => shape.check(&options, Places::Number(*n)),
-            Given::Yes(yes) => shape.check(&options, Places::Yes(*yes)),
-            Given::Text(text) => shape.check(&options, Places::Text(text)),
-            Given::Nothing => Err(Misfit::Kind),
-        };
+        let checked = given.map_or(Err(Misfit::Kind), |given| shape.check(&options, given));
         let by = whole(state, 4).unwrap_or_default();
         if let Err(misfit) = checked {
             let label = |at: usize| options.label(context, at);
@@ -323,9 +298,9 @@ unsafe fn check_answer(state: *mut lua_State) -> std::result::Result<bool, Strin
             pop(state, 1);
             context.open_seat(text_field(state, 2, Name::Seat)).map_err(words)?;
         }
-        if let (AskKind::Choose, Given::One(at)) = (kind, &given)
+        if let (AskKind::Choose, Some(Places::One(at))) = (kind, given)
             && context.observers.wants_card()
-            && let Some(card) = chosen_card(state, context, listed, *at)
+            && let Some(card) = chosen_card(state, context, listed, at)
         {
             context.answered(Arc::from(text_field(state, 2, Name::Seat)), card);
         }

@@ -34,7 +34,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
             }
         };
         hold_change()?;
-        context.write(id, field, value, why).map_err(stopped)?;
+        context.write(id, field, value, None, why).map_err(stopped)?;
         handles.forget_field(rules.schema(), id, field)
     });
     // A field whose value is a table.
@@ -82,10 +82,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
     host_function!(lua, host, table, "each", |lua, b, kind: Lv| {
         let context = b.context()?;
         context.may_go_on().map_err(stopped)?;
-        let name = text_arg(context, &kind, "the name of a kind")?;
-        let Some(kind) = context.rules.schema().kind_named(&name) else {
-            return Err(no_kind(context, &name));
-        };
+        let kind = kind_arg(context, &kind, "the name of a kind")?;
         context.observers.observe(&Op::ReadPopulation { query: Query::Kind(kind), state: &context.state });
         let handles = b.handles.borrow();
         charge(i64::from(context.state.ids()) / 8);
@@ -164,19 +161,13 @@ pub(in crate::script) fn entity_arg(
         Lv::Table(table) => handles.id_of(table),
         _ => None,
     };
-    match found {
-        Some(id) => Ok(id),
-        None => Err(fault(
-            context,
-            format!(
-                "{what} takes an entity that is there, not {}",
-                match value {
-                    Lv::Table(_) => "a table or an entity that has been taken away",
-                    other => other.type_name(),
-                }
-            ),
-        )),
-    }
+    found.ok_or_else(|| {
+        let found = match value {
+            Lv::Table(_) => "a table or an entity that has been taken away",
+            other => other.type_name(),
+        };
+        fault(context, format!("{what} takes an entity that is there, not {found}"))
+    })
 }
 
 /// Counts what a change is to the host: an entry of its journal, and an event. It counts where nobody listens, too, so that a

@@ -27,18 +27,16 @@ use mlua::{Error, Lua, Result, Table, Value as Lv};
 use super::conversion::{from_lua, sort_of, text_of};
 use super::handles::{Handles, Reads};
 use super::upvalues::Assigner;
-pub(super) use agenda::{entry_tables, read_key};
-pub(super) use entities::entity_arg;
-#[cfg(feature = "continuations")]
-#[cfg(feature = "continuations")]
-pub(super) use stack::begin_reads;
-pub(crate) use stack::current_place;
-pub(super) use stack::is_handle;
-pub(super) use stack::{fill_fields, filling, number_of};
-
 use crate::dice::Dice;
 use crate::play::{ActionContext, DicePosition, MASTER, Stop, Term};
 use crate::state::Audience;
+
+pub(super) use agenda::{entry_tables, read_key};
+pub(super) use entities::entity_arg;
+#[cfg(feature = "continuations")]
+pub(super) use stack::begin_reads;
+pub(crate) use stack::current_place;
+pub(super) use stack::{fill_fields, filling, is_handle, number_of};
 
 /// What the host's functions share: the game that is being run, and the handles of its entities.
 #[derive(Default)]

@@ -7,7 +7,7 @@ use super::super::conversion::{from_lua, text_of, whole_of};
 use super::super::field_names::Name;
 use super::super::handles::Handles;
 use super::super::sandbox::{charge, hold};
-use super::answering::by_of;
+use super::answering::{BY_ONLY, by_of};
 use super::{ASKED, HostState, MOST_NAMED, OPTION, audience_arg, fault, fill, host_function, stopped, text_arg};
 use crate::play::{
     ActionContext, Answer, Ask, AskKind, Asked, Asking, By, Choice, DicePosition, Happening, Limits, Op, Question,
@@ -177,8 +177,6 @@ const OPEN: u8 = 4;
 const CLOSED: u8 = 5;
 /// What is told where the tape did not fit: somebody else answers.
 const AGAIN_ASKED: u8 = 6;
-/// The number by which the prelude says that only one answer was possible.
-const BY_ONLY: i64 = 3;
 
 /// The prelude names the kinds of questions by their places in [`AskKind::ALL`], from 1.
 impl FromLua for AskKind {

@@ -24,7 +24,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
             let rules = context.rules.clone();
             for (field, value) in given {
                 hold_change()?;
-                context.write(known, field, value, None).map_err(stopped)?;
+                context.write(known, field, value, None, None).map_err(stopped)?;
                 handles.forget_field(rules.schema(), known, field)?;
             }
             return Ok((handles.handle(known).cloned(), false));

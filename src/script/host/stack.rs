@@ -100,8 +100,7 @@ pub(super) fn running_host<'a>() -> Option<&'a HostState> {
 
 /// The host state and the game that is lent at the moment.
 pub(super) fn lent<'a>(state: *mut lua_State) -> Option<(&'a HostState, &'a mut ActionContext)> {
-    // SAFETY: `with_host` sets the pointer for as long as its borrow of the host state lasts, on this thread only.
-    let host = unsafe { HOST.get().as_ref() }?;
+    let host = running_host()?;
     let context = host.lent()?;
     MACHINE.set(state);
     Some((host, context))
@@ -109,9 +108,7 @@ pub(super) fn lent<'a>(state: *mut lua_State) -> Option<(&'a HostState, &'a mut 
 
 /// Whether the table at this address is the handle of an entity.
 pub(in crate::script) fn is_handle(address: usize) -> bool {
-    // SAFETY: as in `lent`.
-    let host = unsafe { HOST.get().as_ref() };
-    host.and_then(|host| host.handles.try_borrow().ok()?.id_at(address)).is_some()
+    running_host().and_then(|host| host.handles.try_borrow().ok()?.id_at(address)).is_some()
 }
 
 /// Raises an error in the script. Nothing that has a destructor may live in the caller.
@@ -295,7 +292,8 @@ unsafe fn write_field(state: *mut lua_State, by: Option<f64>) -> std::result::Re
         }
     };
     hold_change().map_err(|error| error.to_string())?;
-    let plain = !matches!(value, Value::Ratio(..) | Value::List(_) | Value::Map(_)) && unsafe { !is_token(state, 5) };
+    let plain = !matches!(value, Value::Ratio(..) | Value::List(_) | Value::Map(_))
+        && unsafe { ffi::lua_type(state, 5) } != ffi::LUA_TLIGHTUSERDATA;
     if plain && value == Value::Int(0) {
         // A script may give a zero with a sign, which the state does not hold: so no handle holds it.
         unsafe {
@@ -306,9 +304,9 @@ unsafe fn write_field(state: *mut lua_State, by: Option<f64>) -> std::result::Re
     match by {
         Some(by) => {
             let why = unsafe { text(state, 6) }.map(kept_text).transpose()?;
-            context.write_sum(id, field, value, by as i64, why).map_err(words)?;
+            context.write(id, field, value, Some(by as i64), why).map_err(words)?;
         }
-        None => context.write(id, field, value, None).map_err(words)?,
+        None => context.write(id, field, value, None, None).map_err(words)?,
     }
     host.reads.note(id, field);
     Ok(plain)
@@ -560,10 +558,6 @@ pub(in crate::script) fn entry_of(token: &Lv) -> Option<EntryId> {
         Lv::LightUserData(token) => Some(EntryId(token.0 as usize as u32)),
         _ => None,
     }
-}
-
-unsafe fn is_token(state: *mut lua_State, at: c_int) -> bool {
-    unsafe { ffi::lua_type(state, at) == ffi::LUA_TLIGHTUSERDATA }
 }
 
 /// entry_metatable(metatable): what tokens do in arithmetic and comparisons.
