@@ -7,10 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use super::action::{Cause, Done};
 use super::migration::Pending;
-use super::prepared::Prepared;
-use super::save::{SavedOpen, replay};
+use super::save::SavedOpen;
 use super::{DicePosition, DiceSource, Driver, Edit, Ruleset, Session, Setup, Slot, StartError};
-use crate::ruleset::{ContentHash, Library};
+use crate::ruleset::ContentHash;
 use crate::state::{EntityId, State, Value, readable_name};
 
 /// Where a game stands behind the last action that was done: what is under way, what waits, and where the dice stand.
@@ -146,18 +145,6 @@ impl Session {
         Ok(session)
     }
 
-    /// A game before its first action, for a tape to be played.
-    pub(crate) fn before_its_start(rules: &Arc<Ruleset>, mut setup: Setup) -> Result<Session, StartError> {
-        // Seats and policies of rules that came later are put back when those are in force.
-        setup.seats.retain(|seat, driver| {
-            let known = |policy: &Arc<str>| rules.policies().contains(policy);
-            rules.seats().contains_key(&**seat) && !matches!(driver, Driver::Policy(policy) if !known(policy))
-        });
-        let mut game = Prepared::new(rules, setup)?.game();
-        game.open = None;
-        Ok(Session::of(game, rules.clone()))
-    }
-
     /// Plays recorded actions again, each by the rules that were in force.
     ///
     /// # Errors
@@ -165,39 +152,9 @@ impl Session {
     /// The first action that goes another way than it was recorded.
     pub(crate) fn replay(&mut self, part: &Arc<[Done]>, find: &mut FindRules<'_>) -> Result<(), String> {
         self.game_mut().context.strict = true;
-        let played = self.replay_through(part, find);
+        let played = self.replay_through(part, &mut |hash, _, _| find(hash));
         self.game_mut().context.strict = false;
         played
-    }
-
-    fn replay_through(&mut self, part: &Arc<[Done]>, find: &mut FindRules<'_>) -> Result<(), String> {
-        let mut from = 0;
-        loop {
-            let changes_rules = |done: &Done| matches!(done.cause, Cause::Reload { .. } | Cause::Rules { .. });
-            let to = part[from..].iter().position(changes_rules).map_or(part.len(), |at| from + at);
-            let shared = part.clone();
-            self.lend(move |game, vm| replay(game, vm, &shared[from..to])).map_err(|error| error.to_string())??;
-            let Some(done) = part.get(to) else { return Ok(()) };
-            let known = self.game().history.len();
-            let wrong = |message: String| format!("action {}: {message}", done.number);
-            match &done.cause {
-                Cause::Reload { rules, .. } => {
-                    let rules = find(rules).map_err(wrong)?;
-                    self.reload(rules).map_err(|refusal| wrong(refusal.to_string()))?;
-                }
-                Cause::Rules { hash, .. } => {
-                    let rules = find(hash).map_err(wrong)?;
-                    self.go_over(&rules).map_err(|error| wrong(error.to_string()))?;
-                }
-                _ => {}
-            }
-            match self.game().history.len() > known {
-                true => self.game_mut().stamp_last(done),
-                // It led back to the rules in force.
-                false => self.game_mut().put_recorded(done),
-            }
-            from = to + 1;
-        }
     }
 
     /// Brings a game to where it stood behind its last action. Nothing that happened on the way is told.
@@ -248,10 +205,7 @@ impl Session {
         let game = self.game();
         let rules = match &game.first_rules {
             None => self.ruleset().clone(),
-            Some(first) => {
-                let files = first.files.iter().map(|(path, text)| (path.to_string(), text.to_string()));
-                Ruleset::load_by(self.ruleset().engine(), &Library::from_files(files), &first.ruleset, &first.layers)?
-            }
+            Some(first) => first.stacked.rules_of(self.ruleset().engine(), &first.files)?,
         };
         Ok((rules, (*game.setup).clone()))
     }

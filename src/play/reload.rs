@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::Game;
 use super::action::{Cause, Done, Open, events_of};
+use super::save::Stacked;
 use super::stream::Note;
 use super::undo::UndoReport;
 use super::{Driver, Happening, Refusal, Ruleset, Session};
@@ -49,8 +50,7 @@ pub(crate) struct InForce {
 /// The rules that a game began by, once others are in force.
 #[derive(Clone, Debug)]
 pub(crate) struct FirstRules {
-    pub ruleset: String,
-    pub layers: Vec<String>,
+    pub stacked: Stacked,
     pub files: BTreeMap<Arc<str>, Arc<str>>,
 }
 
@@ -169,13 +169,8 @@ impl Game {
 
     /// Remembers the rules that the game began by, before others come into force for the first time.
     pub(super) fn note_first_rules(&mut self, from: &Ruleset) {
-        self.first_rules.get_or_insert_with(|| {
-            Box::new(FirstRules {
-                ruleset: from.id().to_string(),
-                layers: from.extra_layers().to_vec(),
-                files: from.files(),
-            })
-        });
+        let first = || Box::new(FirstRules { stacked: Stacked::of(from), files: from.files() });
+        self.first_rules.get_or_insert_with(first);
     }
 
     /// Puts the entry of a reload behind what is done. Reloads with nothing between them are one, if each is plain: it left state,

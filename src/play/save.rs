@@ -107,7 +107,7 @@ pub(super) fn hash_of(bytes: &[u8]) -> String {
 
 /// A ruleset with the layers that a table put on it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Stacked {
+pub(crate) struct Stacked {
     ruleset: String,
     layers: Vec<String>,
 }
@@ -185,10 +185,7 @@ impl Session {
             queued: game.queued.iter().cloned().collect(),
             position: game.context.position(),
             first: game.first_rules.as_ref().map(|first| first.files.clone()),
-            began: game
-                .first_rules
-                .as_ref()
-                .map(|first| Stacked { ruleset: first.ruleset.clone(), layers: first.layers.clone() }),
+            began: game.first_rules.as_ref().map(|first| first.stacked.clone()),
             pending: game.pending.as_ref().map(|pending| SavedPending {
                 stacked: Stacked::of(&pending.rules),
                 hash: pending.rules.hash(),
@@ -244,14 +241,8 @@ impl Session {
         });
         let other =
             (hash != saved.hash).then(|| format!("; the files of {} have changed since it was saved", saved.ruleset));
-        // Seats and policies of rules that came later are put back when those are in force.
-        let mut setup = saved.setup.clone();
-        setup.seats.retain(|seat, driver| {
-            let known = |policy: &Arc<str>| rules.policies().contains(policy);
-            rules.seats().contains_key(&**seat) && !matches!(driver, Driver::Policy(policy) if !known(policy))
-        });
         let (seats, state) = (saved.setup.seats.clone(), saved.state.clone());
-        let mut session = Session::start(&rules, setup)?;
+        let mut session = Session::before_its_start(&rules, saved.setup.clone())?;
         if let Some(end) = &saved.end {
             end.mark_end(&mut saved.done);
         }
@@ -290,35 +281,38 @@ impl Session {
         self.lend(move |game, vm| reopen_last(game, vm, &saved)).map_err(|error| error.to_string())?
     }
 
-    /// Plays the tape, from one set of rules to the next; `end` is where it has to lead.
-    fn replay_all(&mut self, library: &Library, saved: Saved, end: Option<&SavedEnd>) -> Result<(), String> {
-        let engine = self.ruleset().engine();
-        let saved = Arc::new(saved);
-        let mut files = saved.first.clone().unwrap_or_else(|| self.ruleset().files());
+    /// A game before its first action, for a tape to be played.
+    pub(crate) fn before_its_start(rules: &Arc<Ruleset>, mut setup: Setup) -> Result<Session, StartError> {
+        // Seats and policies of rules that came later are put back when those are in force.
+        setup.seats.retain(|seat, driver| {
+            let known = |policy: &Arc<str>| rules.policies().contains(policy);
+            rules.seats().contains_key(&**seat) && !matches!(driver, Driver::Policy(policy) if !known(policy))
+        });
+        let mut session = Session::start(rules, setup)?;
+        session.game_mut().open = None;
+        Ok(session)
+    }
+
+    /// Plays recorded actions again, from one set of rules to the next.
+    ///
+    /// # Errors
+    ///
+    /// The first action that goes another way than it was recorded.
+    pub(super) fn replay_through(&mut self, part: &Arc<[Done]>, find: &mut RulesOf<'_>) -> Result<(), String> {
         let mut from = 0;
-        self.game_mut().context.strict = true;
-        self.game_mut().open = None;
         loop {
             let changes_rules = |done: &Done| matches!(done.cause, Cause::Reload { .. } | Cause::Rules { .. });
-            let to = saved.done[from..].iter().position(changes_rules).map_or(saved.done.len(), |at| from + at);
-            let shared = saved.clone();
-            self.lend(move |game, vm| replay(game, vm, &shared.done[from..to]))
-                .map_err(|error| error.to_string())??;
-            let Some(done) = saved.done.get(to) else { break };
+            let to = part[from..].iter().position(changes_rules).map_or(part.len(), |at| from + at);
+            let shared = part.clone();
+            self.lend(move |game, vm| replay(game, vm, &shared[from..to])).map_err(|error| error.to_string())??;
+            let Some(done) = part.get(to) else { return Ok(()) };
+            let (Cause::Reload { rules: hash, .. } | Cause::Rules { hash, .. }) = &done.cause else { return Ok(()) };
             let known = self.game().history.len();
+            let wrong = |message: String| format!("action {}: {message}", done.number);
+            let rules = find(hash, self.ruleset(), &done.cause).map_err(wrong)?;
             match &done.cause {
-                Cause::Reload { rules: hash, files: patch } => {
-                    apply(&mut files, patch);
-                    let rules = Stacked::of(self.ruleset()).rules_with(engine, library, hash, &files)?;
-                    self.reload(rules).map_err(|refusal| format!("action {}: {refusal}", done.number))?;
-                }
-                Cause::Rules { ruleset, layers, hash, files: patch } => {
-                    apply(&mut files, patch);
-                    let stacked = Stacked { ruleset: ruleset.clone(), layers: layers.clone() };
-                    let rules = stacked.rules_with(engine, library, hash, &files)?;
-                    self.go_over(&rules).map_err(|error| format!("action {}: {error}", done.number))?;
-                }
-                _ => {}
+                Cause::Rules { .. } => self.go_over(&rules).map_err(|error| wrong(error.to_string()))?,
+                _ => drop(self.reload(rules).map_err(|refusal| wrong(refusal.to_string()))?),
             }
             match self.game().history.len() > known {
                 true => self.game_mut().stamp_last(done),
@@ -327,6 +321,23 @@ impl Session {
             }
             from = to + 1;
         }
+    }
+
+    /// Plays the tape; `end` is where it has to lead.
+    fn replay_all(&mut self, library: &Library, mut saved: Saved, end: Option<&SavedEnd>) -> Result<(), String> {
+        let engine = self.ruleset().engine();
+        let mut files = saved.first.take().unwrap_or_else(|| self.ruleset().files());
+        self.game_mut().context.strict = true;
+        self.replay_through(&std::mem::take(&mut saved.done).into(), &mut |hash, now, cause| {
+            if let Cause::Reload { files: patch, .. } | Cause::Rules { files: patch, .. } = cause {
+                apply(&mut files, patch);
+            }
+            let stacked = match cause {
+                Cause::Rules { ruleset, layers, .. } => Stacked { ruleset: ruleset.clone(), layers: layers.clone() },
+                _ => Stacked::of(now),
+            };
+            stacked.rules_with(engine, library, hash, &files)
+        })?;
         if end.is_some_and(|end| !end.is_reached_by(self.game())) {
             return Err("its tape leads to another state than its checkpoint holds".into());
         }
@@ -338,6 +349,9 @@ impl Session {
         self.lend(move |game, vm| reopen_last(game, vm, &saved)).map_err(|error| error.to_string())?
     }
 }
+
+/// Finds rules by their hash, from those in force and from what came over them.
+type RulesOf<'f> = dyn FnMut(&str, &Ruleset, &Cause) -> Result<Arc<Ruleset>, String> + 'f;
 
 /// Larger numbers of actions, decisions and dice no game reaches.
 pub(super) const LARGEST_NUMBER: u32 = 1 << 30;
@@ -385,12 +399,12 @@ impl Saved {
 }
 
 impl Stacked {
-    fn of(rules: &Ruleset) -> Stacked {
+    pub fn of(rules: &Ruleset) -> Stacked {
         Stacked { ruleset: rules.id().to_string(), layers: rules.extra_layers().to_vec() }
     }
 
     /// Rules from the files that are kept in a saved game.
-    fn rules_of(
+    pub fn rules_of(
         &self,
         engine: &'static dyn Engine,
         files: &BTreeMap<Arc<str>, Arc<str>>,

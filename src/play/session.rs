@@ -817,11 +817,6 @@ impl Session {
         Session { game: Some(Box::new(game)), rules: self.rules.clone() }
     }
 
-    #[cfg(feature = "store")]
-    pub(super) fn of(game: Game, rules: Arc<Ruleset>) -> Session {
-        Session { game: Some(Box::new(game)), rules }
-    }
-
     pub(crate) fn game(&self) -> &Game {
         self.game.as_ref().expect("the game comes back from every loan")
     }
