@@ -5,6 +5,8 @@ mod bad;
 #[path = "hostile/families.rs"]
 mod families;
 mod parallel;
+#[path = "hostile/places.rs"]
+mod places;
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -371,6 +373,21 @@ fn families_of_scripts_are_contained() {
     assert!(wrong.is_empty(), "{} wrong: {wrong:#?}", wrong.len());
     // A generous bound, since tests share their machine and are not optimized: the budget is the thread's own time.
     assert!(times[0].0 < Duration::from_secs(20), "{:?}", times[0]);
+}
+
+/// Where scripts are reached otherwise: the fault names what was spent, and the game is as it was.
+#[test]
+fn every_other_place_is_contained() {
+    let _alone = ONE_AT_A_TIME.lock();
+    for place in places::all() {
+        for (name, body) in places::BODIES {
+            let begun = Instant::now();
+            let told = (place.reach)(&place.library(body));
+            assert!(told.contains("bad/") || told.contains("other/"), "{}, {name}: {told}", place.name);
+            assert!(told.contains("budget"), "{}, {name}: {told}", place.name);
+            assert!(begun.elapsed() < Duration::from_secs(20), "{}, {name}: {:?}", place.name, begun.elapsed());
+        }
+    }
 }
 
 /// Runs one script of a family in the places whose turn it is. Gives how long each took, and what was wrong.

@@ -434,15 +434,12 @@ fn simulation(rules: &Arc<Ruleset>, scenario: &str, trials: u64) -> Simulation {
         _ => setup.seat("players", policy("bold")).seat("foes", policy("careful")),
     };
     let variant = Variant::new(rules.id(), rules, setup).unwrap();
-    Simulation {
-        scenario: scenario.into(),
-        variants: vec![variant],
-        trials,
-        seed: 7,
-        until: None,
-        actions: 20_000,
-        memo: MemoUse::default(),
-    }
+    plan(variant, scenario, trials)
+}
+
+fn plan(variant: Variant, scenario: &str, trials: u64) -> Simulation {
+    let (scenario, variants) = (scenario.into(), vec![variant]);
+    Simulation { scenario, variants, trials, seed: 7, until: None, actions: 20_000, memo: MemoUse::default() }
 }
 
 fn run(simulation: &Simulation, threads: usize, shard: Option<Shard>) -> Findings {
@@ -519,16 +516,7 @@ fn rounds_are_counted_whoever_sits_there() {
     for (id, kind, field, last) in [("rbf", "combat", "round", 0), ("silent-winter", "clock", "segment", 6)] {
         let rules = rules(id);
         let variant = Variant::new(id, &rules, Setup::default()).unwrap();
-        let scenario = rules.default_scenario().unwrap().to_string();
-        let plan = Simulation {
-            scenario,
-            variants: vec![variant],
-            trials: 6,
-            seed: 3,
-            until: None,
-            actions: 20_000,
-            memo: MemoUse::default(),
-        };
+        let plan = Simulation { seed: 3, ..plan(variant, rules.default_scenario().unwrap(), 6) };
         let tally = run(&plan, 1, None).tallies.remove(0);
         let mut rounds = 0;
         for trial in 1..=6 {
@@ -562,15 +550,7 @@ fn games_that_fail_or_never_end_are_left_out_and_told() {
     let dicey = rules("dicey");
     let variant = Variant::new("dicey", &dicey, Setup::default()).unwrap();
     // The first card that is possible is `again`; nothing ends this game.
-    let mut plan = Simulation {
-        scenario: "one".into(),
-        variants: vec![variant],
-        trials: 3,
-        seed: 1,
-        until: None,
-        actions: 50,
-        memo: MemoUse::default(),
-    };
+    let mut plan = Simulation { seed: 1, actions: 50, ..plan(variant, "one", 3) };
     let found = run(&plan, 2, None);
     assert_eq!(found.tallies[0].trials, 0);
     assert_eq!(found.tallies[0].left_out.len(), 3);
@@ -808,15 +788,8 @@ fn what_is_made_in_secret_has_the_same_number_in_a_simulation_and_in_the_game_to
     let files = [("cards/ruleset.toml", manifest), ("cards/kinds.luau", kinds), ("cards/play.luau", play)];
     let rules = Ruleset::load(&Library::from_files(files), "cards").unwrap();
     let setup = Setup::table(Value::map::<&str>([])).seat("left", Driver::Absent);
-    let plan = Simulation {
-        scenario: "cards".into(),
-        variants: vec![Variant::new("one", &rules, setup).unwrap()],
-        trials: 2,
-        seed: 7,
-        until: None,
-        actions: 20,
-        memo: MemoUse::Never,
-    };
+    let plan = plan(Variant::new("one", &rules, setup).unwrap(), "cards", 2);
+    let plan = Simulation { actions: 20, memo: MemoUse::Never, ..plan };
     let tally = plan.run(1, None, None, &mut |_, _| true).unwrap().tallies.remove(0);
     let told = plan.replay(0, 1, &mut |_| ()).unwrap().unwrap();
     assert_eq!(tally.outcomes.keys().collect::<Vec<_>>(), [&told]);

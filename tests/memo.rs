@@ -18,11 +18,15 @@ fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 
-fn found(rules: &Arc<Ruleset>, setup: &Setup, scenario: &str, trials: u64, memo: MemoUse) -> Findings {
+fn plan(rules: &Arc<Ruleset>, setup: &Setup, scenario: &str, trials: u64, memo: MemoUse) -> Simulation {
     let variant = Variant::new("one", rules, setup.clone()).unwrap();
     let (scenario, variants) = (scenario.to_string(), vec![variant]);
     let seed = number("RISKBREAKER_MEMO_SEED").unwrap_or(11);
-    let plan = Simulation { scenario, variants, trials, seed, until: None, actions: 2_000, memo };
+    Simulation { scenario, variants, trials, seed, until: None, actions: 2_000, memo }
+}
+
+fn found(rules: &Arc<Ruleset>, setup: &Setup, scenario: &str, trials: u64, memo: MemoUse) -> Findings {
+    let plan = plan(rules, setup, scenario, trials, memo);
     let mut found = plan.run(1, None, None, &mut |_, _| true).unwrap_or_else(|error| panic!("{error}"));
     // Which limit ends a loop first, work or time, is the machine's: the place is the same.
     for out in found.tallies.iter_mut().flat_map(|tally| &mut tally.left_out) {
@@ -396,15 +400,7 @@ fn an_outcome_that_names_somebody_is_replayed() {
     let setup = setup.seat("left", Driver::Policy("hasty".into())).seat("right", Driver::Policy("hasty".into()));
     let found = check(&rules, &setup, "two", 400, "names");
     assert!(found.tallies[0].outcomes.keys().any(|outcome| outcome.ends_with("! ends it")));
-    let plan = Simulation {
-        scenario: "two".into(),
-        variants: vec![Variant::new("one", &rules, setup).unwrap()],
-        trials: 400,
-        seed: 11,
-        until: None,
-        actions: 2_000,
-        memo: MemoUse::Always,
-    };
+    let plan = plan(&rules, &setup, "two", 400, MemoUse::Always);
     let report = plan.memo_report(&AtomicBool::new(false)).unwrap().remove(0);
     assert!(report.not_recorded.iter().all(|row| !row.reason.contains("names an entity")), "{report:?}");
 }

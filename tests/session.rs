@@ -10,8 +10,12 @@ use riskbreaker::{Answer, DiceSource, Driver, Edit, Happening, Library, Remedy, 
 use std::path::Path;
 use std::sync::Arc;
 
+fn library() -> Library {
+    Library::open(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rulesets")).unwrap()
+}
+
 fn tug() -> Arc<Ruleset> {
-    let library = Library::open(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rulesets")).unwrap();
+    let library = library();
     Ruleset::load(&library, "tug").unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -169,7 +173,7 @@ fn a_greyed_card_is_refused_with_its_reason() {
 /// A bid above the bidder's limit is refused when all have bid, or when the game is loaded before.
 #[test]
 fn a_saved_game_is_read_again_between_an_answer_and_what_comes_of_it() {
-    let library = Library::open(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rulesets")).unwrap();
+    let library = library();
     let rules = Ruleset::load(&library, "auction").unwrap_or_else(|error| panic!("{error}"));
     let mut session = Session::start(&rules, Setup::default().seed(1)).unwrap();
     let load = |session: &Session| {
@@ -260,7 +264,7 @@ fn the_same_seed_gives_the_same_bytes() {
 fn a_saved_game_is_read_again_at_every_decision() {
     let setup = Setup::default().seed(3).seat("right", Driver::Policy("hasty".into())).switch("wins_at", 9);
     let mut session = Session::start(&tug(), setup).unwrap();
-    let library = Library::open(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rulesets")).unwrap();
+    let library = library();
     for turn in 0..40 {
         let Step::Ask = session.advance().unwrap() else { return };
         if turn == 2 {
@@ -514,7 +518,7 @@ fn a_typed_die_that_explodes_asks_for_the_next() {
     let pull =
         std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rulesets/tug/maneuvers/pull.luau"))
             .unwrap();
-    let library = Library::open(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rulesets")).unwrap();
+    let library = library();
     let wild = "id = \"wild\"\ntitle = \"Wild\"\nversion = \"1.0.0\"\n";
     let card = pull
         .replace("1d10", "1d10!")
@@ -854,7 +858,7 @@ fn what_a_program_answers_is_nobodys_decision_and_is_saved_with_the_game() {
     answer_all(&mut session, "right", true);
     assert_eq!(session.decisions(), decisions);
     assert_ne!(session.state_bytes(), before);
-    let library = Library::open(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rulesets")).unwrap();
+    let library = library();
     let loaded = Session::load(&library, &session.save()).unwrap();
     assert_eq!(loaded.state_bytes(), session.state_bytes());
     // One undo goes back to the last decision of the other side.
@@ -884,7 +888,7 @@ fn faces_that_are_pushed_fall_first_and_then_the_dice_of_the_seed() {
     answer_all(&mut session, "right", false);
     let _ = session.advance().unwrap();
     assert!(faces(&session).len() > 1, "the generator goes on");
-    let library = Library::open(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rulesets")).unwrap();
+    let library = library();
     assert_eq!(faces(&Session::load(&library, &session.save()).unwrap()), faces(&session));
     let mut typed = Session::start(&tug(), Setup::scenario("two").dice(DiceSource::Typed)).unwrap();
     assert!(typed.push_faces(&[1]).is_err());
@@ -908,15 +912,20 @@ fn a_fork_looks_ahead_and_touches_nothing() {
     }
 }
 
-/// No flipped bit makes another game of a saved one: it is refused, or it is the same game.
-#[test]
-fn a_damaged_save_is_refused() {
+/// A game in which the first card has been played.
+fn pulled_once() -> Session {
     let mut session = Session::start(&tug(), Setup::default().seed(3)).unwrap();
-    let library = Library::open(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rulesets")).unwrap();
     let _ = session.advance().unwrap();
     let card = session.questions()[0].id;
     session.answer(card, Answer::Choice("pull".into())).unwrap();
     let _ = session.advance().unwrap();
+    session
+}
+
+/// No flipped bit makes another game of a saved one: it is refused, or it is the same game.
+#[test]
+fn a_damaged_save_is_refused() {
+    let (session, library) = (pulled_once(), library());
     let text = session.save();
     let same = Session::load(&library, &format!("{text}\n")).unwrap();
     assert_eq!((same.state_bytes(), same.log()), (session.state_bytes(), session.log()));
@@ -939,12 +948,7 @@ fn a_damaged_save_is_refused() {
 /// What was forged with care is refused where it does not fit, and never ends the program.
 #[test]
 fn forged_saves_are_refused_with_a_sentence() {
-    let mut session = Session::start(&tug(), Setup::default().seed(3)).unwrap();
-    let library = Library::open(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rulesets")).unwrap();
-    let _ = session.advance().unwrap();
-    let card = session.questions()[0].id;
-    session.answer(card, Answer::Choice("pull".into())).unwrap();
-    let _ = session.advance().unwrap();
+    let (session, library) = (pulled_once(), library());
     // The format before had no checksums.
     let text = session.save().replace("\"format\":2", "\"format\":1");
     assert!(Session::load(&library, &text).is_ok());
@@ -1003,7 +1007,7 @@ fn every_ruleset_of_the_repository_loads() {
 }
 
 fn games() -> Library {
-    Library::open(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rulesets")).unwrap()
+    library()
 }
 
 #[test]
@@ -1149,7 +1153,7 @@ fn relations_hold(session: &Session, what: &str) {
 
 #[test]
 fn relations_and_what_lasts_survive_saves_undo_and_the_game_masters_hand() {
-    let library = Library::open(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rulesets")).unwrap();
+    let library = library();
     let rules = Ruleset::load(&library, "arena").unwrap_or_else(|error| panic!("{error}"));
     let (mut seen, mut removed) = (0, 0);
     for seed in 1..=6 {
@@ -1197,7 +1201,7 @@ fn relations_and_what_lasts_survive_saves_undo_and_the_game_masters_hand() {
 
 #[test]
 fn a_relation_is_on_both_sheets_and_its_ends_are_never_empty() {
-    let library = Library::open(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rulesets")).unwrap();
+    let library = library();
     let rules = Ruleset::load(&library, "arena").unwrap();
     let mut session = Session::start(&rules, Setup::scenario("pairs").seed(1)).unwrap();
     let _ = session.advance().unwrap();
