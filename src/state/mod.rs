@@ -1,11 +1,13 @@
 //! What exists in a game: entities of declared kinds with fields, as plain data.
 
 mod agenda;
+mod attachment;
 mod audience;
 mod change;
 mod convert;
 mod dormant;
 mod entity;
+mod game_state;
 mod numbers;
 mod readable_name;
 mod references;
@@ -16,14 +18,14 @@ mod weight;
 
 pub(crate) use agenda::Agenda;
 pub use agenda::{Due, Entry, EntryId, Key, KeyError};
+pub(crate) use attachment::{Attachment, AttachmentId};
 pub use audience::{Audience, AudienceRule};
 pub(crate) use change::Change;
 pub use convert::Converted;
 pub(crate) use convert::Orphans;
 pub(crate) use dormant::Dormant;
-pub(crate) use entity::Belongings;
-pub(crate) use entity::MOST_ENTRIES;
-pub(crate) use entity::{Attachment, AttachmentId, Entity, Stale, State};
+pub(crate) use entity::Entity;
+pub(crate) use game_state::{Belongings, MOST_ENTRIES, Stale, State};
 pub(crate) use numbers::Number;
 pub use readable_name::readable_name;
 pub(crate) use schema::ENDING;

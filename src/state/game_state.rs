@@ -1,0 +1,937 @@
+mod journal;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde::{Deserialize, Serialize};
+
+use super::numbers::{Counter, Number, Numbered, Numbers};
+use super::references::References;
+use super::{
+    Agenda, Attachment, AttachmentId, Audience, Change, Dormant, Entity, EntityId, Entry, EntryId, FieldId, Key,
+    KindId, Schema, Value,
+};
+
+/// The whole state of a game, as plain data.
+///
+/// Only its own methods change it; each change is noted in a journal with its inverse, until it is taken out with
+/// [`State::settle`] or taken back with [`State::rollback`].
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct State {
+    /// In the order of making; the place of a removed entity stays empty.
+    entities: Vec<Option<Entity>>,
+    /// The seed of the numbers of what is made in secret. Without one, everything is numbered in the order of making.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    secret_numbers: Option<u64>,
+    /// The numbers, where they are not the places: from when the first entity is made in secret.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    numbers: Option<Box<Numbers>>,
+    /// The same for agenda entries and attachments, from when the first of them belongs to a secret entity.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    entry_numbers: Option<Box<Counter>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    attachment_numbers: Option<Box<Counter>>,
+    agenda: Agenda,
+    attachments: BTreeMap<AttachmentId, Attachment>,
+    next_entry: u32,
+    next_attachment: u32,
+    outcome: Option<String>,
+    /// Hooks, items, cards, entries and free acts that the game master leaves out, by name.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    left_out: BTreeSet<Arc<str>>,
+    /// What has no place in the schema in force.
+    #[serde(default, skip_serializing_if = "Dormant::is_empty")]
+    dormant: Dormant,
+    #[serde(skip)]
+    journal: Vec<Change>,
+    /// What changed behind the back of the script machine that mirrors this state.
+    #[serde(skip)]
+    stale: Vec<Stale>,
+    /// Told apart from every other state of the process, so that a mirror knows whose it is.
+    #[serde(skip, default = "next_identity")]
+    identity: u64,
+    /// Hashes of who is there and of what is attached to them, until that changes.
+    #[serde(skip)]
+    population: Option<(u32, u64)>,
+    #[serde(skip)]
+    attached: Option<u64>,
+    /// How often anything about its entities has changed.
+    #[serde(skip)]
+    moves: u64,
+    /// Changes are not noted in the journal: they cannot be taken back.
+    #[serde(skip)]
+    unjournaled: bool,
+    /// Bytes of the values that were written since this was last set to 0, by a rough count.
+    #[serde(skip)]
+    pub written: usize,
+    /// Who refers to whom, from when somebody asks until something changes that it is not told.
+    #[serde(skip)]
+    references: Option<Box<References>>,
+}
+
+/// Most entries that an agenda holds, and most entities of a game, removed ones included.
+pub const MOST_ENTRIES: usize = 10_000;
+pub const MOST_ENTITIES: usize = 1_000_000;
+
+/// Something that a mirror of the state has to read again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stale {
+    Field(EntityId, FieldId),
+    /// It came, or went, or came back.
+    Entity(EntityId),
+    Attachments,
+}
+
+/// What other rules did to the agenda and the attachments of a state.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Belongings {
+    pub entries_kept: Vec<Entry>,
+    pub attachments_kept: Vec<(AttachmentId, Attachment)>,
+    /// Names of what was kept aside and is there again.
+    pub returned: Vec<Arc<str>>,
+}
+
+/// The counter of entries or attachments. It is begun with the first one that not everybody may see, where secrets are numbered
+/// apart. `before`: how many there were.
+fn counter<'c>(
+    counter: &'c mut Option<Box<Counter>>,
+    (of, seed): (Numbered, Option<u64>),
+    before: u32,
+    audience: &Audience,
+) -> Option<&'c mut Counter> {
+    if counter.is_none() && !audience.is_everybody() {
+        *counter = seed.map(|seed| Box::new(Counter::new(of, seed, before)));
+    }
+    counter.as_deref_mut()
+}
+
+/// Takes the last number of entries or attachments back.
+fn take_number_back(counter: &mut Option<Box<Counter>>, numbered: Option<Number>) {
+    if let (Some(one), Some(number)) = (counter.as_deref_mut(), numbered) {
+        one.take_back(number);
+        if one.is_plain() {
+            *counter = None;
+        }
+    }
+}
+
+fn hash_of(feed: impl FnOnce(&mut DefaultHasher)) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    feed(&mut hasher);
+    hasher.finish()
+}
+
+fn next_identity() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+impl Clone for State {
+    /// Copies the data; the copy has an identity and an empty journal of its own.
+    fn clone(&self) -> State {
+        State {
+            entities: self.entities.clone(),
+            secret_numbers: self.secret_numbers,
+            numbers: self.numbers.clone(),
+            entry_numbers: self.entry_numbers.clone(),
+            attachment_numbers: self.attachment_numbers.clone(),
+            agenda: self.agenda.clone(),
+            attachments: self.attachments.clone(),
+            next_entry: self.next_entry,
+            next_attachment: self.next_attachment,
+            outcome: self.outcome.clone(),
+            left_out: self.left_out.clone(),
+            dormant: self.dormant.clone(),
+            journal: Vec::new(),
+            stale: Vec::new(),
+            identity: next_identity(),
+            population: self.population,
+            attached: self.attached,
+            moves: self.moves,
+            unjournaled: false,
+            written: self.written,
+            references: None,
+        }
+    }
+
+    /// The same, where room is left from before.
+    fn clone_from(&mut self, other: &State) {
+        let mut entities = std::mem::take(&mut self.entities);
+        entities.clone_from(&other.entities);
+        let mut agenda = std::mem::take(&mut self.agenda);
+        agenda.clone_from(&other.agenda);
+        let mut journal = std::mem::take(&mut self.journal);
+        journal.clear();
+        *self = State {
+            entities,
+            secret_numbers: other.secret_numbers,
+            numbers: other.numbers.clone(),
+            entry_numbers: other.entry_numbers.clone(),
+            attachment_numbers: other.attachment_numbers.clone(),
+            agenda,
+            attachments: other.attachments.clone(),
+            next_entry: other.next_entry,
+            next_attachment: other.next_attachment,
+            outcome: other.outcome.clone(),
+            left_out: other.left_out.clone(),
+            dormant: other.dormant.clone(),
+            journal,
+            stale: Vec::new(),
+            identity: next_identity(),
+            population: other.population,
+            attached: other.attached,
+            moves: other.moves,
+            unjournaled: false,
+            written: other.written,
+            references: None,
+        };
+    }
+}
+
+impl PartialEq for State {
+    fn eq(&self, other: &State) -> bool {
+        self.entities == other.entities
+            && self.secret_numbers == other.secret_numbers
+            && self.numbers == other.numbers
+            && self.entry_numbers == other.entry_numbers
+            && self.attachment_numbers == other.attachment_numbers
+            && self.agenda == other.agenda
+            && self.attachments == other.attachments
+            && self.next_entry == other.next_entry
+            && self.next_attachment == other.next_attachment
+            && self.outcome == other.outcome
+            && self.left_out == other.left_out
+            && self.dormant == other.dormant
+    }
+}
+
+impl State {
+    pub fn new() -> State {
+        State { identity: next_identity(), ..State::default() }
+    }
+
+    /// Numbers what is made in secret apart from all else, see [`Numbers`]; for a state in which nothing was made yet.
+    pub(crate) fn number_secrets_apart(&mut self, seed: u64) {
+        self.secret_numbers = Some(seed);
+    }
+
+    /// Forgets how much was made in secret, for a copy that is made for somebody who may not know it.
+    pub(crate) fn forget_secret_numbers(&mut self, unseen: impl Fn(&Audience) -> bool) {
+        self.secret_numbers = self.secret_numbers.map(|_| 0);
+        let numbers = self.numbers.iter_mut().map(|numbers| numbers.counter_mut());
+        let others = [&mut self.entry_numbers, &mut self.attachment_numbers];
+        let counters = numbers.chain(others.into_iter().flatten().map(|counter| &mut **counter));
+        counters.for_each(|counter| counter.forget(&unseen));
+    }
+
+    /// Where an entity stands in the order of making.
+    #[inline]
+    fn place(&self, id: EntityId) -> Option<usize> {
+        match &self.numbers {
+            None => (id.0 as usize).checked_sub(1),
+            Some(numbers) => numbers.place(id),
+        }
+    }
+
+    /// The number of the entity at a place.
+    #[inline]
+    fn id_at(&self, place: usize) -> EntityId {
+        let counted = EntityId(place as u32 + 1);
+        self.numbers.as_ref().map_or(counted, |numbers| numbers.id(place).unwrap_or(counted))
+    }
+
+    fn slot(&self, id: EntityId) -> Option<&Option<Entity>> {
+        self.entities.get(self.place(id)?)
+    }
+
+    // Reading
+
+    #[inline]
+    pub fn entity(&self, id: EntityId) -> Option<&Entity> {
+        self.slot(id)?.as_ref()
+    }
+
+    /// The value of a field; `None` if the entity is gone or its kind has no such field.
+    #[inline]
+    pub fn field(&self, id: EntityId, field: FieldId) -> Option<&Value> {
+        self.entity(id)?.fields.get(field.0 as usize)
+    }
+
+    /// All entities in the order of their making.
+    pub fn entities(&self) -> impl Iterator<Item = (EntityId, &Entity)> {
+        let all = self.entities.iter().enumerate();
+        all.filter_map(|(place, entity)| Some((self.id_at(place), entity.as_ref()?)))
+    }
+
+    /// The entities with ids up to this one, in the order of their making. What is made in secret has larger ids.
+    pub fn entities_up_to(&self, id: u32) -> impl Iterator<Item = (EntityId, &Entity)> {
+        let places = if self.numbers.is_none() { id as usize } else { self.entities.len() };
+        let first = self.entities.iter().enumerate().take(places);
+        let there = first.filter_map(|(place, entity)| Some((self.id_at(place), entity.as_ref()?)));
+        there.filter(move |(found, _)| found.0 <= id)
+    }
+
+    /// The entities with larger ids than this one, in the order of their making.
+    pub fn entities_after(&self, id: u32) -> impl Iterator<Item = (EntityId, &Entity)> {
+        let places = if self.numbers.is_none() { id as usize } else { 0 };
+        let later = self.entities.iter().enumerate().skip(places);
+        let there = later.filter_map(|(place, entity)| Some((self.id_at(place), entity.as_ref()?)));
+        there.filter(move |(found, _)| found.0 > id)
+    }
+
+    fn references(&mut self) -> &References {
+        if self.references.is_none() {
+            self.references = Some(Box::new(References::new(self.entities())));
+        }
+        self.references.as_deref().expect("it was just made")
+    }
+
+    /// The entities of a kind in the order of their making.
+    pub fn of_kind(&mut self, kind: KindId) -> Vec<EntityId> {
+        let found = self.references().of_kind(kind).collect();
+        self.in_order(found)
+    }
+
+    /// The entities of a kind that refer to an entity through a field, in the order of their making.
+    pub fn referring(&mut self, kind: KindId, field: FieldId, to: EntityId) -> Vec<EntityId> {
+        let found = self.references().to(to, kind, field).collect();
+        self.in_order(found)
+    }
+
+    /// Entities in the order of their making, of such as stand in the order of their ids.
+    fn in_order(&self, mut ids: Vec<EntityId>) -> Vec<EntityId> {
+        if self.numbers.is_some() {
+            ids.sort_by_key(|id| self.order(*id));
+        }
+        ids
+    }
+
+    /// What entities are sorted by, so that they stand in the order of their making.
+    pub fn order(&self, id: EntityId) -> Option<usize> {
+        self.place(id)
+    }
+
+    /// The relations that go when an entity goes, and those that go with them; what stands on another one comes first.
+    pub fn relations_of(&mut self, schema: &Schema, id: EntityId) -> Vec<EntityId> {
+        let ends: Vec<(KindId, FieldId)> = schema.relation_ends().collect();
+        let mut found = vec![id];
+        let mut at = 0;
+        while let Some(one) = found.get(at).copied() {
+            for (kind, end) in &ends {
+                for relation in self.referring(*kind, *end, one) {
+                    if !found.contains(&relation) {
+                        found.push(relation);
+                    }
+                }
+            }
+            at += 1;
+        }
+        found.remove(0);
+        found.reverse();
+        found
+    }
+
+    /// Whether it could be the state of a game under this schema: for a state that comes from outside.
+    pub(crate) fn fits(&self, schema: &Schema) -> bool {
+        let is_there = |id: EntityId| self.entity(id).is_some();
+        let known = |entity: &Entity| {
+            let kind = schema.kinds.get(entity.kind.0 as usize);
+            kind.is_some_and(|kind| kind.fields.len() == entity.fields.len())
+        };
+        let numbered = |numbers: &Numbers| {
+            self.secret_numbers.is_some() && numbers.count() == self.entities.len() && numbers.are_sound()
+        };
+        let gave = |counter: &Option<Box<Counter>>, numbered: Option<Number>| match (counter, numbered) {
+            (_, None) => true,
+            (Some(counter), Some(number)) => counter.gave(number),
+            (None, Some(_)) => false,
+        };
+        let counters = [(&self.entry_numbers, Numbered::Entries), (&self.attachment_numbers, Numbered::Attachments)];
+        let counters = counters.into_iter().all(|(counter, of)| {
+            counter.as_ref().is_none_or(|counter| self.secret_numbers.is_some() && counter.is_sound(of))
+        });
+        let entities = counters
+            && self.entities.len() <= MOST_ENTITIES
+            && self.numbers.as_deref().is_none_or(numbered)
+            && self.entities().all(|(_, entity)| known(entity));
+        // What refers to something may be looked at only now.
+        let fields = |entity: &Entity| {
+            let kind = schema.kind(entity.kind);
+            Value::must_fit(&entity.fields).is_ok()
+                && (0..).zip(&entity.fields).all(|(at, value)| kind.check(FieldId(at), value, schema, self).is_ok())
+        };
+        let values = |value: &Value| {
+            let mut there = true;
+            value.each_entity(&mut |id| there &= is_there(id));
+            there && Value::must_fit(std::slice::from_ref(value)).is_ok()
+        };
+        let mut in_order = self.agenda.entries().zip(self.agenda.entries().skip(1));
+        entities
+            && self.entities().all(|(_, entity)| fields(entity))
+            && self.agenda.entries().len() <= MOST_ENTRIES
+            && self.agenda.entries().all(|entry| {
+                (1..=self.next_entry).contains(&entry.id.0)
+                    && entry.owner.is_none_or(is_there)
+                    && values(&entry.args)
+                    && gave(&self.entry_numbers, entry.numbered)
+            })
+            && in_order.all(|(one, next)| (&one.key, one.id) < (&next.key, next.id))
+            && self.attachments.iter().all(|(id, attachment)| {
+                (1..=self.next_attachment).contains(&id.0)
+                    && is_there(attachment.owner)
+                    && values(&attachment.data)
+                    && gave(&self.attachment_numbers, attachment.numbered)
+            })
+            && self.next_entry.max(self.next_attachment) < u32::MAX / 2
+    }
+
+    /// How many ids have been given out.
+    pub fn ids(&self) -> u32 {
+        self.entities.len() as u32
+    }
+
+    /// How many of them are counted, those that everybody knows of: all but the numbers of what was made in secret.
+    pub fn public_ids(&self) -> u32 {
+        self.numbers.as_ref().map_or(self.ids(), |numbers| numbers.public())
+    }
+
+    /// How much was made for each audience: what further numbers depend on.
+    pub(crate) fn made_in_secret(&self) -> impl Iterator<Item = u32> {
+        let entities = self.numbers.iter().map(|numbers| numbers.counter());
+        let others = [&self.entry_numbers, &self.attachment_numbers].into_iter().flatten();
+        entities.chain(others.map(|counter| &**counter)).flat_map(|counter| counter.counts())
+    }
+
+    /// A hash of who is there among the first entities, up to an id: ids and kinds.
+    #[inline]
+    pub fn population_hash(&mut self, up_to: u32) -> u64 {
+        match self.population {
+            Some((of, known)) if of == up_to => known,
+            _ => self.hash_population(up_to),
+        }
+    }
+
+    #[cold]
+    fn hash_population(&mut self, up_to: u32) -> u64 {
+        let hash = hash_of(|hasher| {
+            self.entities_up_to(up_to).for_each(|(id, entity)| (id, entity.kind).hash(hasher));
+        });
+        self.population = Some((up_to, hash));
+        hash
+    }
+
+    /// An entity has come or gone: the hash is another one, if it is about that one.
+    fn forget_population(&mut self, id: EntityId) {
+        self.population = self.population.filter(|(up_to, _)| *up_to < id.0);
+    }
+
+    /// A hash of what is attached to them, and of the number of the next attachment.
+    #[inline]
+    pub fn attachments_hash(&mut self) -> u64 {
+        match self.attached {
+            Some(known) => known,
+            None => self.hash_attachments(),
+        }
+    }
+
+    #[cold]
+    fn hash_attachments(&mut self) -> u64 {
+        let hash = hash_of(|hasher| {
+            self.next_attachment.hash(hasher);
+            self.attachments.iter().for_each(|attachment| attachment.hash(hasher));
+        });
+        self.attached = Some(hash);
+        hash
+    }
+
+    /// What the game master leaves out, by name.
+    pub fn left_out(&self) -> &BTreeSet<Arc<str>> {
+        &self.left_out
+    }
+
+    pub fn agenda(&self) -> &Agenda {
+        &self.agenda
+    }
+
+    /// In the order of attaching.
+    pub fn attachments(&self) -> &BTreeMap<AttachmentId, Attachment> {
+        &self.attachments
+    }
+
+    /// What the game ended with.
+    pub fn outcome(&self) -> Option<&str> {
+        self.outcome.as_deref()
+    }
+
+    /// How many entries and attachments have been numbered so far.
+    pub(crate) fn counters(&self) -> (u32, u32) {
+        (self.next_entry, self.next_attachment)
+    }
+
+    pub fn identity(&self) -> u64 {
+        self.identity
+    }
+
+    /// How often anything about its entities has changed; a copy counts on from there.
+    pub fn moves(&self) -> u64 {
+        self.moves
+    }
+
+    /// What is kept aside, since the rules in force have no place for it.
+    pub(crate) fn dormant(&self) -> &Dormant {
+        &self.dormant
+    }
+
+    pub(crate) fn dormant_mut(&mut self) -> &mut Dormant {
+        &mut self.dormant
+    }
+
+    /// Takes an entity out of its place, and gives back its agenda entries and attachments. Not noted in the journal.
+    pub(super) fn take_out(&mut self, id: EntityId) -> (Vec<Entry>, Vec<(AttachmentId, Attachment)>) {
+        self.population = None;
+        self.attached = None;
+        let entries = self.agenda.take_all(|entry| entry.owner == Some(id));
+        let attached = self.attachments.iter().filter(|(_, attachment)| attachment.owner == id).map(|(id, _)| *id);
+        let attached: Vec<AttachmentId> = attached.collect();
+        let attachments = attached.into_iter().filter_map(|id| Some((id, self.attachments.remove(&id)?))).collect();
+        self.moves += 1;
+        self.references = None;
+        self.put(id, None);
+        (entries, attachments)
+    }
+
+    /// Puts an entity into its old place. Not noted in the journal.
+    pub(super) fn put_back(&mut self, id: EntityId, entity: Entity) {
+        self.population = None;
+        self.attached = None;
+        self.moves += 1;
+        self.references = None;
+        self.put(id, Some(entity));
+    }
+
+    #[inline]
+    fn slot_mut(&mut self, id: EntityId, field: FieldId) -> Option<&mut Value> {
+        self.moves += 1;
+        let place = self.place(id)?;
+        self.entities.get_mut(place)?.as_mut()?.fields.get_mut(field.0 as usize)
+    }
+
+    fn put(&mut self, id: EntityId, entity: Option<Entity>) {
+        if let Some(slot) = self.place(id).and_then(|place| self.entities.get_mut(place)) {
+            *slot = entity;
+        }
+    }
+
+    /// Keeps aside what the rules in force do not know by name, and takes back what they do know and was kept aside, if its
+    /// owner is there. Not noted in the journal.
+    pub(crate) fn sort_belongings(
+        &mut self,
+        entries: &dyn Fn(&str) -> bool,
+        hooks: &dyn Fn(&str) -> bool,
+    ) -> Belongings {
+        self.population = None;
+        self.attached = None;
+        let entries_kept = self.agenda.take_all(|entry| !entries(&entry.what));
+        let mut sorted = Belongings { entries_kept, ..Belongings::default() };
+        let unknown = self.attachments.iter().filter(|(_, attachment)| !hooks(&attachment.hook));
+        for id in unknown.map(|(id, _)| *id).collect::<Vec<_>>() {
+            sorted.attachments_kept.extend(self.attachments.remove(&id).map(|attachment| (id, attachment)));
+        }
+        let there = |state: &State, owner: Option<EntityId>| owner.is_none_or(|owner| state.entity(owner).is_some());
+        for entry in std::mem::take(&mut self.dormant.entries) {
+            if entries(&entry.what) && there(self, entry.owner) {
+                sorted.returned.push(entry.what.clone());
+                self.agenda.insert(entry);
+            } else {
+                self.dormant.entries.push(entry);
+            }
+        }
+        for (id, attachment) in std::mem::take(&mut self.dormant.attachments) {
+            if hooks(&attachment.hook) && there(self, Some(attachment.owner)) {
+                sorted.returned.push(attachment.hook.clone());
+                self.attachments.insert(id, attachment);
+            } else {
+                self.dormant.attachments.insert(id, attachment);
+            }
+        }
+        self.dormant.entries.extend(sorted.entries_kept.iter().cloned());
+        self.dormant.attachments.extend(sorted.attachments_kept.iter().cloned());
+        sorted
+    }
+
+    /// A copy in which every entity is made anew. It has an identity and an empty journal of its own.
+    pub(crate) fn rebuilt(&self, mut make: impl FnMut(EntityId, &Entity) -> Option<Entity>) -> State {
+        let mut state = self.clone();
+        state.moves += 1;
+        for (at, slot) in state.entities.iter_mut().enumerate() {
+            if let Some(entity) = slot {
+                *slot = make(self.id_at(at), entity);
+            }
+        }
+        state
+    }
+
+    /// Lets the state share no text with another one, nor with the rules: see [`Value::apart`].
+    pub(crate) fn set_apart(&mut self) {
+        let fields = self.entities.iter_mut().flatten().flat_map(|entity| &mut entity.fields);
+        let data = self.attachments.values_mut().map(|attachment| &mut attachment.data);
+        fields.chain(data).for_each(|value| *value = value.apart());
+        self.agenda.set_apart();
+    }
+
+    /// Lets every mirror read the whole state again: what goes with it, such as who sits where, has changed.
+    pub fn renew_identity(&mut self) {
+        self.identity = next_identity();
+    }
+
+    /// What changed other than through a script, since the last call.
+    pub fn take_stale(&mut self) -> Vec<Stale> {
+        std::mem::take(&mut self.stale)
+    }
+
+    /// Whether anything changed other than through a script.
+    pub fn is_stale(&self) -> bool {
+        !self.stale.is_empty()
+    }
+
+    /// Tells a mirror that a field was changed by the host itself.
+    pub fn note_stale(&mut self, entity: EntityId, field: FieldId) {
+        self.stale.push(Stale::Field(entity, field));
+    }
+
+    /// Tells a mirror that an entity came or was taken away by the host itself.
+    pub fn note_gone(&mut self, entity: EntityId) {
+        self.stale.push(Stale::Entity(entity));
+    }
+
+    /// Tells a mirror that attachments were changed by the host itself.
+    pub fn note_attachments(&mut self) {
+        self.stale.push(Stale::Attachments);
+    }
+
+    /// Whether so many more entities and agenda entries fit into the limits.
+    #[inline]
+    pub fn has_room(&self, entities: u32, entries: u32) -> bool {
+        self.entities.len() + entities as usize <= MOST_ENTITIES
+            && self.agenda.count() + entries as usize <= MOST_ENTRIES
+    }
+
+    // Changing
+
+    /// Says whether changes are noted in the journal, so that they can be taken back.
+    pub fn keep_journal(&mut self, keeps: bool) {
+        self.unjournaled = !keeps;
+    }
+
+    #[inline]
+    fn note(&mut self, change: impl FnOnce() -> Change) {
+        if !self.unjournaled {
+            self.journal.push(change());
+        }
+    }
+
+    /// Writes a field. The value must already be checked against the field's type.
+    #[inline]
+    pub fn set(&mut self, entity: EntityId, field: FieldId, to: Value) {
+        if self.references.is_some() {
+            self.note_reference(entity, field, &to);
+        }
+        self.written += to.weight();
+        if !self.unjournaled {
+            return self.set_noted(entity, field, to);
+        }
+        if let Some(slot) = self.slot_mut(entity, field) {
+            *slot = to;
+        }
+    }
+
+    fn set_noted(&mut self, entity: EntityId, field: FieldId, to: Value) {
+        let Some(slot) = self.slot_mut(entity, field) else { return };
+        let from = std::mem::replace(slot, to.clone());
+        if from != to {
+            self.journal.push(Change::Set { entity, field, from, to });
+        }
+    }
+
+    fn note_reference(&mut self, entity: EntityId, field: FieldId, to: &Value) {
+        let slot = self.place(entity).and_then(|place| self.entities.get(place)?.as_ref());
+        let Some((kind, from)) = slot.and_then(|slot| Some((slot.kind, slot.fields.get(field.0 as usize)?))) else {
+            return;
+        };
+        if let Some(references) = &mut self.references {
+            references.changed(entity, (kind, field), from, to);
+        }
+    }
+
+    /// Makes an entity that everybody may know of.
+    pub fn spawn(&mut self, made: Entity) -> EntityId {
+        self.spawn_for(&Audience::Everybody, made)
+    }
+
+    /// Makes an entity that its kind shows to everybody, or to some: see [`Schema`].
+    pub fn spawn_under(&mut self, schema: &Schema, made: Entity) -> EntityId {
+        match schema.may_hide(made.kind) {
+            true => self.spawn_for(&self.audience_of(schema, &made), made),
+            false => self.spawn(made),
+        }
+    }
+
+    fn spawn_for(&mut self, audience: &Audience, made: Entity) -> EntityId {
+        if self.numbers.is_none()
+            && !audience.is_everybody()
+            && let Some(seed) = self.secret_numbers
+        {
+            self.numbers = Some(Box::new(Numbers::new(seed, self.ids())));
+        }
+        let entity = match &mut self.numbers {
+            None => EntityId(self.entities.len() as u32 + 1),
+            Some(numbers) => numbers.add(audience),
+        };
+        self.forget_population(entity);
+        self.moves += 1;
+        if let Some(references) = &mut self.references {
+            references.came(entity, &made);
+        }
+        self.written += made.weight();
+        self.entities.push(Some(made.clone()));
+        self.note(|| Change::Spawn { entity, made });
+        entity
+    }
+
+    /// Takes an entity away with its agenda entries and attachments; references to it become empty.
+    ///
+    /// Returns the fields of other entities that changed with it.
+    pub fn remove(&mut self, entity: EntityId) -> Vec<(EntityId, FieldId)> {
+        if self.entity(entity).is_none() {
+            return Vec::new();
+        }
+        for entry in self.agenda.take_all(|entry| entry.owner == Some(entity)) {
+            self.note(|| Change::Unschedule { entry });
+        }
+        let attached: Vec<AttachmentId> =
+            self.attachments.iter().filter(|(_, attachment)| attachment.owner == entity).map(|(id, _)| *id).collect();
+        for id in attached {
+            self.detach(id);
+        }
+        let mut touched = Vec::new();
+        for (id, other) in self.entities() {
+            for (at, value) in other.fields.iter().enumerate() {
+                let mut refers = false;
+                value.each_entity(&mut |found| refers |= found == entity);
+                if refers && id != entity {
+                    touched.push((id, FieldId(at as u16), value.without_entity(entity)));
+                }
+            }
+        }
+        let mut fields = Vec::new();
+        for (id, field, value) in touched {
+            self.set(id, field, value);
+            fields.push((id, field));
+        }
+        let slot = self.place(entity).and_then(|place| self.entities.get_mut(place));
+        if let Some(was) = slot.and_then(Option::take) {
+            if let Some(references) = &mut self.references {
+                references.went(entity, &was);
+            }
+            self.forget_population(entity);
+            self.moves += 1;
+            self.note(|| Change::Remove { entity, was });
+        }
+        fields
+    }
+
+    /// Takes an entity out of a copy that is made for somebody who may not know of it: nothing refers to it any more.
+    pub(crate) fn forget(&mut self, entity: EntityId) {
+        self.remove(entity);
+        self.agenda.forget(entity);
+        for attachment in self.attachments.values_mut() {
+            attachment.data = attachment.data.without_entity(entity);
+        }
+    }
+
+    /// Puts an entry on the agenda and gives it the next id. `audience`: who may see its owner.
+    pub fn schedule(&mut self, audience: &Audience, mut entry: Entry) -> &Entry {
+        let before = self.next_entry;
+        let counter = counter(&mut self.entry_numbers, (Numbered::Entries, self.secret_numbers), before, audience);
+        let taken = |number: u32| self.agenda.entries().any(|entry| entry.number() == number);
+        entry.numbered = counter.map(|counter| counter.next(audience, taken));
+        self.next_entry += 1;
+        self.written += entry.args.weight();
+        entry.id = EntryId(self.next_entry);
+        if !self.unjournaled {
+            self.journal.push(Change::Schedule { entry: entry.clone() });
+        }
+        self.agenda.insert(entry)
+    }
+
+    /// Takes an entry off the agenda to run it; one that recurs is put there again at once, so that skipping it ends nothing.
+    pub fn take_entry(&mut self, id: EntryId) -> Option<Entry> {
+        let entry = self.unschedule(id)?;
+        self.put_again(&entry);
+        Some(entry)
+    }
+
+    /// Puts an entry that was taken on the agenda again, if it recurs.
+    fn put_again(&mut self, entry: &Entry) {
+        if let Some(step) = &entry.every {
+            let audience = self.entry_audience(entry);
+            self.schedule(&audience, Entry::new(entry.due.clone()).at(entry.key.plus(step)));
+        }
+    }
+
+    /// The audience that an entry was numbered for.
+    fn entry_audience(&self, entry: &Entry) -> Audience {
+        match (&self.entry_numbers, entry.numbered) {
+            (Some(counter), Some(number)) => counter.audience(number),
+            _ => Audience::Everybody,
+        }
+    }
+
+    /// The entry that rules know by a number.
+    pub fn entry_numbered(&self, number: u32) -> Option<EntryId> {
+        match &self.entry_numbers {
+            None => Some(EntryId(number)),
+            Some(_) => self.agenda.entries().find(|entry| entry.number() == number).map(|entry| entry.id),
+        }
+    }
+
+    /// The attachment that rules know by a number.
+    pub fn attachment_numbered(&self, number: u32) -> Option<AttachmentId> {
+        match &self.attachment_numbers {
+            None => Some(AttachmentId(number)),
+            Some(_) => self.attachments.iter().find(|(id, one)| one.number(**id) == number).map(|(id, _)| *id),
+        }
+    }
+
+    /// Takes the first entry off the agenda, which nobody has to look at, as [`State::take_entry`] does.
+    #[inline]
+    pub fn pass_first(&mut self) {
+        let Some(first) = self.agenda.first() else { return };
+        if first.every.is_none() && self.unjournaled {
+            return self.agenda.drop_first();
+        }
+        let id = first.id;
+        self.take_entry(id);
+    }
+
+    /// Takes an entry off the agenda.
+    pub fn unschedule(&mut self, id: EntryId) -> Option<Entry> {
+        let entry = self.agenda.take(id)?;
+        self.note(|| Change::Unschedule { entry: entry.clone() });
+        Some(entry)
+    }
+
+    /// Gives the entry that has the key `from` another one.
+    pub fn rekey(&mut self, id: EntryId, from: Key, to: Key) {
+        if self.agenda.rekey(id, &from, to).is_some() {
+            self.note(|| Change::Rekey { id, from, to });
+        }
+    }
+
+    pub fn attach(&mut self, made: Attachment) -> AttachmentId {
+        self.attach_for(&Audience::Everybody, made)
+    }
+
+    /// The same for an owner that may not be seen by everybody.
+    pub fn attach_for(&mut self, audience: &Audience, mut made: Attachment) -> AttachmentId {
+        let (of, before) = ((Numbered::Attachments, self.secret_numbers), self.next_attachment);
+        let counter = counter(&mut self.attachment_numbers, of, before, audience);
+        let taken = |number: u32| self.attachments.iter().any(|(id, one)| one.number(*id) == number);
+        made.numbered = counter.map(|counter| counter.next(audience, taken));
+        self.attached = None;
+        self.written += made.data.weight();
+        self.next_attachment += 1;
+        let id = AttachmentId(self.next_attachment);
+        self.attachments.insert(id, made.clone());
+        self.note(|| Change::Attach { id, made });
+        id
+    }
+
+    /// Takes an attachment off; false if there is no such attachment.
+    pub fn detach(&mut self, id: AttachmentId) -> bool {
+        let Some(was) = self.attachments.remove(&id) else { return false };
+        self.attached = None;
+        self.note(|| Change::Detach { id, was });
+        true
+    }
+
+    /// Replaces the data of an attachment; false if there is no such attachment.
+    pub fn set_data(&mut self, id: AttachmentId, to: Value) -> bool {
+        let Some(attachment) = self.attachments.get_mut(&id) else { return false };
+        self.attached = None;
+        self.written += to.weight();
+        let from = std::mem::replace(&mut attachment.data, to.clone());
+        self.note(|| Change::Data { id, from, to });
+        true
+    }
+
+    pub fn finish(&mut self, outcome: String) {
+        let from = self.outcome.replace(outcome);
+        let to = self.outcome.clone();
+        self.note(|| Change::Finish { from, to });
+    }
+
+    /// Leaves something of the rules out of this game, or takes it in again.
+    pub fn leave_out(&mut self, name: Arc<str>, out: bool) {
+        self.note_left_out(&name, out);
+        self.note(|| Change::LeaveOut { name, out });
+    }
+
+    /// The mirror holds what is left out as a whole: it is filled anew.
+    fn note_left_out(&mut self, name: &Arc<str>, out: bool) {
+        if out {
+            self.left_out.insert(name.clone());
+        } else {
+            self.left_out.remove(name);
+        }
+        self.renew_identity();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// After any changes the index says what a look at every entity says.
+    #[test]
+    fn the_index_of_references_holds_after_any_changes() {
+        let mut chance = 12_345_u64;
+        let mut pick = move |n: u32| {
+            chance = chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (chance >> 33) as u32 % n
+        };
+        let mut state = State::new();
+        let end = |state: &State, n: u32| match EntityId(n) {
+            id if state.entity(id).is_some() => Value::Entity(id),
+            _ => Value::None,
+        };
+        for step in 0..3_000 {
+            let (one, other) = (pick(state.ids() + 1), pick(state.ids() + 1));
+            match pick(20) {
+                0..8 => {
+                    let fields = vec![end(&state, one), Value::list([end(&state, other)]), end(&state, other)];
+                    state.spawn(Entity { kind: KindId(pick(3) as u16), fields });
+                }
+                8..14 => {
+                    let to = end(&state, other);
+                    state.set(EntityId(one), FieldId(if pick(2) == 0 { 0 } else { 2 }), to);
+                }
+                14..17 => {
+                    state.remove(EntityId(one));
+                }
+                17 => state.settle_unread(),
+                18 => state.rollback(0),
+                _ => state = state.clone(),
+            }
+            if step % 3 == 0 {
+                let kept = state.references().of_kind(KindId(0)).count();
+                assert_eq!(kept, state.entities().filter(|(_, entity)| entity.kind == KindId(0)).count());
+                let anew = References::new(state.entities());
+                assert_eq!(*state.references(), anew, "step {step}");
+            }
+        }
+        assert!(state.ids() > 100);
+    }
+}
