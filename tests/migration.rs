@@ -522,6 +522,21 @@ fn house_rules_on_the_same_base_need_no_conversion() {
 }
 
 #[test]
+fn rules_that_come_in_before_an_open_action_are_told_the_same_when_they_are_done_again() {
+    let library = small(&[]);
+    let mut session = begin(&load(&library, "one"));
+    session.change_rules(&load(&library, "house")).unwrap();
+    let _ = session.advance().unwrap();
+    let seen = |session: &Session| (session.log(), format!("{:?}", session.questions()));
+    let before = seen(&session);
+    session.undo().unwrap();
+    let _ = session.advance().unwrap();
+    session.redo().unwrap();
+    let _ = session.advance().unwrap();
+    assert_eq!((session.ruleset().id(), seen(&session)), ("house", before));
+}
+
+#[test]
 fn a_conversion_that_faults_changes_nothing_and_names_its_line() {
     for (body, wanted) in [
         ("local x = nil\nreturn x.y", "two/convert/one.luau:3"),

@@ -76,6 +76,90 @@ impl Generator {
         }
     }
 
+    /// Adds words that nothing else uses.
+    pub(super) fn add_words(&mut self, case: &mut Case) {
+        let act = Place::Verb(self.parts.verbs);
+        case.acts = self.random.one_in(2);
+        case.shown = self.random.one_in(2);
+        case.item = if self.random.one_in(2) { Some(self.hook(false)) } else { None };
+        if self.random.one_in(3) {
+            let declared = "rb.bool({ by_hand = true })".to_string();
+            case.fields.push(Field { name: "touched", declared, default: None });
+            let text = "for _, one in rb.each(\"thing\") do\n\tif one.touched then\n\t\tone:set(\"touched\", false)\n\t\tone:set(\"a\", 1)\n\tend\nend";
+            self.put_anywhere(case, Stat::new(text, Vec::new(), Vec::new()));
+        }
+        for _ in 0..1 + self.random.below(4) {
+            let stat = self.word(act, case.item.is_some());
+            self.put_anywhere(case, stat);
+        }
+    }
+
+    fn word(&mut self, place: Place, item: bool) -> Stat {
+        match self.random.below(if item { 13 } else { 10 }) {
+            0 => self.plain(
+                "local good = rb.check(\"1d10\", { at_most = $ % 9 + 1 }, \"a check\")\nrb.result(\"{}\", if good then \"well\" else \"badly\")\nme:set(\"a\", num(good))",
+                &[Number],
+                place,
+            ),
+            1 => self.plain(
+                "world:set(\"big\", rb.number({ seat = $, topic = \"t3\", about = me, min = 0, max = 3, default = 1, sealed = true }))\nif $ then rb.reveal() end",
+                &[Seat, Truth],
+                place,
+            ),
+            2 => self.plain(
+                "for _, one in rb.filter(rb.each(\"imp\"), function(one) return one.a < $ end) do\n\tone:set(\"a\", (one.a + 1) % 5)\nend",
+                &[Number],
+                Place::Pure,
+            ),
+            3 => self.plain(
+                "local here, there = { x = me.a, y = 2 }, { x = it.b, y = $ % 9 }\nif rb.within(here, there, 4) then me:set(\"a\", rb.distance(here, there) % 7) end\nme:set(\"b\", (rb.square(here, there) + rb.root(math.abs($)) + rb.towards(here, there, 3).x) % 9)",
+                &[Number, Number],
+                place,
+            ),
+            4 => self.plain(
+                "local imps = rb.each(\"imp\")\nlocal tied = if #imps > 1 then rb.relation(\"tie\", imps[1], imps[#imps]) else nil\nif tied then tied:set(\"load\", (tied.load + $) % 6) end",
+                &[Number],
+                place,
+            ),
+            5 => self.plain(
+                "local word = rb.choose({ seat = $, topic = \"t2\", about = me, options = { \"a\", \"b\" }, other = true, propose = false, default = \"a\" })\nme:set(\"a\", #word % 7)",
+                &[Seat],
+                place,
+            ),
+            6 => self.plain(
+                "local after = rb.choose({ seat = me.seat, topic = \"after\", about = me, cards = rb.card_ids, ctx = { actor = me, foe = it }, when = function(ctx, card) return ctx.actor.a ~= $ % 4, \"not now\" end, more = { \"pass\" }, default = \"pass\" })\nme:set(\"a\", if after == \"pass\" then 1 else #after.id)",
+                &[Number],
+                Place::Pure,
+            ),
+            7 => self.plain(
+                "me:set(\"a\", num(rb.all({ { ask = \"number\", seat = $, topic = \"t1\", about = me, min = 0, max = 3, default = 1 }, function(known) return if num(known) % 2 == 0 then { ask = \"confirm\", seat = me.seat, topic = \"t2\", about = me, default = false } else nil end })) % 7)",
+                &[Seat],
+                place,
+            ),
+            8 => self.plain(
+                "if #rb.agenda() < 12 then rb.recur(\"e0\", { world.round + 2, 5 }, { 2, 0 }, me, $) end",
+                &[Number],
+                place,
+            ),
+            9 => self.plain(
+                "me:set(\"a\", num(rb.choose_many({ seat = $, topic = \"t1\", about = me, options = rb.each(\"thing\"), min = 0, default = {} })) % 7)",
+                &[Seat],
+                place,
+            ),
+            10 => self.plain(
+                "me:set(\"a\", (rb.items.i0.weight + #rb.item_ids + #rb.item_of(\"i0\").title + rb.cast.one.a) % 7)",
+                &[],
+                place,
+            ),
+            11 => self.plain(
+                "me:set(\"a\", num(rb.fact(rb.card(\"c0\"), \"worth\", { actor = me, foe = it })) % 7)",
+                &[],
+                place,
+            ),
+            _ => self.plain("if #rb.attached(me) < 3 then rb.attach(\"i0\", me, $) end", &[Number], place),
+        }
+    }
+
     /// Does one thing or another by the value of a field, and gives the field another value: the same is met again otherwise.
     fn toggles(&self, case: &Case) -> Vec<Stat> {
         let toggle = |name: &str| -> Option<(&str, &str)> {

@@ -71,6 +71,9 @@ features! {
     layers: true,
     /// There, the scripts are written anew in mid-game.
     reloads: true,
+    /// Words that the other parts have no use for: items, facts, places, further fields of questions, policies that act freely. More
+    /// games do not end with them.
+    words: false,
     /// One of several questions has a check: it runs when all are answered, and earlier where the game is saved and loaded in between.
     checks_in_lists: false,
 }
@@ -174,6 +177,9 @@ impl Generator {
             lasting: None,
             secret: false,
             layer: None,
+            acts: false,
+            item: None,
+            shown: false,
         };
         if limits {
             case.filled = true;
@@ -201,6 +207,10 @@ impl Generator {
             self.random = Random::new(seed ^ 0xadd5);
             self.vars.clear();
             self.enrich(&mut case);
+            self.random = Random::new(seed ^ 0x307d5);
+            if self.features.words && self.random.one_in(2) {
+                self.add_words(&mut case);
+            }
         }
         case
     }

@@ -14,6 +14,7 @@
 //! Where a mode has less, less is compared: a game without listeners has no log and no tape, a simulation gives up after its
 //! number of actions, and a question that nobody answers is a fault where nobody could be asked, while a table waits. An undo that
 //! goes back over rules that were loaded again keeps them: from there on the game is only saved and loaded.
+//! An action that was open where other rules came into force gets another number when they are taken back.
 //!
 //! ```text
 //! cargo test --test fuzz                                               100 cases, of most in half of the groups

@@ -119,6 +119,15 @@ impl Case {
             self.lasting = None;
         }
         shrink_flag(&mut self.secret, left);
+        shrink_flag(&mut self.acts, left);
+        shrink_flag(&mut self.shown, left);
+        if let Some(item) = &mut self.item {
+            shrink_list(&mut item.parts, 0, left);
+            item.parts.iter_mut().for_each(|(.., body)| shrink_body(body, left));
+        }
+        if self.item.is_some() && turn(left) {
+            self.item = None;
+        }
     }
 }
 

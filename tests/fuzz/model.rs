@@ -111,6 +111,12 @@ pub struct Case {
     /// Whether some of it is hidden from some of the seats.
     pub secret: bool,
     pub layer: Option<Layer>,
+    /// Whether policies take free acts, which are not always open.
+    pub acts: bool,
+    /// What the item does that things may carry; then cards have a fact, too.
+    pub item: Option<Hook>,
+    /// Whether there is a view and a prompt.
+    pub shown: bool,
 }
 
 impl Expr {
@@ -307,15 +313,23 @@ impl Case {
         for (at, hook) in self.hooks.iter().enumerate() {
             put(&format!("hooks/h{at}.luau"), hook.file(at));
         }
+        if let Some(item) = &self.item {
+            put("items/i0.luau", item.item_file());
+            put("cast/one.toml", "a = 3\n".into());
+        }
         for (at, card) in self.cards.iter().enumerate() {
-            put(&format!("maneuvers/c{at}.luau"), card.file(at));
+            let file = card.file(at);
+            let fact = "\tworth = function(ctx)\n\t\treturn ctx.actor.a\n\tend,\n\tresolve = function(ctx)\n";
+            let file = if self.item.is_some() { file.replace("\tresolve = function(ctx)\n", fact) } else { file };
+            put(&format!("maneuvers/c{at}.luau"), file);
         }
         for (at, policy) in self.policies.iter().enumerate() {
             let answer = printed(policy, 2);
+            let act = if self.acts { ACT } else { "" };
             put(
                 &format!("policies/p{at}.luau"),
                 format!(
-                    "{REQUIRES}\nreturn rb.policy({{\n\tid = \"p{at}\",\n\tanswer = function(q)\n\t\tlocal me = q.about or rb.first(\"thing\")\n\t\tlocal it, n, world = me, 0, rb.first(\"world\")\n{answer}\t\treturn nil\n\tend,\n}})\n"
+                    "{REQUIRES}\nreturn rb.policy({{\n\tid = \"p{at}\",\n\tanswer = function(q)\n\t\tlocal me = q.about or rb.first(\"thing\")\n\t\tlocal it, n, world = me, 0, rb.first(\"world\")\n{answer}\t\treturn nil\n\tend,\n{act}}})\n"
                 ),
             );
         }
@@ -431,16 +445,24 @@ return rb.kinds({{
         } else {
             "options = rb.options(rb.card_ids, ctx),"
         };
+        let when = if self.acts { MAY_ACT } else { "" };
         let mut free = String::new();
         for (at, body) in self.free.iter().enumerate() {
             let body = printed(body, 4);
             let _ = writeln!(
                 free,
-                "\t\tf{at} = {{\n\t\t\ttitle = \"F{at}\",\n\t\t\tseats = {{ \"left\", \"right\" }},\n\t\t\trun = function(seat)\n\t\t\t\tlocal me, n, world = rb.each(\"thing\")[if seat == \"left\" then 1 else 2] or rb.first(\"thing\"), 0, rb.first(\"world\")\n\t\t\t\tlocal it = me\n{body}\t\t\tend,\n\t\t}},"
+                "\t\tf{at} = {{\n\t\t\ttitle = \"F{at}\",\n\t\t\tseats = {{ \"left\", \"right\" }},\n{when}\t\t\trun = function(seat)\n\t\t\t\tlocal me, n, world = rb.each(\"thing\")[if seat == \"left\" then 1 else 2] or rb.first(\"thing\"), 0, rb.first(\"world\")\n\t\t\t\tlocal it = me\n{body}\t\t\tend,\n\t\t}},"
             );
         }
         if !free.is_empty() {
             free = format!("\tfree = {{\n{free}\t}},\n");
+        }
+        let mut more = String::new();
+        if self.item.is_some() {
+            more.push_str("\tcard = { worth = \"number|function?\" },\n\titem = { weight = \"number\" },\n");
+        }
+        if self.shown {
+            more.push_str(SHOWN);
         }
         let follows = if self.follows {
             "\t\tTotal = function()\n\t\t\tlocal sum = 0\n\t\t\tfor _, one in rb.each(\"thing\") do\n\t\t\t\tsum += one:total()\n\t\t\tend\n\t\t\treturn sum\n\t\tend,\n"
@@ -478,7 +500,7 @@ return rb.play({{
 		end,
 {entries}	}},
 	boundary = \"clock\",
-{free}	statistics = {{
+{free}{more}	statistics = {{
 		Round = \"world.round\",
 {follows}	}},
 	result = function()
@@ -499,8 +521,46 @@ impl Field {
     }
 }
 
+/// What policies have that take free acts.
+const ACT: &str = "\tact = function(seat, acts)\n\t\tlocal world = rb.first(\"world\")\n\t\treturn if (world.round + #acts + #seat) % 3 ~= 0 then acts[#acts] else nil\n\tend,\n";
+
+const MAY_ACT: &str =
+    "\t\t\twhen = function(seat)\n\t\t\t\treturn rb.first(\"thing\").a % 3 ~= 1, \"not now\"\n\t\t\tend,\n";
+
+const SHOWN: &str = "\tviews = {
+		all = {
+			title = \"All\",
+			show = function(seat)
+				local sum = 0
+				for _, one in rb.each(\"thing\") do
+					sum += spread(one)
+				end
+				return { { \"sum\", tostring(sum) }, `{seat}, round {rb.first(\"world\").round}` }
+			end,
+		},
+	},
+	prompt = function(about, seat)
+		return `{seat} {num(about)}`
+	end,
+";
+
 impl Hook {
+    fn item_file(&self) -> String {
+        let phases = self.phases();
+        format!(
+            "{REQUIRES}\nreturn rb.item({{\n\tid = \"i0\",\n\ttitle = \"I0\",\n\ttext = \"Something.\",\n\tweight = 2,\n{phases}}})\n"
+        )
+    }
+
     fn file(&self, at: usize) -> String {
+        let phases = self.phases();
+        format!(
+            "{REQUIRES}\nreturn rb.hook({{\n\tid = \"h{at}\",\n\ttitle = \"H{at}\",\n\tpriority = {},\n\talways = {},\n{phases}}})\n",
+            self.priority, self.always
+        )
+    }
+
+    fn phases(&self) -> String {
         let mut phases = String::new();
         for phase in ["before", "after", "wrap"] {
             let of: Vec<_> = self.parts.iter().filter(|part| part.0 == phase).collect();
@@ -521,10 +581,7 @@ impl Hook {
             }
             let _ = writeln!(phases, "\t}},");
         }
-        format!(
-            "{REQUIRES}\nreturn rb.hook({{\n\tid = \"h{at}\",\n\ttitle = \"H{at}\",\n\tpriority = {},\n\talways = {},\n{phases}}})\n",
-            self.priority, self.always
-        )
+        phases
     }
 }
 

@@ -317,6 +317,24 @@ impl Found {
         let Found { step, state, log, questions, seen, .. } = self.clone();
         [vec![step], state, log, questions, seen]
     }
+
+    /// The same where an action that other rules came before may have another number.
+    fn unnumbered(&self) -> [Vec<String>; 5] {
+        self.standing().map(|lines| lines.iter().map(|line| without_action(line)).collect())
+    }
+}
+
+/// Sheets that are compared.
+const SHEETS: usize = 6;
+
+/// What was told and is asked, without the numbers of actions.
+fn without_action(line: &str) -> String {
+    let mut parts = line.split("action");
+    let first = parts.next().unwrap_or_default().to_string();
+    parts.fold(first, |made, part| {
+        let number = |c: char| c.is_ascii_digit() || c == ':' || c == ' ' || c == '"';
+        made + "action" + part.trim_start_matches(number)
+    })
 }
 
 /// What a seat may know, in lines.
@@ -330,6 +348,12 @@ fn seen_by(session: &mut Session, name: &str) -> Vec<String> {
     };
     lines.extend(seat.questions().into_iter().map(unnumbered));
     lines.extend(seat.log().iter().map(|event| format!("{name} {:?} {:?}", event.audience, event.happening)));
+    if name == "left" {
+        lines.push(format!("{name} {} {:?}", seat.prompt(), seat.show("all", name).map_err(|fault| fault.to_string())));
+        lines.extend(seat.free_acts().iter().map(|act| format!("{name} {act:?}")));
+        let all: Vec<EntityId> = seat.view().entities().take(SHEETS).collect();
+        lines.extend(all.into_iter().map(|id| format!("{id} {:?}", seat.sheet(id).map_err(|fault| fault.to_string()))));
+    }
     let view = seat.view();
     for id in view.entities() {
         let fields: Vec<_> = view.fields(id).map(|(field, value)| format!("{} {value}", field.name)).collect();
@@ -554,6 +578,7 @@ fn hands(case: &Case, library: &Library, rules: &Arc<Ruleset>, features: Feature
     let mut is_rewritten = false;
     // How many had been made when other rules were asked for that are not in force yet.
     let mut asked_at = None;
+    let mut rules_changed = false;
     for _ in 0..DEEDS {
         let step = session.advance().expect("there is a worker");
         let before = session.decisions();
@@ -582,7 +607,7 @@ fn hands(case: &Case, library: &Library, rules: &Arc<Ruleset>, features: Feature
         let in_force = asked_at.is_some() && session.pending_rules().is_none();
         if in_force {
             found.retain(|(at, _)| Some(*at) <= asked_at);
-            asked_at = None;
+            (asked_at, rules_changed) = (None, true);
         }
         let now = Found::of(&mut session, &step, features);
         let loaded = with_deeds(saved_and_loaded(&session, library, &now, features), &deeds)?;
@@ -607,12 +632,20 @@ fn hands(case: &Case, library: &Library, rules: &Arc<Ruleset>, features: Feature
         }
         if random.one_in(4) && asked_at.is_none() {
             let count = 1 + random.below(4);
-            there_and_back(&mut session, library, &mut found, count, features, &deeds, &mut reloaded_at)?;
+            there_and_back(
+                &mut session,
+                library,
+                &mut found,
+                count,
+                features,
+                &deeds,
+                (&mut reloaded_at, rules_changed),
+            )?;
         }
     }
     if asked_at.is_none() {
         let all = deeds.len();
-        there_and_back(&mut session, library, &mut found, all, features, &deeds, &mut reloaded_at)?;
+        there_and_back(&mut session, library, &mut found, all, features, &deeds, (&mut reloaded_at, rules_changed))?;
     }
     Ok(done)
 }
@@ -647,7 +680,7 @@ fn there_and_back(
     count: usize,
     features: Features,
     deeds: &[String],
-    reloaded_at: &mut Option<u32>,
+    (reloaded_at, rules_changed): (&mut Option<u32>, bool),
 ) -> Checked<()> {
     let from = session.decisions();
     let compared = |session: &mut Session, found: &[(u32, Found)], how: &'static str, passed: bool| {
@@ -658,6 +691,7 @@ fn there_and_back(
         with_deeds(
             match then {
                 _ if passed => saved_and_loaded(session, library, &now, features).map(drop),
+                Some((_, then)) if rules_changed => same(["told by hand", how], &then.unnumbered(), &now.unnumbered()),
                 Some((_, then)) => same(["told by hand", how], &then.standing(), &now.standing()),
                 None => Ok(()),
             },

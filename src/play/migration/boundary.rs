@@ -245,6 +245,7 @@ impl Game {
         if let Some(open) = self.open.take() {
             self.context.set_position(open.before);
             self.withdraw(&open);
+            self.renumber();
         }
         let to = context.rules.clone();
         let before = self.context.position();
