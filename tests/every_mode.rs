@@ -295,6 +295,50 @@ fn the_policy_whose_answer_is_refused_is_named() {
 }
 
 #[test]
+fn a_policy_that_returns_nothing_is_named() {
+    let asks = "rb.choose({ seat = \"left\", topic = \"way\", why = \"which?\", options = { \"on\", \"back\" } })";
+    let rules = Ruleset::load(&library(asks, "", &[]), "small").unwrap();
+    let wanted = "fault: nobody answers `way`, a question to left: its policy `p0` returns nothing, and the question has no \
+                  default";
+    for memo in [MemoUse::Never, MemoUse::Always] {
+        assert_eq!(simulated(&rules, 1, memo), [wanted]);
+    }
+}
+
+#[test]
+fn an_answer_of_a_wrong_type_is_told_what_it_is_not() {
+    let asks = |ask: &str, more: &str| {
+        format!("rb.{ask}({{ seat = \"left\", topic = \"n\", why = \"n?\", options = {{ \"on\", \"back\" }}{more} }})")
+    };
+    for (ask, more, answer, wanted) in [
+        ("number", ", min = 0, max = 5", "2.5", "a whole number from 0 to 5"),
+        ("number", ", min = 0, max = 5", "\"2\"", "a whole number from 0 to 5"),
+        ("allot", ", total = 3", "{ 1.5, 1.5 }", "a list of whole numbers, one for each option, 3 in all"),
+        ("confirm", "", "1", "true or false"),
+    ] {
+        let asks = asks(ask, more);
+        let asks = if ask == "allot" { asks } else { asks.replace(", options = { \"on\", \"back\" }", "") };
+        let policy = POLICY.replace("return nil end", &format!("return {answer} end"));
+        let found = comes_to(&asks, "", &[("policies/p0.luau", &policy)]);
+        let wanted = format!("the answer of the policy `p0` to `n` is refused: it is not {wanted}");
+        assert!(found.contains(&wanted), "{found}");
+    }
+}
+
+#[test]
+fn the_number_of_an_entry_is_a_text_where_one_is_wanted() {
+    let texts = "local n = rb.schedule(\"late\", { 99 }, x)\nx:set(\"a\", tonumber(`{n}`))\nx:set(\"b\", tonumber(tostring(n) .. string.format(\"%d\", n)))";
+    assert_eq!(comes_to(texts, "", &[]), "10 1010 0");
+}
+
+#[test]
+fn a_text_that_is_no_dice_is_named_by_its_fault() {
+    let found = comes_to("rb.roll(\"3d\" .. (3 + 1) .. \">=5\", \"luck\")", "", &[]);
+    let wanted = "\"3d4>=5\" are no dice: column 6: a d4 has no face 5; write a number from 1 to 4";
+    assert!(found.contains(wanted), "{found}");
+}
+
+#[test]
 fn a_default_of_another_kind_is_refused_whoever_plays_the_seat() {
     for (kind, default) in [("line", "9"), ("number", "\"2\""), ("confirm", "\"yes\"")] {
         let asks = format!(
@@ -411,7 +455,7 @@ fn what_a_function_of_an_entry_gives_is_refused_at_the_function() {
     let found = comes_to("rb.detach(rb.schedule(\"late\", { 8 }, x))", "", &[]);
     let told = "rb.detach takes the number that rb.attach has given, not what rb.schedule has given for an entry";
     assert!(found.ends_with(told), "{found}");
-    let found = comes_to("string.format(\"%d\", rb.schedule(\"late\", { 8 }, x))", "", &[]);
+    let found = comes_to("string.format(\"%d\", { rb.schedule(\"late\", { 8 }, x) })", "", &[]);
     assert!(found.contains(": invalid argument #2 to 'format'"), "{found}");
     assert!(!found.contains("host:"), "{found}");
 }

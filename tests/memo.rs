@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use parallel::on_every_core;
-use riskbreaker::lab::{Findings, MemoUse, Simulation, Variant};
+use riskbreaker::lab::{Findings, MemoReport, MemoUse, Simulation, Variant};
 use riskbreaker::{Driver, Library, Ruleset, Setup};
 
 fn number(name: &str) -> Option<u64> {
@@ -388,6 +388,77 @@ fn what_goes_with_an_entity_is_told_by_the_end_at_which_it_stands() {
     assert!(tally.left_out.is_empty() && tally.results.len() > 20, "{tally:?}");
 }
 
+const TIED: &str = r#"local rb = require("@riskbreaker")
+return rb.play({
+	start = function()
+		for round = 1, 6 do
+			for place = 1, 3 do
+				local racer = rb.each("racer")[place] or rb.spawn("racer", { name = `R{place}` })
+				rb.schedule("drive", { round, if round % 3 == 0 then 1 else place }, racer)
+			end
+		end
+		rb.schedule("over", { 9 }, nil)
+	end,
+	entries = {
+		drive = {
+			tie = function(entries)
+				return rb.roll(`1d{#entries}`, "who is first")
+			end,
+			run = function(racer)
+				local first = rb.each("racer")[1].at
+				racer:add("at", rb.roll("1d4", "{} drives", racer))
+				if first < racer.at then
+					racer:set("at", racer.at - 1)
+				end
+			end,
+		},
+		over = function()
+			local at = {}
+			for _, racer in rb.each("racer") do
+				table.insert(at, racer.at)
+			end
+			rb.finish(table.concat(at, " "))
+		end,
+	},
+})"#;
+
+fn racing(play: &str) -> Arc<Ruleset> {
+    let kinds = "local rb = require(\"@riskbreaker\")\nreturn rb.kinds({ racer = { title = \"name\", fields = { name = rb.text(), \
+                 at = rb.int() } } })";
+    let files = [
+        ("ruleset.toml", "id = \"track\"\ntitle = \"Track\"\nversion = \"1.0.0\"\nscenario = \"lap\"\n"),
+        ("kinds.luau", kinds),
+        ("play.luau", play),
+        ("scenarios/lap.toml", "title = \"Lap\"\n"),
+    ];
+    let files = files.map(|(path, text)| (format!("track/{path}"), text.as_bytes().to_vec()));
+    Ruleset::load(&Library::from_files(files), "track").unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Entries that go first alone are replayed, though the ruleset says who goes first of several.
+#[test]
+fn ties_are_settled_by_script_and_the_rest_is_replayed() {
+    let rules = racing(TIED);
+    let found = check(&rules, &Setup::scenario("lap"), "lap", 300, "ties");
+    assert!(found.tallies[0].left_out.is_empty() && found.tallies[0].outcomes.len() > 50, "{:?}", found.tallies[0]);
+    let report = report(&rules, Setup::scenario("lap"), "lap", 300);
+    assert!(report.replayed > report.run && report.unused.is_none(), "{report:?}");
+}
+
+#[test]
+fn a_computed_key_is_named_as_what_keeps_the_memo_from_use() {
+    let rules = racing(
+        &TIED.replace("tie = function(entries)", "key = function(entry)\nreturn { 1 }\nend,\ntie = function(entries)"),
+    );
+    let report = report(&rules, Setup::scenario("lap"), "lap", 20);
+    assert_eq!(report.unused.as_deref(), Some("the `key` of `drive` is worked out before each entry"));
+}
+
+fn report(rules: &Arc<Ruleset>, setup: Setup, scenario: &str, trials: u64) -> MemoReport {
+    let plan = plan(rules, &setup, scenario, trials, MemoUse::Always);
+    plan.memo_report(&AtomicBool::new(false)).unwrap().remove(0)
+}
+
 /// What a game says at its end may name who has won: a trace depends on the name.
 #[test]
 fn an_outcome_that_names_somebody_is_replayed() {
@@ -400,7 +471,6 @@ fn an_outcome_that_names_somebody_is_replayed() {
     let setup = setup.seat("left", Driver::Policy("hasty".into())).seat("right", Driver::Policy("hasty".into()));
     let found = check(&rules, &setup, "two", 400, "names");
     assert!(found.tallies[0].outcomes.keys().any(|outcome| outcome.ends_with("! ends it")));
-    let plan = plan(&rules, &setup, "two", 400, MemoUse::Always);
-    let report = plan.memo_report(&AtomicBool::new(false)).unwrap().remove(0);
+    let report = report(&rules, setup, "two", 400);
     assert!(report.not_recorded.iter().all(|row| !row.reason.contains("names an entity")), "{report:?}");
 }

@@ -50,6 +50,10 @@ impl Simulation {
                 report.unused = Some(format!("{seat} looks ahead, so each answer that it tries plays another game"));
                 return Ok(report);
             }
+            report.unused = ready.prepared.between_entries();
+            if report.unused.is_some() {
+                return Ok(report);
+            }
             let mut table = Table::new(ready, 1, MemoUse::Always)?;
             let mut tally = Tally::default();
             for trial in 1..=self.trials {

@@ -584,7 +584,7 @@ impl Simulation {
                 return Ok(Err(not_ended(self.actions)));
             };
             if !ahead.contains(&question.seat) {
-                return Ok(Err(not_answered(&question)));
+                return Ok(Err(not_answered(&question, session.seats())));
             }
             let id = question.id;
             let answered = session
@@ -610,8 +610,14 @@ pub(super) fn not_ended(actions: u64) -> String {
 }
 
 /// Why a game is left out that waits for somebody.
-pub(super) fn not_answered(question: &Question) -> String {
-    format!("nobody answers `{}`, a question to {}", question.topic, question.seat)
+pub(super) fn not_answered(question: &Question, seats: &BTreeMap<Arc<str>, Driver>) -> String {
+    let (topic, seat) = (&question.topic, &question.seat);
+    match seats.get(seat) {
+        Some(Driver::Policy(policy)) => format!(
+            "nobody answers `{topic}`, a question to {seat}: its policy `{policy}` returns nothing, and the question has no default"
+        ),
+        _ => format!("nobody answers `{topic}`, a question to {seat}"),
+    }
 }
 
 impl Findings {

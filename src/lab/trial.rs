@@ -233,7 +233,7 @@ impl Table<'_> {
                         break Err("it was interrupted".to_string());
                     }
                     if !ready.ahead.contains(&question.seat) {
-                        break Err(not_answered(&question));
+                        break Err(not_answered(&question, &game.context.seats));
                     }
                     patience = Patience::default();
                     let answered = best_answer(&game, vm, &question, Some(stop))

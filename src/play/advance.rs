@@ -108,13 +108,15 @@ impl Game {
             && !self.context.must_be_weighed()
             && self.context.can_run_headless()
             && self.context.state.agenda().first().is_some()
+            && !self.context.is_tied()
             && vm.runs_on(&self.context)
     }
 
     /// Runs entry after entry inside the script machine; `None` where something is next that is not done there.
     fn run_on(&mut self, vm: &mut dyn Machine, until: u64, boundary: Option<&Arc<str>>) -> Option<Halt> {
         let left = (until - self.actions).min(UNASKED_ENTRIES.saturating_sub(self.unasked));
-        let headless = Headless::new(left, boundary.cloned(), self.idle, IDLE_ENTRIES);
+        let settles_ties = self.context.rules.settles_ties();
+        let headless = Headless::new(left, boundary.cloned(), self.idle, IDLE_ENTRIES, settles_ties);
         let context = &mut self.context;
         context.phase = Phase::Play;
         context.stop = None;

@@ -265,6 +265,18 @@ impl Shape {
             AskKind::Line => "a line of text".into(),
         }
     }
+
+    /// What a policy or a default gives as the answer, in words.
+    pub fn returned(&self) -> String {
+        match self.kind {
+            AskKind::Number => format!("a whole number from {} to {}", self.min, self.max),
+            AskKind::Allot => {
+                format!("a list of whole numbers, one for each option, {} in all", between(self.min, self.max))
+            }
+            AskKind::Confirm => "true or false".into(),
+            _ => self.wanted(),
+        }
+    }
 }
 
 pub(super) fn between(min: i64, max: i64) -> String {

@@ -389,6 +389,17 @@ impl ActionContext {
             && !self.seats.values().any(|driver| *driver == Driver::Human)
     }
 
+    /// The policies that play seats.
+    pub fn policies(&self) -> impl Iterator<Item = &str> {
+        self.seats.values().filter_map(Driver::policy)
+    }
+
+    /// Whether several entries could go first, and the ruleset says which: that is a part of the action.
+    pub fn is_tied(&self) -> bool {
+        let agenda = self.state.agenda();
+        agenda.first().is_some_and(|first| self.rules.settles_ties_of(&first.what)) && agenda.is_first_tied()
+    }
+
     // House rules
 
     /// The value that a house rule would take.

@@ -540,7 +540,7 @@ impl Explorer {
                 Seen::Ranks => "the ranks of ",
                 _ => "",
             };
-            let message = format!("{what}{dice} for `{label}` can come in too many ways");
+            let message = format!("{what}{dice} for `{}` can come in too many ways", without_places(label));
             self.off_plan = Some(OffPlan::TooWide(message));
             return None;
         };
@@ -863,14 +863,14 @@ impl Explorer {
                     let branch = &ranked.partition.branches[branch as usize];
                     let faces = &branch.faces;
                     let shown = if faces.is_empty() { branch.total.to_string() } else { in_words(faces) };
-                    format!("{} {shown}", point.label)
+                    format!("{} {shown}", without_places(&point.label))
                 }
                 Fork::Answers { topic, answers, .. } => format!("{topic} {}", answers[branch as usize].1),
             });
             at = point.from;
         }
         gone.reverse();
-        gone.extend(self.rolled.iter().map(|(label, faces)| format!("{label} {faces}")));
+        gone.extend(self.rolled.iter().map(|(label, faces)| format!("{} {faces}", without_places(label))));
         let more = gone.len().saturating_sub(MOST_TOLD) + self.sampled.saturating_sub(self.rolled.len());
         if more > 0 {
             gone.truncate(MOST_TOLD);
@@ -918,4 +918,10 @@ fn in_words(faces: &[u32]) -> String {
         words.push("…".into());
     }
     words.join("+")
+}
+
+/// A label without its places `{}`: one point stands for rolls whose places are filled differently.
+fn without_places(label: &str) -> String {
+    let words: Vec<&str> = label.split("{}").flat_map(str::split_whitespace).collect();
+    if words.is_empty() { "a roll".to_owned() } else { words.join(" ") }
 }

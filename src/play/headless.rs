@@ -16,6 +16,8 @@ pub(crate) struct Headless {
     boundary: Option<Arc<str>>,
     /// Most entries in a row without a roll, a question or an outcome.
     most_idle: u32,
+    /// Whether the ruleset settles ties of some entries.
+    settles_ties: bool,
     pub idle: u32,
     /// Actions that have been done.
     pub done: u64,
@@ -36,8 +38,8 @@ pub(crate) struct Current {
 }
 
 impl Headless {
-    pub fn new(left: u64, boundary: Option<Arc<str>>, idle: u32, most_idle: u32) -> Headless {
-        Headless { left, boundary, most_idle, idle, done: 0, current: None, pulse: 0, replayed: None }
+    pub fn new(left: u64, boundary: Option<Arc<str>>, idle: u32, most_idle: u32, settles_ties: bool) -> Headless {
+        Headless { left, boundary, most_idle, settles_ties, idle, done: 0, current: None, pulse: 0, replayed: None }
     }
 
     /// An action is over; `pulsed`: it has rolled or asked.
@@ -134,7 +136,7 @@ impl ActionContext {
     fn next_due(&self) -> Option<&Entry> {
         let headless = self.headless.as_ref()?;
         let ends = headless.left == 0 || headless.idle >= headless.most_idle || self.must_be_weighed();
-        if ends || self.state.outcome().is_some() {
+        if ends || self.state.outcome().is_some() || headless.settles_ties && self.is_tied() {
             return None;
         }
         let first = self.state.agenda().first()?;

@@ -16,6 +16,11 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
+    /// What the ruleset works out between two entries of these games, in words; nothing where entry follows upon entry.
+    pub fn between_entries(&self) -> Option<String> {
+        self.rules.between_entries(self.seats.values().filter_map(Driver::policy)).map(|between| between.to_string())
+    }
+
     pub fn new(rules: &Arc<Ruleset>, setup: Setup) -> Result<Prepared, StartError> {
         let scenario = setup.scenario.table(rules)?;
         let is_deep = setup.switches.values().chain([&scenario]).any(Value::is_too_deep);

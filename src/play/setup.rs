@@ -55,6 +55,16 @@ pub enum Driver {
     Absent,
 }
 
+impl Driver {
+    /// The policy that plays, if one does.
+    pub(super) fn policy(&self) -> Option<&str> {
+        match self {
+            Driver::Policy(policy) => Some(policy),
+            _ => None,
+        }
+    }
+}
+
 /// Where faces come from.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

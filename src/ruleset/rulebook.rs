@@ -343,6 +343,47 @@ impl Rulebook {
     pub(crate) fn computes_keys(&self) -> bool {
         self.declarations.entries.iter().any(|entry| entry.key)
     }
+
+    /// Whether it settles ties of some entries.
+    pub(crate) fn settles_ties(&self) -> bool {
+        self.declarations.entries.iter().any(|entry| entry.tie)
+    }
+
+    /// Whether it says which of several entries of this name goes first where their keys are equal.
+    pub(crate) fn settles_ties_of(&self, what: &str) -> bool {
+        self.declarations.entries.iter().any(|entry| entry.tie && *entry.name == *what)
+    }
+
+    /// What it works out between two entries, if these policies play; nothing where entry can follow upon entry.
+    pub(crate) fn between_entries<'a>(
+        &'a self,
+        policies: impl IntoIterator<Item = &'a str>,
+    ) -> Option<BetweenEntries<'a>> {
+        let declarations = &self.declarations;
+        if let Some(entry) = declarations.entries.iter().find(|entry| entry.key) {
+            return Some(BetweenEntries::Key(&entry.name));
+        }
+        let acts = |policy: &&str| declarations.acting.iter().any(|acting| **acting == **policy);
+        policies.into_iter().find(acts).map(BetweenEntries::Act)
+    }
+}
+
+/// What a ruleset works out between two agenda entries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BetweenEntries<'a> {
+    /// The keys of the entries of this name.
+    Key(&'a str),
+    /// Whether this policy takes a free act.
+    Act(&'a str),
+}
+
+impl std::fmt::Display for BetweenEntries<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            BetweenEntries::Key(entry) => write!(f, "the `key` of `{entry}` is worked out before each entry"),
+            BetweenEntries::Act(policy) => write!(f, "the policy `{policy}` may take a free act before each entry"),
+        }
+    }
 }
 
 impl std::fmt::Debug for Rulebook {

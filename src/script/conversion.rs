@@ -106,7 +106,9 @@ pub(super) fn whole(n: f64) -> std::result::Result<i64, String> {
     if n.fract() != 0.0 {
         Err(format!("{n} is not a whole number; the state holds whole numbers only"))
     } else if n.abs() > LARGEST_NUMBER as f64 {
-        Err(format!("{n} is too large; whole numbers go to {LARGEST_NUMBER}"))
+        // The digits of a very large number would fill the line.
+        let shown = if n.abs() < 1e21 { n.to_string() } else { format!("{n:e}") };
+        Err(format!("{shown} is too large; whole numbers go to {LARGEST_NUMBER}"))
     } else {
         Ok(n as i64)
     }

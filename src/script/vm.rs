@@ -576,9 +576,7 @@ impl Machine for Vm {
     }
 
     fn runs_on(&self, context: &ActionContext) -> bool {
-        let acts =
-            |driver: &Driver| matches!(driver, Driver::Policy(policy) if self.declarations.acting.contains(policy));
-        !self.declarations.entries.iter().any(|entry| entry.key || entry.tie) && !context.seats.values().any(acts)
+        context.rules.between_entries(context.policies()).is_none()
     }
 
     fn run_on(&mut self, context: &mut ActionContext) -> Result<(), Fault> {

@@ -233,6 +233,12 @@ impl Agenda {
         self.order.front().map(|slot| self.at(*slot))
     }
 
+    /// Whether another entry of the first one's name has the same key.
+    pub fn is_first_tied(&self) -> bool {
+        let Some(first) = self.first() else { return false };
+        self.entries().skip(1).take_while(|other| other.key == first.key).any(|other| other.what == first.what)
+    }
+
     pub fn get(&self, id: EntryId) -> Option<&Entry> {
         self.entries().find(|entry| entry.id == id)
     }

@@ -78,6 +78,8 @@ pub(crate) struct Memo {
     aborts: BTreeMap<(Arc<str>, &'static str, String), u64>,
     /// What entries met that no trace had met before.
     missed: HashMap<(Arc<str>, Missed), u64>,
+    /// What the entry or function under way met that was new.
+    last_missed: Option<(Arc<str>, Missed)>,
     /// Finds the place in a script that runs.
     locate: fn() -> String,
     difference: Option<Difference>,
@@ -132,6 +134,7 @@ impl Memo {
             recorded: 0,
             aborts: BTreeMap::new(),
             missed: HashMap::new(),
+            last_missed: None,
             locate,
             difference: None,
         }
@@ -233,6 +236,7 @@ impl Memo {
     /// The entry that ran is over, and all of it stands.
     pub fn finish(&mut self, state: &State, pulsed: bool, played: Option<Played>) {
         self.cache.keep_up(state);
+        self.last_missed = None;
         if let Some(recording) = self.recording.take() {
             self.finished.push(Finished { recording, pulsed, played, value: Value::None });
         }

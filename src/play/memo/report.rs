@@ -98,10 +98,21 @@ impl Memo {
                 _ => Missed::Roll,
             },
         };
-        *self.missed.entry((what.clone(), missed)).or_insert(0) += 1;
+        let key = (what.clone(), missed);
+        *self.missed.entry(key.clone()).or_insert(0) += 1;
+        self.last_missed = Some(key);
     }
 
     pub(super) fn refuse(&mut self, what: &Arc<str>, reason: &'static str) {
+        // It is told once, as what cannot be recorded.
+        if let Some(missed) = self.last_missed.take().filter(|(missed, _)| missed == what)
+            && let Some(count) = self.missed.get_mut(&missed)
+        {
+            *count -= 1;
+            if *count == 0 {
+                self.missed.remove(&missed);
+            }
+        }
         let key = (what.clone(), reason, (self.locate)());
         if self.aborts.len() < MOST_REASONS || self.aborts.contains_key(&key) {
             *self.aborts.entry(key).or_insert(0) += 1;

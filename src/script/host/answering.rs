@@ -276,7 +276,10 @@ unsafe fn check_answer(state: *mut lua_State) -> std::result::Result<bool, Strin
             let label = |at: usize| options.label(context, at);
             let reason = |at: usize| options.text_of(at, Name::Reason);
             let topic = text_field(state, 2, Name::Topic);
-            let refusal = misfit.refusal(&shape, topic, label, reason);
+            let refusal = match misfit {
+                Misfit::Kind => format!("it is not {}", shape.returned()),
+                _ => misfit.refusal(&shape, topic, label, reason).to_string(),
+            };
             let (message, cure) = match by {
                 1 => {
                     let answer = context.words_of_answer(topic, text_field(state, 2, Name::Seat), true);

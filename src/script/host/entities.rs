@@ -141,7 +141,8 @@ pub(super) fn check_target(
             let message = format!("`{name}` is a field of a {}, and this is a {found}", wanted.name);
             Err(context.fault_with(message, Some("call `set` and `add` on the entity that is written".into())))
         }
-        None => Err(context.fault(format!("the field `{name}` is written to an entity that has been taken away"))),
+        None => Err(context
+            .fault(format!("the field `{name}` is written to what is no entity, or to one that has been taken away"))),
     }
 }
 

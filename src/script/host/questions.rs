@@ -345,7 +345,11 @@ fn default_of(
         // What the game master leaves out is nobody's default.
         Err(_) if value.as_text().is_some_and(|name| context.state.left_out().contains(name)) => Ok(None),
         Err(refusal) => {
-            let message = format!("the default of the question `{}` does not fit: {refusal}", question.topic);
+            let reason = match (&refusal, question.ask.shape()) {
+                (Refusal::WrongType { .. }, Some(shape)) => format!("it is not {}", shape.returned()),
+                _ => refusal.to_string(),
+            };
+            let message = format!("the default of the question `{}` does not fit: {reason}", question.topic);
             Err(fault(context, message))
         }
     }

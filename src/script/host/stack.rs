@@ -587,6 +587,10 @@ unsafe extern "C-unwind" fn next(state: *mut lua_State) -> c_int {
             context.observers.observe(&crate::play::Op::ReadEntryNumber);
         }
         if context.next_headless().is_none() {
+            if !host.reads.are_of(&context.state) {
+                // What was replayed at the end has changed fields that the handles hold.
+                host.reads.disown();
+            }
             return 0;
         }
         let others = context.state.is_stale();
