@@ -18,22 +18,48 @@ pub fn watched() -> Arc<AtomicBool> {
 /// Watches for Ctrl-C during one piece of work at the prompt.
 pub struct Watch(Arc<AtomicBool>);
 
+/// While this is there, Ctrl-C belongs to another program at the same screen, such as a pager.
+pub struct Elsewhere(());
+
+/// The number of [`Elsewhere`].
+static ELSEWHERE: AtomicUsize = AtomicUsize::new(0);
+
+/// The flag that Ctrl-C sets. Without the handler, Ctrl-C ends the program.
+fn flag() -> &'static Arc<AtomicBool> {
+    static WANTED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+    WANTED.get_or_init(|| {
+        let wanted = Arc::new(AtomicBool::new(false));
+        let seen = wanted.clone();
+        let _ = ctrlc::set_handler(move || {
+            if ELSEWHERE.load(Ordering::Relaxed) > 0 {
+                return;
+            }
+            if WATCHING.load(Ordering::Relaxed) == 0 || seen.swap(true, Ordering::Relaxed) {
+                std::process::exit(INTERRUPTED.into());
+            }
+        });
+        wanted
+    })
+}
+
+impl Elsewhere {
+    pub fn begin() -> Elsewhere {
+        flag();
+        ELSEWHERE.fetch_add(1, Ordering::Relaxed);
+        Elsewhere(())
+    }
+}
+
+impl Drop for Elsewhere {
+    fn drop(&mut self) {
+        ELSEWHERE.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 impl Watch {
     /// What was pressed before does not count.
     pub fn begin() -> Watch {
-        static WANTED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
-        let watch = || {
-            let wanted = Arc::new(AtomicBool::new(false));
-            let seen = wanted.clone();
-            // Without a handler, Ctrl-C ends the program.
-            let _ = ctrlc::set_handler(move || {
-                if WATCHING.load(Ordering::Relaxed) == 0 || seen.swap(true, Ordering::Relaxed) {
-                    std::process::exit(INTERRUPTED.into());
-                }
-            });
-            wanted
-        };
-        let wanted = WANTED.get_or_init(watch).clone();
+        let wanted = flag().clone();
         wanted.store(false, Ordering::Relaxed);
         WATCHING.fetch_add(1, Ordering::Relaxed);
         Watch(wanted)

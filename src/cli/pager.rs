@@ -2,10 +2,14 @@ use std::env;
 use std::io::{self, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
 
+use super::interrupt::Elsewhere;
+
 /// Shows long output page by page: the program that `PAGER` names, or `less`.
 pub struct Pager {
     child: Child,
     input: Option<ChildStdin>,
+    /// Ctrl-C is for the pager and does not end the game.
+    _interrupt: Elsewhere,
 }
 
 impl Pager {
@@ -19,9 +23,10 @@ impl Pager {
         if env::var_os("LESS").is_none() {
             command.env("LESS", "FRX"); // ends at once where all fits, keeps colours, leaves the text standing
         }
+        let interrupt = Elsewhere::begin();
         let mut child = command.spawn().ok()?;
         let input = child.stdin.take();
-        Some(Pager { child, input })
+        Some(Pager { child, input, _interrupt: interrupt })
     }
 }
 

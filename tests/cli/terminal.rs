@@ -26,6 +26,11 @@ struct Terminal {
 
 impl Terminal {
     fn open(args: &[&str], home: &str) -> Terminal {
+        // What goes through the pager has a bar before each line.
+        Terminal::with_pager(args, home, "sed s/^/|/")
+    }
+
+    fn with_pager(args: &[&str], home: &str, pager: &str) -> Terminal {
         let (mut ours, mut theirs) = (0, 0);
         let size = libc::winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
         // SAFETY: all that is handed over lives on, and what is left out may be null.
@@ -41,8 +46,7 @@ impl Terminal {
             .args(args)
             .current_dir(&home)
             .envs([("HOME", &home), ("XDG_STATE_HOME", &home), ("XDG_DATA_HOME", &home)])
-            // What goes through the pager has a bar before each line.
-            .envs([("NO_COLOR", "1"), ("TERM", "xterm"), ("PAGER", "sed s/^/|/")])
+            .envs([("NO_COLOR", "1"), ("TERM", "xterm"), ("PAGER", pager)])
             .stdin(stdio())
             .stdout(stdio())
             .stderr(stdio())
@@ -126,6 +130,21 @@ fn a_free_act_that_asks_nothing_says_first_what_it_would_do() {
     terminal.types("surrender", "Type `surrender yes` to do it.");
     let after = terminal.types("look", "where");
     assert!(after.contains("Fighter") && after.contains("Duellist"), "{after}");
+    terminal.types("quit", "");
+    assert!(terminal.has_left());
+}
+
+#[test]
+fn ctrl_c_in_the_pager_does_not_end_the_game() {
+    // A pager in which Ctrl-C is pressed, which goes to the game as well.
+    let pager = Path::new(env!("CARGO_TARGET_TMPDIR")).join("interrupting-pager");
+    std::fs::write(&pager, "kill -INT $PPID\nsed 's/^/|/'\n").expect("it can be written");
+    let args = ["play", "duel", "--rules", "riskbreaker-0.0.1", "--seed", "1"];
+    let mut terminal = Terminal::with_pager(&args, "terminal-interrupted", &format!("sh {}", pager.display()));
+    terminal.shows("declare");
+    terminal.types("help all", "|  quit");
+    terminal.types("ok", "which action?");
+    terminal.types("quit", "not saved");
     terminal.types("quit", "");
     assert!(terminal.has_left());
 }
