@@ -226,6 +226,11 @@ impl Checkpoint {
 }
 
 impl Place {
+    /// Whether the last thing that was done was to ask for other rules.
+    pub fn asks_for_rules(&self) -> bool {
+        self.pending.as_ref().is_some_and(|pending| pending.asked_at == self.seq)
+    }
+
     /// What the tapes of the actions under way hold.
     pub fn slots(&self) -> impl Iterator<Item = &Slot> {
         self.held.iter().chain(&self.open).flat_map(|open| open.tape.slots.iter().flatten())

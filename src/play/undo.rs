@@ -350,8 +350,15 @@ impl Game {
                 format!("redid {name}")
             }
             Op::Rules { rules, at } => {
-                at.into_iter().for_each(|at| self.take_back_to(at));
-                self.redo_asking(rules)?
+                let text = match at {
+                    Some(at) => {
+                        self.take_back_to(at);
+                        format!("redid the change to {}", rules.name())
+                    }
+                    None => format!("redid asking for {}", rules.name()),
+                };
+                self.redo_asking(rules)?;
+                text
             }
             Op::Skip => {
                 self.advance(vm, u64::MAX);

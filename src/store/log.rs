@@ -155,7 +155,11 @@ pub(super) fn decided(known: u32, done: &[Done], place: Option<&Place>, name: &d
     told.extend(done.iter().filter_map(|done| Some((done.seq.unwrap_or(0), done.cause.by_hand(name)?))));
     told.sort();
     let texts: Vec<String> = told.into_iter().map(|(_, text)| text).collect();
-    if texts.is_empty() { "the game went on".into() } else { texts.join(" · ") }
+    match texts.as_slice() {
+        [] if place.is_some_and(Place::asks_for_rules) => "other rules were asked for".into(),
+        [] => "the game went on".into(),
+        texts => texts.join(" · "),
+    }
 }
 
 fn words(slot: &Slot) -> String {

@@ -51,12 +51,11 @@ impl Game {
     }
 
     /// Asks once more for rules that an undo took back.
-    pub(in crate::play) fn redo_asking(&mut self, rules: Arc<Ruleset>) -> Result<String, Refusal> {
+    pub(in crate::play) fn redo_asking(&mut self, rules: Arc<Ruleset>) -> Result<(), Refusal> {
         let allowed = self.prepare(&rules).and_then(|ready| ready.migration.allowed());
         allowed.map_err(|error| Refusal::new(error.to_string()))?;
-        let text = format!("redid the change to {}", rules.name());
         self.pending = Some(Pending { rules, asked_at: self.next_seq });
-        Ok(text)
+        Ok(())
     }
 
     /// Whether other rules can take effect here. The place is before the entry that the ruleset declares, if nothing of it has
