@@ -20,6 +20,35 @@ const MISTAKES: &[Mistake] = &[
     ("contest/lib/running.luau", "\t\tdefault = true,\n\t}) then", "\t\tdefault = \"no\",\n\t}) then", "write false"),
     ("riskbreaker-0.0.1/lib/free_acts.luau", "default = 0,", "default = \"none\",", "expected a number"),
     ("riskbreaker-0.0.1/lib/calculation.luau", "default = {},", "default = \"none\",", "expected a list"),
+    // Questions that lack what each has, and answers that no option has
+    (
+        "contest/lib/running.luau",
+        "seat = unit.side.seat,\n\t\ttopic = \"open_melee\"",
+        "topic = \"open_melee\"",
+        "lacks `seat`",
+    ),
+    (
+        "riskbreaker-0.0.1/play.luau",
+        "options = { \"wait\", \"battle\", \"end\" }",
+        "options = { wait = \"Wait\", battle = \"A battle\" }",
+        "`options` is a list",
+    ),
+    ("riskbreaker-0.0.1/play.luau", "next_thing == \"battle\"", "next_thing == \"A battle\"", "did you mean `battle`?"),
+    // Hooks
+    (
+        "house-critical/hooks/critical.luau",
+        "rb.say(\"a critical success of {}\", e.actor)",
+        "e.needs -= 1",
+        "a change of `needs` comes too late",
+    ),
+    (
+        "house-armour/hooks/armour.luau",
+        "local soaked =",
+        "rb.act.inflict_kill(e.target, 1, e.source)\n\t\t\tlocal soaked =",
+        "it is called without end",
+    ),
+    ("house-armour/hooks/armour.luau", "e.source ~= e.target", "e.target ~= \"Ann\"", "are never equal"),
+    ("house-armour/hooks/armour.luau", "inflict_kill = function", "wound = function", "known: "),
     // Options of fields
     (
         "silent-winter/kinds.luau",

@@ -4,7 +4,7 @@ use super::known::{Wrong, instead};
 use super::script::Reader;
 use super::signature::type_named;
 use super::symbol::Symbol;
-use super::syntax::{literal, returned, text};
+use super::syntax::{literal, text};
 use super::value_type::ValueType;
 use crate::dice::Dice;
 use crate::ruleset::nearest;
@@ -280,8 +280,12 @@ impl Reader<'_> {
                 self.symbols.insert(first.id, thing);
             }
         }
-        let hooked = matches!(folder, "hooks" | "items")
-            && matches!(self.keys.as_slice(), [phase, _] if matches!(&**phase, "before" | "after"));
+        let hooked = match (folder, self.keys.as_slice()) {
+            ("hooks" | "items", [phase, verb]) if matches!(&**phase, "before" | "after") => {
+                Some((phase.clone(), verb.clone()))
+            }
+            _ => None,
+        };
         let phase = self.keys.first().is_some_and(|phase| matches!(&**phase, "before" | "after"));
         if let (true, [_, _], Some(holder)) =
             (phase && matches!(folder, "hooks" | "items"), self.keys.as_slice(), function.args.get(given + 1))
@@ -319,8 +323,8 @@ impl Reader<'_> {
         }
         self.promised(function);
         self.block(function.body);
-        if hooked {
-            self.returned_by_hook(function);
+        if let Some((phase, verb)) = hooked {
+            self.hooked(&phase, &verb, function);
         }
         self.last_answer(function);
         self.asked = asked;
@@ -372,20 +376,6 @@ impl Reader<'_> {
         args.iter().for_each(|arg| self.expression(*arg));
         if word.is_some_and(declares) {
             self.keys = keys;
-        }
-    }
-
-    /// A number or a text that a hook returns: the verb takes neither.
-    fn returned_by_hook(&mut self, function: &Function<'_>) {
-        let mut returns = Vec::new();
-        returned(function.body, &mut returns);
-        for first in returns.iter().filter_map(|values| values.first()) {
-            if let Some(given @ (ValueType::Number | ValueType::Text)) = self.value_type(*first) {
-                let wrong = format!("a hook returns {} here, and nothing takes it", given.words());
-                let cure =
-                    "write `e.NAME = value` to change what the verb is given, or `return false, reason` to refuse it";
-                self.problem(first.location(), (wrong, cure.into()));
-            }
         }
     }
 

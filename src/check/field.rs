@@ -29,6 +29,14 @@ impl Reader<'_> {
             return;
         }
         let Value::Text(given) = &constant else { return };
+        let chosen = match one.kind() {
+            ExpressionKind::Local { local, .. } => self.choices.get(&local.id).cloned(),
+            _ => self.chosen_ids(one),
+        };
+        if let Some(ids) = chosen.filter(|ids| !ids.iter().any(|id| **id == **given)) {
+            let wrong = format!("the answer is never \"{given}\": it is the id of an option");
+            return self.problem(value.location(), (wrong, instead(given, &ids)));
+        }
         let ExpressionKind::IndexName { expr, index, .. } = one.kind() else { return self.slip(value) };
         if index == "topic" && !self.is_spec() {
             let topics: Vec<String> = self.known.names.topics().iter().cloned().collect();

@@ -172,9 +172,13 @@ impl<'r> Known<'r> {
 /// What to write instead of a name.
 pub(super) fn instead(name: &str, names: &[String]) -> String {
     let meant = crate::ruleset::instead(name, names.iter().map(String::as_str));
+    let begins = names.iter().filter(|known| known.len() >= 3 && name.starts_with(known.as_str()));
     match names.len() {
         0 => "there are none".into(),
-        17.. if meant.starts_with("known") => "declare it, or use another".into(),
+        17.. if meant.starts_with("known") => match begins.max_by_key(|known| known.len()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "declare it, or use another".into(),
+        },
         _ => meant,
     }
 }

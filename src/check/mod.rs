@@ -8,6 +8,7 @@ mod expression;
 mod facts;
 mod field;
 mod flow;
+mod hook;
 mod known;
 mod lint;
 mod member;

@@ -12,12 +12,7 @@ use crate::state::Value;
 impl Reader<'_> {
     /// A question as it stands in the list of `rb.all` or `rb.race`, wherever that list is made.
     pub(super) fn question_listed(&mut self, table: Expression<'_>, items: &[TableItem<'_>]) {
-        let value = |wanted: &str| {
-            items.iter().find_map(|item| match item {
-                TableItem::Record { key, value } if literal(*key).as_deref() == Some(wanted) => Some(*value),
-                _ => None,
-            })
-        };
+        let value = |wanted: &str| value_of(items, wanted);
         // Cards and sheets may have a key `ask` of their own.
         let is_question = value("seat").or_else(|| value("topic")).is_some();
         let Some(ask) = value("ask").and_then(literal).filter(|_| is_question) else { return };
@@ -45,12 +40,24 @@ impl Reader<'_> {
                 _ => {}
             }
         }
-        let value = |wanted: &str| {
-            items.iter().find_map(|item| match item {
-                TableItem::Record { key, value } if literal(*key).as_deref() == Some(wanted) => Some(*value),
-                _ => None,
-            })
-        };
+        let value = |wanted: &str| value_of(items, wanted);
+        for (name, cure) in [
+            ("seat", "add seat = who is asked, such as ctx.actor.seat or \"gm\""),
+            ("topic", "add topic = a word for what is asked, such as \"stake\""),
+        ] {
+            if value(name).is_none() {
+                self.problem(table.location(), (format!("rb.{ask} lacks `{name}`"), cure.to_string()));
+            }
+        }
+        if let Some(options) = value("options")
+            && let ExpressionKind::Table { items } = options.kind()
+            && !items.is_empty()
+            && items.iter().all(|item| matches!(item, TableItem::Record { .. }))
+        {
+            let wrong = "`options` is a list, and here each value has a name".to_string();
+            let cure = "write { { id = \"low\", label = \"Low\" }, { id = \"high\", label = \"High\" } }";
+            self.problem(options.location(), (wrong, cure.into()));
+        }
         // The options in the order of the list are the default of an order.
         if let Some(seat) = value("seat")
             && ask != "order"
@@ -154,6 +161,31 @@ impl Reader<'_> {
         }
     }
 
+    /// The ids that a choice can come to, where all its options are written down and give back their ids.
+    pub(super) fn chosen_ids(&self, choice: Expression<'_>) -> Option<Vec<String>> {
+        let ExpressionKind::Call { func, args, .. } = choice.kind() else { return None };
+        let ExpressionKind::IndexName { expr, index, .. } = func.kind() else { return None };
+        let [table] = args else { return None };
+        let ExpressionKind::Table { items } = table.kind() else { return None };
+        if index != "choose" || self.symbol(expr) != Some(Symbol::Vocabulary) {
+            return None;
+        }
+        if value_of(items, "other").is_some() || value_of(items, "more").is_some() {
+            return None;
+        }
+        let ExpressionKind::Table { items } = value_of(items, "options")?.kind() else { return None };
+        let ids = items.iter().map(|item| match item {
+            TableItem::List { value: option } => match option.kind() {
+                ExpressionKind::Table { items } if value_of(items, "value").is_none() => {
+                    literal(value_of(items, "id")?)
+                }
+                _ => literal(*option),
+            },
+            _ => None,
+        });
+        ids.collect()
+    }
+
     /// The options of a question as they are written down, and what is taken where nobody answers.
     fn options(&mut self, options: Expression<'_>, default: Option<Expression<'_>>, other: bool) {
         let ExpressionKind::Table { items } = options.kind() else { return };
@@ -192,4 +224,12 @@ impl Reader<'_> {
             self.problem(default.location(), (format!("no option is `{name}`"), instead(&name, &ids)));
         }
     }
+}
+
+/// The value of a key in a table as it is written down.
+fn value_of<'a>(items: &[TableItem<'a>], wanted: &str) -> Option<Expression<'a>> {
+    items.iter().find_map(|item| match item {
+        TableItem::Record { key, value } if literal(*key).as_deref() == Some(wanted) => Some(*value),
+        _ => None,
+    })
 }

@@ -40,6 +40,8 @@ pub(super) struct Reader<'r> {
     pub evidence: Evidence,
     /// Texts of local variables that are never assigned anew.
     pub constants: BTreeMap<u64, String>,
+    /// Local variables that hold what was chosen, with the ids that it can be.
+    pub choices: BTreeMap<u64, Vec<String>>,
     /// Local variables that are assigned after they were declared.
     pub changing: BTreeSet<u64>,
     /// Local variables whose fields are written somewhere.
@@ -96,6 +98,7 @@ impl<'r> Reader<'r> {
             value_types: BTreeMap::new(),
             evidence: Evidence::default(),
             constants: BTreeMap::new(),
+            choices: BTreeMap::new(),
             changing: BTreeSet::new(),
             entities: BTreeSet::new(),
             locals: BTreeSet::new(),

@@ -118,6 +118,9 @@ impl Reader<'_> {
             if let Some(constant) = literal(*value) {
                 self.constants.insert(id, constant);
             }
+            if let Some(ids) = self.chosen_ids(*value) {
+                self.choices.insert(id, ids);
+            }
             if !self.filled.contains(&id) && is_text_map(*value) {
                 self.text_maps.insert(id);
             }

@@ -216,6 +216,12 @@ impl Reader<'_> {
                             _ => ValueType::Text,
                         })
                     }
+                    Symbol::Event(verb) => {
+                        let params = self.known.rules?.verb_params(&verb)?;
+                        let at = params.iter().position(|param| *param == name)?;
+                        let verb = self.known.names.verb(&verb).filter(|verb| verb.params.len() == params.len())?;
+                        verb.uses.get(at).copied().flatten().filter(|sort| *sort == ValueType::Entity)
+                    }
                     Symbol::Holder if name == "id" => Some(ValueType::Number),
                     Symbol::Holder if name == "hook" => Some(ValueType::Text),
                     _ => self.type_of_symbol(expression),

@@ -240,7 +240,7 @@ pub(crate) fn cure_of_syntax(message: &str) -> Option<&'static str> {
         ("Expected ',' after table", "put a comma behind what stands before this place"),
         (
             "Incomplete statement",
-            "a line gives a value to a name, `n = 1`, or calls something, `f()`; to add one write `n += 1`, and a comment begins with `--`",
+            "a line gives a value to a name, `n = 1`, or calls something, `f()`; to add one write `n += 1`; `elif` is written `elseif`; a comment begins with `--`",
         ),
         ("Expected identifier when parsing method name", "in a table a name and its value stand around `=`, not `:`"),
         ("Expected identifier when parsing expression, got 'true'", "is `return` missing before it?"),

@@ -1,0 +1,99 @@
+//! Functions of hooks, by verb and phase.
+
+use super::script::Reader;
+use super::syntax::{returned, text};
+use super::value_type::ValueType;
+use crate::script::syntax::{AstNode, AstVisitor, Expression, ExpressionKind, Function, Location, StatementView};
+
+/// Writes to what a hook is given: the name and the place.
+struct Writes {
+    event: u64,
+    found: Vec<(String, Location)>,
+}
+
+impl Writes {
+    fn note(&mut self, target: Expression<'_>) {
+        if let ExpressionKind::IndexName { expr, index, index_location, .. } = target.kind()
+            && let ExpressionKind::Local { local, .. } = expr.kind()
+            && local.id == self.event
+        {
+            self.found.push((text(index), index_location));
+        }
+    }
+}
+
+impl<'ast> AstVisitor<'ast> for Writes {
+    fn visit_node(&mut self, node: AstNode<'ast>) -> bool {
+        if let AstNode::Statement(statement) = node {
+            match statement.view() {
+                StatementView::Assign(assign) => assign.vars.iter().for_each(|var| self.note(*var)),
+                StatementView::CompoundAssign(assign) => self.note(assign.var),
+                _ => {}
+            }
+        }
+        true
+    }
+}
+
+impl Reader<'_> {
+    /// A function `before` or `after` a verb.
+    pub(super) fn hooked(&mut self, phase: &str, verb: &str, function: &Function<'_>) {
+        self.returned_by_hook(function);
+        if phase == "after" {
+            self.written_too_late(verb, function);
+        }
+        self.calls_itself(verb, function);
+    }
+
+    /// A number or a text that a hook returns: the verb takes neither.
+    fn returned_by_hook(&mut self, function: &Function<'_>) {
+        let mut returns = Vec::new();
+        returned(function.body, &mut returns);
+        for first in returns.iter().filter_map(|values| values.first()) {
+            if let Some(given @ (ValueType::Number | ValueType::Text)) = self.value_type(*first) {
+                let wrong = format!("a hook returns {} here, and nothing takes it", given.words());
+                let cure =
+                    "write `e.NAME = value` to change what the verb is given, or `return false, reason` to refuse it";
+                self.problem(first.location(), (wrong, cure.into()));
+            }
+        }
+    }
+
+    /// After a verb has run, it does not matter any more what it was given.
+    fn written_too_late(&mut self, verb: &str, function: &Function<'_>) {
+        let Some(event) = function.args.first().map(|event| event.id) else { return };
+        let Some(params) = self.known.rules.and_then(|rules| rules.verb_params(verb)).map(<[String]>::to_vec) else {
+            return;
+        };
+        let mut writes = Writes { event, found: Vec::new() };
+        function.body.visit(&mut writes);
+        for (name, at) in writes.found.into_iter().filter(|(name, _)| params.contains(name)) {
+            let wrong = format!("`{verb}` has run already: a change of `{name}` comes too late");
+            self.problem(at, (wrong, "move it to a hook `before`; `e.result` is what can be changed after".into()));
+        }
+    }
+
+    /// A hook that does the verb again whatever happens is called again by that, without end.
+    fn calls_itself(&mut self, verb: &str, function: &Function<'_>) {
+        let again = format!("rb.act.{verb}");
+        for statement in function.body.as_slice() {
+            let call = match statement.view() {
+                StatementView::Expression(statement) => statement.expr,
+                StatementView::Local(local) => match local.values {
+                    [value] => *value,
+                    _ => continue,
+                },
+                StatementView::Assign(_) | StatementView::CompoundAssign(_) => continue,
+                // From here on it may end earlier.
+                _ => return,
+            };
+            if let ExpressionKind::Call { func, self_call, .. } = call.kind()
+                && self.called(func, self_call).is_some_and(|called| called.name == again)
+            {
+                let wrong = format!("the hook does `{verb}` again each time, and so it is called without end");
+                let cure = format!("put a condition before it, or change what `{verb}` is given: e.NAME = value");
+                return self.problem(call.location(), (wrong, cure));
+            }
+        }
+    }
+}
