@@ -34,6 +34,20 @@ const MISTAKES: &[Mistake] = &[
         "`options` is a list",
     ),
     ("riskbreaker-0.0.1/play.luau", "next_thing == \"battle\"", "next_thing == \"A battle\"", "did you mean `battle`?"),
+    (
+        "riskbreaker-0.0.1/play.luau",
+        "options = { \"wait\", \"battle\", \"end\" }",
+        "options = { \"wait\", \"end\", \"end\" }",
+        "two options are called `end`",
+    ),
+    ("riskbreaker-0.0.1/play.luau", "next_thing == \"end\"", "next_thing == \"wait\" or \"end\"", "always true"),
+    // House rules are not set by scripts
+    (
+        "house-critical/hooks/critical.luau",
+        "rb.say(\"a critical success of {}\", e.actor)",
+        "rb.switches.critical_gain = 2",
+        "a script changes no house rule",
+    ),
     // Hooks
     (
         "house-critical/hooks/critical.luau",

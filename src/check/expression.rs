@@ -191,6 +191,11 @@ impl Reader<'_> {
             }
             None => match self.nearest_local(name) {
                 Some(near) => format!("did you mean `{near}`?"),
+                None if self.locals.contains(name) => {
+                    format!(
+                        "`{name}` is known in another part of the file: hand it to this function, `function({name})`"
+                    )
+                }
                 None => "declare it by `local`, put it in quotes if it is a text, or correct the name".into(),
             },
         };
@@ -202,7 +207,8 @@ impl Reader<'_> {
         for global in api::globals() {
             known.push(global);
         }
-        known.extend(self.locals.iter().map(String::as_str));
+        // A variable of that name elsewhere in the file is not in reach here.
+        known.extend(self.locals.iter().map(String::as_str).filter(|local| *local != name));
         nearest(name, known.iter().copied()).map(str::to_string)
     }
 

@@ -215,6 +215,10 @@ impl Reader<'_> {
                 _ => literal(*value),
             };
             all &= id.is_some();
+            if let Some(id) = id.as_ref().filter(|id| ids.contains(*id)) {
+                let wrong = format!("two options are called `{id}`");
+                self.problem(value.location(), (wrong, "give each an id of its own; the label may be any text".into()));
+            }
             ids.extend(id);
         }
         if let Some(default) = default.filter(|_| all && !other)

@@ -182,6 +182,11 @@ impl Reader<'_> {
                 let is_field = self.known.types_of(&text(index)).next().is_some();
                 let of_a_verb = matches!(expr.kind(), ExpressionKind::Local { local, .. }
                     if self.handed_to_verbs.contains(&local.id));
+                if self.symbol(expr) == Some(Symbol::Word("switches")) {
+                    let wrong = format!("a script changes no house rule: `{}` is set by the game master", text(index));
+                    let cure = "keep what changes in a field of an entity".to_string();
+                    self.problem(target.location(), (wrong, cure));
+                }
                 let entity = matches!(self.symbol(expr), Some(Symbol::Entity(_)));
                 if entity || (of_an_actor || of_a_verb) && is_field {
                     let name = text(index);

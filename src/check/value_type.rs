@@ -452,6 +452,11 @@ impl Reader<'_> {
                 self.condition(lhs);
                 self.condition(rhs);
             }
+            ExpressionKind::Number { .. } | ExpressionKind::Integer { .. } | ExpressionKind::String { .. } => {
+                let wrong = "this condition is a value that is always true".to_string();
+                let cure = "compare it with something; two values are written `a == 1 or a == 2`";
+                self.problem(condition.location(), (wrong, cure.into()));
+            }
             ExpressionKind::Local { .. } | ExpressionKind::IndexName { .. }
                 if self.value_type(condition) == Some(ValueType::Function) =>
             {
