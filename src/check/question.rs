@@ -24,11 +24,13 @@ impl Reader<'_> {
 
     pub(super) fn question(&mut self, ask: &str, own: &[&str], table: Expression<'_>) {
         let ExpressionKind::Table { items } = table.kind() else { return };
+        let mut misspelt = false;
         for item in items {
             let TableItem::Record { key, value } = item else { continue };
             let Some(name) = literal(*key) else { continue };
             let all: Vec<String> = api::QUESTION_FIELDS.iter().chain(own).map(|name| name.to_string()).collect();
             if !all.contains(&name) {
+                misspelt = true;
                 self.problem(key.location(), (format!("rb.{ask} has no field `{name}`"), instead(&name, &all)));
             }
             match (name.as_str(), literal(*value)) {
@@ -45,7 +47,8 @@ impl Reader<'_> {
             ("seat", "add seat = who is asked, such as ctx.actor.seat or \"gm\""),
             ("topic", "add topic = a word for what is asked, such as \"stake\""),
         ] {
-            if value(name).is_none() {
+            // A key that is no field has been told, and may be the one that is meant.
+            if value(name).is_none() && !misspelt {
                 self.problem(table.location(), (format!("rb.{ask} lacks `{name}`"), cure.to_string()));
             }
         }
