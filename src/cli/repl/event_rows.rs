@@ -300,6 +300,6 @@ mod tests {
         };
         assert_eq!(printed("Round 2"), ["  other rules are in force"]);
         let replayed = "  The open action was replayed; ignore its lines above.";
-        assert_eq!(printed("Segment 2"), [replayed, "  other rules are in force", "  Segment 2"]);
+        assert_eq!(printed("Part 2"), [replayed, "  other rules are in force", "  Part 2"]);
     }
 }
