@@ -46,7 +46,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use generator::{Features, generate};
 use model::Case;
-use modes::{Compared, Group, check};
+use modes::{Compared, Disagreement, Group, check};
 
 /// Cases that are played where no number is given.
 const CASES: u64 = 100;
@@ -90,7 +90,7 @@ fn all_modes_agree() {
                 }
                 match check(&case, features, group) {
                     Ok(compared) => all.lock().unwrap().add(&compared),
-                    Err(_) => failed.lock().unwrap().push(report(&case, features, group)),
+                    Err(found) => failed.lock().unwrap().push(report(&case, features, group, &found)),
                 }
             }
         }
@@ -109,9 +109,9 @@ fn all_modes_agree() {
 }
 
 /// The smallest case that still fails in a group, in words.
-fn report(case: &Case, features: Features, group: Group) -> String {
+fn report(case: &Case, features: Features, group: Group, found: &Disagreement) -> String {
     let Err(first) = check(case, features, group) else {
-        return format!("seed {}, {group:?}: it has failed once, and not again", case.seed);
+        return format!("seed {}, {group:?}: it has failed once, and not again:\n{}", case.seed, found.lines());
     };
     let fails = |case: &Case| check(case, features, group).is_err_and(|other| other.modes == first.modes);
     let small = minimize::minimized(case, &fails);
