@@ -77,7 +77,8 @@ pub(super) const MEMORY: usize = 32 << 20;
 /// The clock is looked at once in so much work, besides the watchdog's reminders: asking for it is a call of the system.
 const CLOCK_EVERY: i64 = 8192;
 
-/// Work that a step of the collector counts as: whoever makes large things reaches few safepoints.
+/// By so much work a step of the collector brings the next look at the clock nearer: whoever makes large things reaches few
+/// safepoints. It uses up nothing of the budget, since when the collector is at work depends on what ran before.
 const GC_STEP: i64 = 32;
 
 thread_local! {
@@ -124,6 +125,7 @@ unsafe extern "C-unwind" fn tick(state: *mut mlua::lua_State, gc: c_int) {
 #[cold]
 unsafe fn count_collection(state: *mut mlua::lua_State) {
     charge(GC_STEP);
+    RESERVE.set(RESERVE.get().saturating_add(GC_STEP));
     unsafe { note_place(state) };
 }
 
