@@ -125,16 +125,11 @@ struct Assigned(BTreeSet<u64>);
 
 impl<'ast> AstVisitor<'ast> for Assigned {
     fn visit_node(&mut self, node: AstNode<'ast>) -> bool {
-        let mut assigned = |target: Expression<'_>| {
-            if let ExpressionKind::Local { local, .. } = target.kind() {
-                self.0.insert(local.id);
-            }
-        };
         if let AstNode::Statement(statement) = node {
-            match statement.view() {
-                StatementView::Assign(assign) => assign.vars.iter().for_each(|var| assigned(*var)),
-                StatementView::CompoundAssign(assign) => assigned(assign.var),
-                _ => {}
+            for target in statement.assigned() {
+                if let ExpressionKind::Local { local, .. } = target.kind() {
+                    self.0.insert(local.id);
+                }
             }
         }
         true

@@ -25,11 +25,7 @@ impl Writes {
 impl<'ast> AstVisitor<'ast> for Writes {
     fn visit_node(&mut self, node: AstNode<'ast>) -> bool {
         if let AstNode::Statement(statement) = node {
-            match statement.view() {
-                StatementView::Assign(assign) => assign.vars.iter().for_each(|var| self.note(*var)),
-                StatementView::CompoundAssign(assign) => self.note(assign.var),
-                _ => {}
-            }
+            statement.assigned().iter().for_each(|target| self.note(*target));
         }
         true
     }

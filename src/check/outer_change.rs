@@ -2,7 +2,7 @@
 
 use super::script::Reader;
 use super::syntax::text;
-use crate::script::syntax::{AstNode, AstVisitor, Expression, ExpressionKind, Location, StatementView};
+use crate::script::syntax::{AstNode, AstVisitor, Expression, ExpressionKind, Location};
 
 /// Changes of variables that functions around a function declare. Those of the file are another problem.
 struct OuterChanges {
@@ -27,11 +27,8 @@ impl OuterChanges {
 
 impl<'ast> AstVisitor<'ast> for OuterChanges {
     fn visit_node(&mut self, node: AstNode<'ast>) -> bool {
-        let AstNode::Statement(statement) = node else { return true };
-        match statement.view() {
-            StatementView::Assign(assign) => assign.vars.iter().for_each(|var| self.note(*var)),
-            StatementView::CompoundAssign(assign) => self.note(assign.var),
-            _ => {}
+        if let AstNode::Statement(statement) = node {
+            statement.assigned().iter().for_each(|target| self.note(*target));
         }
         true
     }

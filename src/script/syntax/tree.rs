@@ -251,6 +251,15 @@ pub(crate) struct Statement<'a> {
 }
 
 impl<'a> Statement<'a> {
+    /// What an assignment gives a value to, plain or compound; nothing for any other statement.
+    pub fn assigned(self) -> &'a [Expression<'a>] {
+        match self.view() {
+            StatementView::Assign(assign) => assign.vars,
+            StatementView::CompoundAssign(assign) => std::slice::from_ref(&assign.var),
+            _ => &[],
+        }
+    }
+
     pub fn location(self) -> Location {
         self.location
     }
