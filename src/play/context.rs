@@ -397,7 +397,8 @@ impl ActionContext {
     /// Whether several entries could go first, and the ruleset says which: that is a part of the action.
     pub fn is_tied(&self) -> bool {
         let agenda = self.state.agenda();
-        agenda.first().is_some_and(|first| self.rules.settles_ties_of(&first.what)) && agenda.is_first_tied()
+        let first = agenda.first().filter(|first| self.rules.settles_ties_of(&first.what));
+        first.is_some_and(|first| agenda.tied_with(first).nth(1).is_some())
     }
 
     // House rules

@@ -821,16 +821,10 @@ impl Machine for Vm {
 
     fn settle_tie(&mut self, context: &mut ActionContext, first: EntryId) -> Result<EntryId, Fault> {
         let Some(entry) = context.state.agenda().get(first).cloned() else { return Ok(first) };
-        if !self.declarations.entries.iter().any(|known| known.tie && known.name == entry.what) {
+        if !context.rules.settles_ties_of(&entry.what) {
             return Ok(first);
         }
-        let tied: Vec<Entry> = context
-            .state
-            .agenda()
-            .entries()
-            .filter(|other| other.key == entry.key && other.what == entry.what)
-            .cloned()
-            .collect();
+        let tied: Vec<Entry> = context.state.agenda().tied_with(&entry).cloned().collect();
         if tied.len() < 2 {
             return Ok(first);
         }

@@ -233,10 +233,11 @@ impl Agenda {
         self.order.front().map(|slot| self.at(*slot))
     }
 
-    /// Whether another entry of the first one's name has the same key.
-    pub fn is_first_tied(&self) -> bool {
-        let Some(first) = self.first() else { return false };
-        self.entries().skip(1).take_while(|other| other.key == first.key).any(|other| other.what == first.what)
+    /// The entries of an entry's name with its key, itself among them.
+    pub fn tied_with(&self, entry: &Entry) -> impl Iterator<Item = &Entry> {
+        let same_key =
+            self.entries().skip_while(|other| other.key != entry.key).take_while(|other| other.key == entry.key);
+        same_key.filter(|other| other.what == entry.what)
     }
 
     pub fn get(&self, id: EntryId) -> Option<&Entry> {
