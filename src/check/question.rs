@@ -2,7 +2,7 @@ use super::known::instead;
 use super::script::Reader;
 use super::slip::is_slip;
 use super::symbol::Symbol;
-use super::syntax::{constant, literal};
+use super::syntax::{constant, literal, value_of};
 use super::value_type::ValueType;
 use crate::ruleset::nearest;
 use crate::script::api;
@@ -231,12 +231,4 @@ impl Reader<'_> {
             self.problem(default.location(), (format!("no option is `{name}`"), instead(&name, &ids)));
         }
     }
-}
-
-/// The value of a key in a table as it is written down.
-fn value_of<'a>(items: &[TableItem<'a>], wanted: &str) -> Option<Expression<'a>> {
-    items.iter().find_map(|item| match item {
-        TableItem::Record { key, value } if literal(*key).as_deref() == Some(wanted) => Some(*value),
-        _ => None,
-    })
 }

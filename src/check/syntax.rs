@@ -66,6 +66,14 @@ pub(super) fn constant(expression: Expression<'_>) -> Option<Value> {
     }
 }
 
+/// The value of a key in a table as it is written down.
+pub(super) fn value_of<'a>(items: &[TableItem<'a>], wanted: &str) -> Option<Expression<'a>> {
+    items.iter().find_map(|item| match item {
+        TableItem::Record { key, value } if literal(*key).as_deref() == Some(wanted) => Some(*value),
+        _ => None,
+    })
+}
+
 /// What a function returns, each place of it; functions inside it are none of it.
 pub(super) fn returned<'a>(block: Block<'a>, into: &mut Vec<&'a [Expression<'a>]>) {
     for statement in block.as_slice() {

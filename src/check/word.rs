@@ -2,7 +2,7 @@
 
 use super::expression::not_dice;
 use super::script::Reader;
-use super::syntax::literal;
+use super::syntax::{literal, value_of};
 use crate::dice::Dice;
 use crate::script::api;
 use crate::script::syntax::{BinaryOp, Expression, ExpressionKind, Location, TableItem};
@@ -58,14 +58,11 @@ impl Reader<'_> {
     /// An entry of the agenda that stands under a key of a table, if scripts name it so often at the most.
     fn entry_under(&mut self, table: Expression<'_>, wanted: &str, most: usize) {
         let ExpressionKind::Table { items } = table.kind() else { return };
-        for item in items {
-            if let TableItem::Record { key, value } = item
-                && literal(*key).as_deref() == Some(wanted)
-                && let Some(entry) = literal(*value)
-                && self.known.names.times(&entry) <= most
-            {
-                self.tell(value.location(), self.known.wrong_name("entry", &entry));
-            }
+        if let Some(value) = value_of(items, wanted)
+            && let Some(entry) = literal(value)
+            && self.known.names.times(&entry) <= most
+        {
+            self.tell(value.location(), self.known.wrong_name("entry", &entry));
         }
     }
 
