@@ -1,4 +1,3 @@
-use std::collections::VecDeque;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -169,8 +168,8 @@ pub struct Agenda {
     /// Each entry stays in one slot until it is taken, so that only small numbers move when another one comes or goes.
     slots: Vec<Option<Entry>>,
     free: Vec<u32>,
-    /// The slots in the order in which their entries are due.
-    order: VecDeque<u32>,
+    /// The slots in the order in which their entries are due, the first one last.
+    order: Vec<u32>,
 }
 
 impl Clone for Agenda {
@@ -208,14 +207,14 @@ impl<'de> Deserialize<'de> for Agenda {
 impl FromIterator<Entry> for Agenda {
     fn from_iter<I: IntoIterator<Item = Entry>>(entries: I) -> Agenda {
         let slots: Vec<Option<Entry>> = entries.into_iter().map(Some).collect();
-        Agenda { order: (0..slots.len() as u32).collect(), slots, free: Vec::new() }
+        Agenda { order: (0..slots.len() as u32).rev().collect(), slots, free: Vec::new() }
     }
 }
 
 impl Agenda {
     /// In the order in which they are due.
     pub fn entries(&self) -> impl ExactSizeIterator<Item = &Entry> {
-        self.order.iter().map(|slot| self.at(*slot))
+        self.order.iter().rev().map(|slot| self.at(*slot))
     }
 
     /// How many they are.
@@ -230,7 +229,7 @@ impl Agenda {
 
     #[inline]
     pub fn first(&self) -> Option<&Entry> {
-        self.order.front().map(|slot| self.at(*slot))
+        self.order.last().map(|slot| self.at(*slot))
     }
 
     /// The entries of an entry's name with its key, itself among them.
@@ -262,7 +261,7 @@ impl Agenda {
     fn place(&self, key: &Key, id: EntryId) -> usize {
         self.order.partition_point(|slot| {
             let other = self.at(*slot);
-            other.key.cmp(key).then(other.id.cmp(&id)).is_lt()
+            other.key.cmp(key).then(other.id.cmp(&id)).is_gt()
         })
     }
 
@@ -275,7 +274,7 @@ impl Agenda {
 
     /// Takes the entry at a place in the order.
     fn remove(&mut self, at: usize) -> Option<Entry> {
-        let slot = self.order.remove(at)?;
+        let slot = self.order.remove(at);
         self.free.push(slot);
         self.slots[slot as usize].take()
     }
@@ -291,7 +290,7 @@ impl Agenda {
             return Vec::new();
         }
         let mut slots = std::mem::take(&mut self.slots);
-        let all = self.order.iter().filter_map(|slot| slots[*slot as usize].take());
+        let all = self.order.iter().rev().filter_map(|slot| slots[*slot as usize].take());
         let (taken, kept) = all.partition::<Vec<_>, _>(wanted);
         *self = kept.into_iter().collect();
         taken
@@ -325,14 +324,14 @@ impl Agenda {
     /// Drops the first entry.
     #[inline]
     pub(super) fn drop_first(&mut self) {
-        if let Some(slot) = self.order.pop_front() {
+        if let Some(slot) = self.order.pop() {
             self.slots[slot as usize] = None;
             self.free.push(slot);
         }
     }
 
     pub(super) fn take(&mut self, id: EntryId) -> Option<Entry> {
-        let at = self.entries().position(|entry| entry.id == id)?;
+        let at = self.order.iter().rposition(|slot| self.at(*slot).id == id)?;
         self.remove(at)
     }
 }

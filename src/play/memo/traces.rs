@@ -40,14 +40,15 @@ impl Traces {
 }
 
 /// Trace trees: each node is a field, a roll or a query, its branches are the values that were found, its leaves are outcomes.
+/// Behind the value that a node found first stands the next node; a table has the nodes behind all other values.
 #[derive(Debug)]
 pub(crate) struct Table {
     /// By a hash of their root.
     trees: HashMap<u64, Vec<Tree>, BuildHasherDefault<Prehashed>>,
     tree_count: usize,
     nodes: Vec<Node>,
-    /// The branches of guards that have many: what was found, and its node, in order.
-    switches: Vec<Vec<(Tagged, u32)>>,
+    /// The nodes behind values that were found later, by [`branch`].
+    branches: HashMap<u64, u32, BuildHasherDefault<Mixed>>,
     /// Many traces come to the same.
     outcomes: IndexSet<Outcome>,
     names: Names,
@@ -65,8 +66,8 @@ impl Default for Table {
         Table {
             trees: HashMap::default(),
             tree_count: 0,
-            nodes: vec![Node { guard: Guard::END, found: Tagged::NOTHING, other: 0 }],
-            switches: Vec::new(),
+            nodes: Vec::new(),
+            branches: HashMap::default(),
             outcomes: IndexSet::new(),
             names: Names::default(),
             rolls: IndexSet::new(),
@@ -87,20 +88,18 @@ struct Tree {
     assumptions: Fields,
 }
 
-/// One guard of a trace. Where it holds, the next node follows; otherwise the other branch, if there is one.
+/// One guard of a trace, and the value that it found first. Where it finds that, the next node follows.
 #[derive(Clone, Copy, Debug)]
 struct Node {
     guard: Guard,
     found: Tagged,
-    /// Node of another value found in this place; 0 where there is none. With the bit [`SWITCH`] the place of a list of all of
-    /// them.
-    other: u32,
 }
 
-/// Tells the place of a list of branches from that of a node.
-const SWITCH: u32 = 1 << 31;
-/// More branches than these stand in a sorted list.
-const LONGEST_CHAIN: usize = 6;
+/// The key of a node's branch for a value.
+#[inline]
+fn branch(at: usize, found: Tagged) -> u64 {
+    (at as u64) << 32 | found.at() as u64
+}
 
 /// Where a look-up ends without an outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,9 +110,10 @@ pub(super) enum Miss {
     At(Guard),
 }
 
-/// Limits of the table: nodes of 12 bytes each, outcomes, trees, interned values and rolls. When one is reached, what is recorded
-/// is kept and nothing more is recorded.
+/// Limits of the table: nodes of 8 bytes each, branches of 17 bytes where the table of them is fullest, outcomes, trees,
+/// interned values and rolls. When one is reached, what is recorded is kept and nothing more is recorded.
 const MOST_NODES: usize = 2_400_000;
+const MOST_BRANCHES: usize = 450_000;
 const MOST_OUTCOMES: usize = 80_000;
 const MOST_TREES: usize = 20_000;
 const MOST_VALUES: usize = 20_000;
@@ -198,54 +198,17 @@ impl Table {
                 _ => return Ok(node.found.at() as u32),
             };
             let found = found.ok_or(Miss::At(guard))?;
-            at = self.branch(at, found).ok_or(Miss::At(guard))? + 1;
+            at = self.behind(at, found).ok_or(Miss::At(guard))?;
         }
     }
 
-    /// The node among the branches of a guard that goes on with what was found; `first`: the first of them.
+    /// The node behind a guard that has found a value.
     #[inline]
-    fn branch(&self, first: usize, found: Tagged) -> Option<usize> {
-        let mut at = first;
-        loop {
-            let node = self.nodes[at];
-            if node.found == found {
-                return Some(at);
-            }
-            match node.other {
-                0 => return None,
-                other if other & SWITCH != 0 => {
-                    let rows = &self.switches[(other ^ SWITCH) as usize];
-                    return rows.binary_search_by_key(&found, |row| row.0).ok().map(|row| rows[row].1 as usize);
-                }
-                other => at = other as usize,
-            }
+    fn behind(&self, at: usize, found: Tagged) -> Option<usize> {
+        match self.nodes[at].found == found {
+            true => Some(at + 1),
+            false => self.branches.get(&branch(at, found)).map(|next| *next as usize),
         }
-    }
-
-    /// Adds a branch to those of a guard: they stand in a chain, and many of them in a sorted list.
-    fn add_branch(&mut self, first: usize, found: Tagged, begins: u32) {
-        let (mut last, mut rows) = (first, Vec::new());
-        loop {
-            let other = self.nodes[last].other;
-            if other & SWITCH != 0 {
-                let rows = &mut self.switches[(other ^ SWITCH) as usize];
-                let row = rows.partition_point(|row| row.0 < found);
-                return rows.insert(row, (found, begins));
-            }
-            if other == 0 {
-                break;
-            }
-            last = other as usize;
-            rows.push((self.nodes[last].found, other));
-        }
-        if rows.len() + 1 < LONGEST_CHAIN {
-            self.nodes[last].other = begins;
-            return;
-        }
-        rows.push((found, begins));
-        rows.sort_unstable();
-        self.nodes[first].other = SWITCH | self.switches.len() as u32;
-        self.switches.push(rows);
     }
 
     /// A field of an entity that is made in play, or one that refers to such.
@@ -339,7 +302,7 @@ impl Table {
             tree.first
         });
         // As far as the tree goes the same way.
-        let (mut branch, mut known) = (None, 0);
+        let (mut leaves, mut known) = (None, 0);
         if let Some(first) = first {
             let mut at = first as usize;
             loop {
@@ -351,14 +314,14 @@ impl Table {
                     let (was, now) = (self.dependency(node.guard, numbering), self.dependency(*guard, numbering));
                     return Committed::Differs(was, now);
                 }
-                match self.branch(at, *found) {
-                    Some(node) => at = node + 1,
+                known += 1;
+                match self.behind(at, *found) {
+                    Some(next) => at = next,
                     None => {
-                        branch = Some(at);
+                        leaves = Some(branch(at, *found));
                         break;
                     }
                 }
-                known += 1;
             }
         }
         if let Some(expected) = &recording.expected {
@@ -370,6 +333,7 @@ impl Table {
             return Committed::Differs(known, format!("another course: {path:?}"));
         }
         if self.nodes.len() + path.len() > MOST_NODES
+            || self.branches.len() >= MOST_BRANCHES
             || self.outcomes.len() >= MOST_OUTCOMES
             || self.tree_count >= MOST_TREES
             || self.names.values.len() >= MOST_VALUES
@@ -382,11 +346,13 @@ impl Table {
         let outcome = self.outcomes.insert_full(outcome).0 as u32;
         let begins = self.nodes.len() as u32;
         for (guard, found) in &path[known..] {
-            self.nodes.push(Node { guard: *guard, found: *found, other: 0 });
+            self.nodes.push(Node { guard: *guard, found: *found });
         }
-        self.nodes.push(Node { guard: Guard::END, found: Tagged::place(outcome), other: 0 });
-        match branch {
-            Some(branch) => self.add_branch(branch, path[known].1, begins),
+        self.nodes.push(Node { guard: Guard::END, found: Tagged::place(outcome) });
+        match leaves {
+            Some(branch) => {
+                self.branches.insert(branch, begins);
+            }
             None => {
                 let assumptions = recording.assumptions.iter().copied().collect();
                 self.tree_count += 1;
@@ -439,6 +405,24 @@ impl Table {
             Guard::ROLL => format!("it rolled {:?}", self.rolls.get_index(guard.number())),
             _ => "the script ended".into(),
         }
+    }
+}
+
+/// A hash of one number that is not one yet, by multiplication.
+#[derive(Default)]
+struct Mixed(u64);
+
+impl Hasher for Mixed {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, _: &[u8]) {}
+
+    #[inline]
+    fn write_u64(&mut self, number: u64) {
+        let product = u128::from(number) * 0x9E37_79B9_7F4A_7C15;
+        self.0 = (product >> 64) as u64 ^ product as u64;
     }
 }
 
