@@ -6,7 +6,7 @@ use mlua::{Result, Table, Value as Lv};
 
 use super::conversion::sort_of;
 use super::declared_kinds::OfKinds;
-use super::load::{Loader, sorted};
+use super::load::{Loader, sorted, title_of};
 use crate::ruleset::{Declarations, EntryName, FreeName, Problem, Statistic, instead_or};
 use crate::state::{ENDING, Type};
 
@@ -105,26 +105,14 @@ impl Loader<'_> {
     /// What a seat may do that is not its turn.
     fn free(&mut self, play: &Table, declarations: &mut Declarations) -> Result<Table> {
         let free = self.lua.create_table()?;
-        let Lv::Table(table) = play.raw_get::<Lv>("free")? else { return Ok(free) };
-        for (name, act) in sorted(&table)? {
-            let path = format!("free/{name}");
-            let Lv::Table(body) = act else {
-                let cure = format!("write {name} = {{ title = \"...\", run = function(seat) ... end }}");
-                self.problem("play", &path, format!("the free act `{name}` is a table with `run`"), cure);
-                continue;
-            };
-            self.known_keys("play", &path, &body, &["title", "text", "rules", "seats", "when", "run"], None)?;
-            if !matches!(body.raw_get::<Lv>("run")?, Lv::Function(_)) {
-                self.missing("play", &path, "run", "a function(seat)");
-            }
+        let known = ["title", "text", "rules", "seats", "when", "run"];
+        for (name, body) in self.titled(play, ("free", "free act", "run"), &known, &mut declarations.free)? {
             if !matches!(body.raw_get::<Lv>("seats")?, Lv::Nil | Lv::Table(_)) {
                 let message = format!("`seats` of the free act `{name}` is a list");
                 let cure = "put it in braces: seats = { \"left\" }";
-                self.problem("play", &format!("{path}/seats"), message, cure);
+                self.problem("play", &format!("free/{name}/seats"), message, cure);
             }
-            let title = body.raw_get::<Option<String>>("title").ok().flatten().unwrap_or_else(|| name.clone());
-            declarations.free.push(FreeName { name: Arc::from(&*name), title: Arc::from(title) });
-            free.raw_set(&*name, body)?;
+            free.raw_set(name, body)?;
         }
         Ok(free)
     }
@@ -132,23 +120,37 @@ impl Loader<'_> {
     /// What can be looked at by name: `{ title, show = function(seat) }`.
     fn views(&mut self, play: &Table, declarations: &mut Declarations) -> Result<Table> {
         let views = self.lua.create_table()?;
-        let Lv::Table(table) = play.raw_get::<Lv>("views")? else { return Ok(views) };
-        for (name, view) in sorted(&table)? {
-            let path = format!("views/{name}");
-            let Lv::Table(body) = view else {
-                let cure = format!("write {name} = {{ title = \"...\", show = function(seat) ... end }}");
-                self.problem("play", &path, format!("the view `{name}` is a table with `show`"), cure);
-                continue;
-            };
-            self.known_keys("play", &path, &body, &["title", "show"], None)?;
-            match body.raw_get::<Lv>("show")? {
-                Lv::Function(show) => views.raw_set(&*name, show)?,
-                _ => self.missing("play", &path, "show", "a function(seat)"),
-            }
-            let title = body.raw_get::<Option<String>>("title").ok().flatten().unwrap_or_else(|| name.clone());
-            declarations.views.push(FreeName { name: Arc::from(&*name), title: Arc::from(title) });
+        for (name, body) in self.titled(play, ("views", "view", "show"), &["title", "show"], &mut declarations.views)? {
+            views.raw_set(name, body.raw_get::<Lv>("show")?)?;
         }
         Ok(views)
+    }
+
+    /// The tables of `play.luau` under a key, by name, each with a function of the seat; `titles` gets what they are called.
+    fn titled(
+        &mut self,
+        play: &Table,
+        (key, sort, function): (&str, &str, &str),
+        known: &[&str],
+        titles: &mut Vec<FreeName>,
+    ) -> Result<Vec<(String, Table)>> {
+        let mut bodies = Vec::new();
+        let Lv::Table(table) = play.raw_get::<Lv>(key)? else { return Ok(bodies) };
+        for (name, declared) in sorted(&table)? {
+            let path = format!("{key}/{name}");
+            let Lv::Table(body) = declared else {
+                let cure = format!("write {name} = {{ title = \"...\", {function} = function(seat) ... end }}");
+                self.problem("play", &path, format!("the {sort} `{name}` is a table with `{function}`"), cure);
+                continue;
+            };
+            self.known_keys("play", &path, &body, known, None)?;
+            if !matches!(body.raw_get::<Lv>(function)?, Lv::Function(_)) {
+                self.missing("play", &path, function, "a function(seat)");
+            }
+            titles.push(FreeName { name: Arc::from(&*name), title: title_of(&body, &name) });
+            bodies.push((name, body));
+        }
+        Ok(bodies)
     }
 
     /// Facts of cards with what they are called on paper: `{ { "max_risk", "Risk up to" } }`.

@@ -428,7 +428,7 @@ impl Loader<'_> {
             }
             let mut card = Card {
                 id: Arc::from(&*id),
-                title: Arc::from(body.raw_get::<Option<String>>("title").ok().flatten().unwrap_or_else(|| id.clone())),
+                title: title_of(&body, &id),
                 text: body.raw_get::<Option<String>>("text").ok().flatten().unwrap_or_default(),
                 rules: Vec::new(),
                 facts: BTreeMap::new(),
@@ -669,6 +669,11 @@ pub(super) fn line_of(stack: &Stack, path: &str, key: &str) -> Option<u32> {
         first.get_or_insert(number as u32 + 1);
     }
     first
+}
+
+/// What people call something declared: its title, or else its name.
+pub(super) fn title_of(body: &Table, name: &str) -> Arc<str> {
+    Arc::from(body.raw_get::<Option<String>>("title").ok().flatten().as_deref().unwrap_or(name))
 }
 
 /// The text keys of a table with their values, sorted.

@@ -236,7 +236,7 @@ impl Memo {
     /// The entry that ran is over, and all of it stands.
     pub fn finish(&mut self, state: &State, pulsed: bool, played: Option<Played>) {
         self.cache.keep_up(state);
-        self.last_missed = None;
+        self.count_miss();
         if let Some(recording) = self.recording.take() {
             self.finished.push(Finished { recording, pulsed, played, value: Value::None });
         }
@@ -250,6 +250,7 @@ impl Memo {
                 None => self.refuse(&recording.root.what, UNMET),
             }
         }
+        self.count_miss();
     }
 
     /// Whether the table has to be told something before the next look-up.

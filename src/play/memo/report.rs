@@ -98,21 +98,19 @@ impl Memo {
                 _ => Missed::Roll,
             },
         };
-        let key = (what.clone(), missed);
-        *self.missed.entry(key.clone()).or_insert(0) += 1;
-        self.last_missed = Some(key);
+        self.last_missed = Some((what.clone(), missed));
+    }
+
+    /// Counts what the entry or function met that was new: it ran to its end, and nothing kept it from being recorded.
+    pub(super) fn count_miss(&mut self) {
+        if let Some(missed) = self.last_missed.take() {
+            *self.missed.entry(missed).or_insert(0) += 1;
+        }
     }
 
     pub(super) fn refuse(&mut self, what: &Arc<str>, reason: &'static str) {
         // It is told once, as what cannot be recorded.
-        if let Some(missed) = self.last_missed.take().filter(|(missed, _)| missed == what)
-            && let Some(count) = self.missed.get_mut(&missed)
-        {
-            *count -= 1;
-            if *count == 0 {
-                self.missed.remove(&missed);
-            }
-        }
+        self.last_missed.take_if(|(missed, _)| missed == what);
         let key = (what.clone(), reason, (self.locate)());
         if self.aborts.len() < MOST_REASONS || self.aborts.contains_key(&key) {
             *self.aborts.entry(key).or_insert(0) += 1;
