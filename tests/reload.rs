@@ -316,3 +316,41 @@ fn behind_an_undo_over_reloads_a_loaded_game_tells_the_same() {
     let told = format!("{:?}", session.log());
     assert!(told.contains("grip") && told.contains("pull.luau"), "{told}");
 }
+
+#[test]
+fn games_one_at_a_time_share_the_last_rulesets_and_follow_their_files() {
+    let shared = |library: &Library| Ruleset::shared(library, "tug", &[]).unwrap_or_else(|error| panic!("{error}"));
+    let files = Files::of_tug();
+    let library = files.library();
+    // Other tests of this program load rulesets as well, so one game after the other may now and then find another ruleset.
+    let kept = (0..50).any(|_| {
+        let gone = Arc::downgrade(&shared(&library));
+        gone.upgrade().is_some_and(|known| Arc::ptr_eq(&known, &shared(&library)))
+    });
+    assert!(kept);
+    // The same content in another library is the same ruleset; other content is not.
+    let (first, same) = (shared(&library), shared(&files.library()));
+    assert!(Arc::ptr_eq(&first, &same));
+    let versions: Vec<_> = (2..10).map(|n| files.with("kinds.luau", "return", &format!("-- {n}\nreturn"))).collect();
+    let gone: Vec<_> = versions.iter().map(|files| Arc::downgrade(&shared(&files.library()))).collect();
+    assert!(gone.iter().filter(|rules| rules.strong_count() > 0).count() <= 4);
+
+    // On the disk: a change is found although nobody holds the rules, and a way back as well.
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("one-at-a-time");
+    let write = |files: &Files| {
+        for (path, text) in &files.0 {
+            let path = folder.join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+    };
+    let _ = std::fs::remove_dir_all(&folder);
+    for version in [&files, &versions[0], &versions[1], &files] {
+        write(version);
+        let on_disk = Library::open(&folder).unwrap();
+        assert_eq!(shared(&on_disk).hash(), version.load().hash());
+    }
+    std::fs::write(folder.join("tug/kinds.luau"), "return {").unwrap();
+    assert!(Ruleset::shared(&Library::open(&folder).unwrap(), "tug", &[]).is_err());
+    std::fs::remove_dir_all(&folder).unwrap();
+}

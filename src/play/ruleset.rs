@@ -1,5 +1,6 @@
+use std::collections::VecDeque;
 use std::ops::Deref;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::SystemTime;
 
 use super::machine::{Engine, Hits, Machine};
@@ -33,7 +34,8 @@ impl Ruleset {
         Ruleset::of_stack(engine, Arc::new(Stack::resolve(library, &id, &layers)?), &layers, Machines::default())
     }
 
-    /// Finds a ruleset of the same content that is in use; loads it where there is none, with these machines.
+    /// Finds a ruleset of the same content that is in use, or was among the last ones; loads it where there is none, with these
+    /// machines.
     ///
     /// # Errors
     ///
@@ -45,9 +47,22 @@ impl Ruleset {
         id: &str,
         layers: &[String],
     ) -> Result<Arc<Ruleset>, LoadError> {
+        let rules = Ruleset::find(engine, machines, library, id, layers)?;
+        let oldest = known().keep(&rules);
+        drop(oldest);
+        Ok(rules)
+    }
+
+    fn find(
+        engine: &'static dyn Engine,
+        machines: Machines,
+        library: &Library,
+        id: &str,
+        layers: &[String],
+    ) -> Result<Arc<Ruleset>, LoadError> {
         let (id, layers) = with_layers(id, layers);
         let began = SystemTime::now();
-        let of_name: Vec<Arc<Ruleset>> = in_use().iter().filter_map(Weak::upgrade).collect();
+        let of_name: Vec<Arc<Ruleset>> = known().in_use.iter().filter_map(Weak::upgrade).collect();
         let of_name = of_name.into_iter().filter(|rules| rules.id() == id && rules.extra_layers() == layers);
         let of_name: Vec<Arc<Ruleset>> = of_name.collect();
         // What looks as it did when it was read last has the same content.
@@ -94,7 +109,7 @@ impl Ruleset {
         let pool = pool.ok_or_else(|| LoadError::new(id, Vec::new()))?;
         let rules = Arc::new(Ruleset { book: Arc::new(book), pool: Arc::new(pool), origins: Arc::default() });
         if !measured {
-            let mut in_use = in_use();
+            let in_use = &mut known().in_use;
             in_use.retain(|known| known.strong_count() > 0);
             in_use.push(Arc::downgrade(&rules));
         }
@@ -144,10 +159,28 @@ impl Ruleset {
     }
 }
 
-/// The rulesets that somebody holds, so that saved games find theirs instead of loading it once more.
-fn in_use() -> std::sync::MutexGuard<'static, Vec<Weak<Ruleset>>> {
-    static IN_USE: Mutex<Vec<Weak<Ruleset>>> = Mutex::new(Vec::new());
-    IN_USE.lock().unwrap_or_else(PoisonError::into_inner)
+/// Most rulesets that are kept while no game uses them.
+const MOST_KEPT: usize = 4;
+
+/// The rulesets that are found instead of being loaded once more.
+struct Known {
+    in_use: Vec<Weak<Ruleset>>,
+    /// The last ones that were asked for: a program that plays one game after the other loads its ruleset once.
+    last: VecDeque<Arc<Ruleset>>,
+}
+
+impl Known {
+    /// Keeps a ruleset as the last one. Gives back the one that is kept no longer.
+    fn keep(&mut self, rules: &Arc<Ruleset>) -> Option<Arc<Ruleset>> {
+        self.last.retain(|kept| !Arc::ptr_eq(kept, rules));
+        self.last.push_back(rules.clone());
+        if self.last.len() > MOST_KEPT { self.last.pop_front() } else { None }
+    }
+}
+
+fn known() -> MutexGuard<'static, Known> {
+    static KNOWN: Mutex<Known> = Mutex::new(Known { in_use: Vec::new(), last: VecDeque::new() });
+    KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Deref for Ruleset {

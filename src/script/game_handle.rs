@@ -52,7 +52,7 @@ impl GameHandle {
     /// A ruleset of the program's library.
     fn ruleset(&self, id: &str) -> Result<Arc<Ruleset>> {
         let (Place::Attached(shared) | Place::Own(_, shared)) = &self.0;
-        Ruleset::load(&shared.library, id).map_err(said)
+        Ruleset::shared(&shared.library, id, &[]).map_err(said)
     }
 }
 
@@ -105,7 +105,7 @@ pub(super) fn start_session(library: &Library, options: &Value) -> std::result::
         Some(id) => id,
         None => library.default_id().ok_or("there are no rulesets")?,
     };
-    let rules = Ruleset::load_with(library, &id, &layers).map_err(|error| error.to_string())?;
+    let rules = Ruleset::shared(library, &id, &layers).map_err(|error| error.to_string())?;
     Session::start(&rules, setup).map_err(|error| error.to_string())
 }
 

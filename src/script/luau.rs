@@ -55,7 +55,8 @@ impl Ruleset {
     }
 
     /// Finds a ruleset of that content that is in use, with the machines that it has, and loads it where there is none: for
-    /// servers of many games. Files that look as they did when they were read last are not read again.
+    /// servers of many games. The last four that were found or loaded like this are kept for the next game. Files that look as
+    /// they did when they were read last are not read again.
     ///
     /// # Errors
     ///
