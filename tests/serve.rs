@@ -205,6 +205,11 @@ fn parameters_that_do_not_fit_are_refused_in_words_of_the_protocol() {
             json!({ "name": "x", "value": [1.5] }),
             "`value`: 1.5 is not a whole number; a fraction is written as {\"ratio\": \"1/2\"}",
         ),
+        ("view", json!({ "sicne": 3 }), "there is no parameter `sicne`; did you mean `since`?"),
+        ("answer", json!({ "qestion": 3, "value": 1 }), "there is no parameter `qestion`; did you mean `question`?"),
+        ("ping", json!({ "x": 1 }), "there is no parameter `x`; known: viewer, table, key"),
+        ("pause", json!({ "viewr": 1, "paused": true }), "there is no parameter `viewr`; did you mean `viewer`?"),
+        ("pause", json!({ "viewer": -1 }), "`viewer` takes a whole number from 0 to 4294967295, not -1"),
         (
             "dice",
             json!({ "faces": 6 }),
@@ -214,6 +219,8 @@ fn parameters_that_do_not_fit_are_refused_in_words_of_the_protocol() {
     for (method, params, told) in examples {
         assert_eq!(refusal(method, &params), told, "{method}");
     }
+    let told = operator.call(r#"{"jsonrpc":"2.0","id":1,"method":"table.new","prams":{"table":"b"}}"#);
+    assert!(told[0].contains("a request has no `prams`; did you mean `params`?"), "{told:?}");
     let of_rust =
         ["u8", "u32", "u64", "i64", "usize", "f64", "expected", "invalid", "struct", "enum", "variant", "tuple"];
     let (schema, mut tried) = (schema(), 0);
@@ -227,7 +234,10 @@ fn parameters_that_do_not_fit_are_refused_in_words_of_the_protocol() {
             let rust = of_rust.iter().find(|word| told.contains(*word));
             assert!(rust.is_none() && !told.contains("`schema` says"), "{method} {params}: {told}");
         };
-        for (name, form) in own["properties"].as_object().into_iter().flatten() {
+        let mut misspelt = whole.clone();
+        misspelt["seeed"] = json!(1);
+        check("seeed", misspelt);
+        for (name, form) in own["properties"].as_object().into_iter().flatten().filter(|(name, _)| *name != "table") {
             for wrong in unfit(form) {
                 let mut params = whole.clone();
                 params[name] = wrong;
@@ -642,8 +652,13 @@ fn silly_messages_are_answered_and_touch_no_other_game() {
     let before = done(&witness, "view", json!({ "table": "witness" })).0;
     let seed = std::env::var("RISKBREAKER_FUZZ_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(20_261_122);
     let mut dice = Dice(seed);
-    let methods: Vec<&str> =
-        METHODS.iter().map(|method| method.name).filter(|name| !["shutdown", "schema"].contains(name)).collect();
+    let schema = schema();
+    let known = |method: &str| {
+        let own = schema["methods"][method]["params"]["$ref"].as_str().unwrap().trim_start_matches("#/$defs/");
+        schema["$defs"][own]["properties"].as_object().unwrap().keys().cloned().collect()
+    };
+    let names = METHODS.iter().map(|method| method.name).filter(|name| !["shutdown", "schema"].contains(name));
+    let methods: Vec<(&str, Vec<String>)> = names.map(|name| (name, known(name))).collect();
     for turn in 0..count {
         let message = silly(&mut dice, &methods);
         if message.contains("witness") {
@@ -676,24 +691,20 @@ fn silly_messages_are_answered_and_touch_no_other_game() {
     done(&witness, "answer", json!({ "table": "witness", "question": { "action": 2, "ordinal": 0 }, "value": "pull" }));
 }
 
-fn silly(dice: &mut Dice, methods: &[&str]) -> String {
-    const NAMES: [&str; 30] = [
-        "viewer", "table", "key", "question", "value", "expect", "to", "edit", "seat", "role", "token", "ruleset",
-        "layers", "scenario", "position", "seed", "dice", "seats", "switches", "path", "game", "pairs", "name",
-        "entity", "faces", "as", "driver", "remedy", "paused", "most",
-    ];
+fn silly(dice: &mut Dice, methods: &[(&str, Vec<String>)]) -> String {
+    let (method, names) = dice.pick(methods);
     let mut params = serde_json::Map::new();
     if dice.below(2) == 0 {
         params.insert("table".into(), json!("a"));
     }
     for _ in 0..dice.below(5) {
         // No file is written or read.
-        let name = *dice.pick(&NAMES);
+        let name = if dice.below(20) == 0 { "values" } else { dice.pick(names) };
         if name != "path" {
             params.insert(name.into(), silly_value(dice, 3));
         }
     }
-    let method = if dice.below(20) == 0 { json!(silly_value(dice, 1)) } else { json!(dice.pick(methods)) };
+    let method = if dice.below(20) == 0 { json!(silly_value(dice, 1)) } else { json!(method) };
     let mut message = json!({ "jsonrpc": "2.0", "id": dice.below(99), "method": method, "params": params });
     match dice.below(12) {
         0 => message["params"] = silly_value(dice, 2),

@@ -98,7 +98,7 @@ impl Command<'_> {
             }
             "rules.preview" | "rules.change" => return self.rules(game),
             "rules.keep" => {
-                let Nothing {} = self.master()?;
+                self.role.must_be_master()?;
                 game.session.keep_rules()?;
                 return Ok(accepted("rules.keep"));
             }

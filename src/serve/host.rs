@@ -10,12 +10,13 @@ use super::commands::{Command, Outcome, Written, load, read, unknown_seat, writt
 use super::error::Failure;
 use super::keeper::{Keeper, is_campaign};
 use super::messages::*;
+use super::misfit::takes;
 use super::outbox::Outbox;
 use super::table::{Game, Table, fingerprint, tell};
 use super::unread::id_of;
 use super::viewer::{Role, RoleName, Viewer};
 use crate::play::{Driver, Machines, Scenario, Session, Setup};
-use crate::ruleset::Library;
+use crate::ruleset::{Library, instead, nearest, quoted::quoted};
 use crate::state::Value;
 
 /// The host of many games: it knows nothing of how its messages travel.
@@ -381,6 +382,10 @@ impl Connection {
     /// Does at once what needs no game, and makes a job of the rest.
     fn take(&self, request: Request) -> Result<Received, Failure> {
         let id = request.id.clone();
+        let known = super::methods::find(&request.method);
+        if known.is_some_and(|method| method.bare) {
+            let Nothing {} = read(&request.params)?;
+        }
         match request.method.as_str() {
             "ping" => Ok(self.done(id, Ok(json!({})))),
             "schema" => Ok(self.done(id, Ok(super::schema::schema()))),
@@ -413,11 +418,11 @@ impl Connection {
                 self.reply(id, Ok(json!({})));
                 Ok(Received::Shutdown)
             }
-            method => match super::methods::find(method) {
+            method => match known {
                 Some(_) => self.at_table(request),
                 None => {
                     let names = super::methods::METHODS.iter().map(|method| method.name);
-                    let near = crate::ruleset::nearest(method, names).map(str::to_owned);
+                    let near = nearest(method, names).map(str::to_owned);
                     Err(Failure::UnknownMethod { method: method.chars().take(64).collect(), near })
                 }
             },
@@ -791,6 +796,10 @@ fn parse(message: &str) -> (Json, Result<Request, Failure>) {
     if id.as_ref().is_some_and(|id| !(id.is_string() || id.is_number() || id.is_null())) {
         return wrong("`id` is a text, a number or null");
     }
+    const MEMBERS: [&str; 4] = ["jsonrpc", "id", "method", "params"];
+    if let Some(other) = fields.keys().find(|name| !MEMBERS.contains(&name.as_str())) {
+        return wrong(&format!("a request has no {}; {}", quoted(other), instead(other, MEMBERS)));
+    }
     if fields.get("jsonrpc").and_then(Json::as_str) != Some("2.0") {
         return wrong("`jsonrpc` has to be \"2.0\"");
     }
@@ -801,16 +810,16 @@ fn parse(message: &str) -> (Json, Result<Request, Failure>) {
         Some(_) => return (known, Err(Failure::BadParams { message: "`params` has to be an object".into() })),
     };
     let viewer = match params.remove("viewer") {
-        None => None,
+        None | Some(Json::Null) => None,
         Some(viewer) => match viewer.as_u64().and_then(|viewer| u32::try_from(viewer).ok()) {
             Some(viewer) => Some(viewer),
-            None => return (known, Err(Failure::BadParams { message: "`viewer` has to be a number".into() })),
+            None => return (known, Err(takes("viewer", "a whole number from 0 to 4294967295", &viewer))),
         },
     };
     let mut text = |name: &str| match params.remove(name) {
         None | Some(Json::Null) => Ok(None),
         Some(Json::String(text)) => Ok(Some(text)),
-        Some(_) => Err(Failure::BadParams { message: format!("`{name}` has to be a text") }),
+        Some(other) => Err(takes(name, "a text", &other)),
     };
     let (table, key) = match (text("table"), text("key")) {
         (Ok(table), Ok(key)) => (table, key),

@@ -1,5 +1,4 @@
-//! The requests with what they take and give. Every request may also have `viewer` (see `hello`), `table` (for an operator),
-//! and, where it changes a game, `key`.
+//! The requests with what they take and give. Every request may also have the parameters of [`COMMON`].
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,11 +24,19 @@ pub const KEYS_KEPT: usize = 1024;
 /// Lines of the log in a snapshot.
 pub const LINES_SHOWN: usize = 50;
 
+/// What every request may have besides its own parameters: name, type and text.
+pub const COMMON: [(&str, &str, &str); 3] = [
+    ("viewer", "integer", "a number from `hello`; every method takes it, every notice has it"),
+    ("table", "string", "for an operator without a viewer: the table that is meant"),
+    ("key", "string", "an idempotency key of at most 64 characters: a repeated key gets the first result"),
+];
+
 fn protocol() -> u32 {
     PROTOCOL
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Hello {
     #[serde(default = "protocol")]
     pub protocol: u32,
@@ -77,12 +84,14 @@ pub struct ProtocolLimits {
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Nothing {}
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Done {}
 
 #[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct ViewParams {
     /// The log begins behind this revision.
     #[serde(default)]
@@ -96,6 +105,7 @@ pub struct Accepted {
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct AnswerParams {
     pub question: QuestionId,
     /// The answer in its exact form: an option's id, a list of ids, a number, points by option id, true or false, a line.
@@ -106,12 +116,14 @@ pub struct AnswerParams {
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct ReplyParams {
     /// Loose answers by topic, in order: options by name, beginning or number. All are taken, or none.
     pub pairs: Vec<(String, Value)>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct ActParams {
     pub name: String,
     /// For a game master: the seat that acts.
@@ -120,6 +132,7 @@ pub struct ActParams {
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct AnswersParams {
     pub question: QuestionId,
     /// Most answers to list; 1,000 if it is left out, and at most.
@@ -134,6 +147,7 @@ pub struct Answers {
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct SuggestParams {
     pub question: QuestionId,
     /// The policy of the ruleset to ask.
@@ -147,6 +161,7 @@ pub struct Suggestion {
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct OddsParams {
     pub question: QuestionId,
     /// Answers that are given, by topic.
@@ -195,6 +210,7 @@ pub struct Chance {
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct CancelParams {
     /// The id of the request of this connection that is to end.
     pub id: Json,
@@ -207,6 +223,7 @@ pub struct Cancelled {
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct WhyParams {
     pub entity: EntityId,
     /// A field or a derived value.
@@ -219,6 +236,7 @@ pub struct WhyReport {
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct EntityParams {
     pub entity: EntityId,
 }
@@ -230,6 +248,7 @@ pub struct Sheet {
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct CardParams {
     pub card: String,
 }
@@ -249,6 +268,7 @@ pub struct Acts {
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct UndoParams {
     /// The `seq` that the client has seen: nobody takes back what they have not seen.
     pub expect: u64,
@@ -258,6 +278,7 @@ pub struct UndoParams {
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct RedoParams {
     /// The `seq` that the client has seen.
     pub expect: u64,
@@ -271,22 +292,26 @@ pub struct UndoReport {
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct EditParams {
     pub edit: Edit,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct RemedyParams {
     pub remedy: Remedy,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct SwitchParams {
     pub name: String,
     pub value: Value,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct RulesParams {
     pub ruleset: String,
     #[serde(default)]
@@ -306,17 +331,20 @@ pub struct RulesPreview {
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct SeatParams {
     pub seat: String,
     pub driver: Driver,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct PauseParams {
     pub paused: bool,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct InviteParams {
     pub role: RoleName,
     /// For the role `seat`.
@@ -333,17 +361,20 @@ pub struct Invitation {
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct RevokeParams {
     pub token: String,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct DiceParams {
     /// Faces that the next rolls show, in order, behind those that wait already. They are no decision: no undo takes them back.
     pub faces: Vec<u32>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct NewTable {
     /// The library's default if it is left out.
     #[serde(default)]
@@ -372,6 +403,7 @@ pub struct NewTable {
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct LoadTable {
     /// The file of a saved game, or a campaign, `NAME.rbsave`.
     #[serde(default)]
@@ -382,6 +414,7 @@ pub struct LoadTable {
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct SaveTable {
     /// The file to write; without it the game is given back. `NAME.rbsave` is a campaign file to make: from then on each
     /// command is kept in it before it is acknowledged.
@@ -410,6 +443,7 @@ pub struct TableOpened {
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct EntriesParams {
     /// Whether what was undone is listed as well.
     #[serde(default)]
@@ -425,6 +459,7 @@ pub struct Entries {
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct GotoParams {
     /// The number of an entry, as `entries` lists them.
     pub entry: u32,

@@ -12,6 +12,8 @@ pub struct Method {
     pub(super) who: Who,
     /// Whether it changes a game: then a `key` counts.
     pub changes: bool,
+    /// Whether it has no parameters of its own.
+    pub(super) bare: bool,
     /// What it does, in a sentence.
     pub text: &'static str,
     pub(super) params: fn(&mut SchemaGenerator) -> Schema,
@@ -45,6 +47,7 @@ const fn method<P: JsonSchema, R: JsonSchema>(name: &'static str, who: Who, text
         name,
         who,
         changes: false,
+        bare: false,
         text,
         params: SchemaGenerator::subschema_for::<P>,
         result: SchemaGenerator::subschema_for::<R>,
@@ -56,18 +59,23 @@ const fn command<P: JsonSchema, R: JsonSchema>(name: &'static str, who: Who, tex
     Method { changes: true, ..method::<P, R>(name, who, text) }
 }
 
+/// A method without parameters of its own.
+const fn bare<R: JsonSchema>(name: &'static str, who: Who, text: &'static str) -> Method {
+    Method { bare: true, ..method::<Nothing, R>(name, who, text) }
+}
+
 use Who::{Anyone, Masters, Operator, Players};
 
 /// All methods.
 pub const METHODS: &[Method] = &[
     method::<Hello, Welcome>("hello", Anyone, "opens a viewer: by a token, or as an operator at any table in any role"),
-    method::<Nothing, Done>("bye", Anyone, "closes the viewer"),
-    method::<Nothing, Done>("ping", Anyone, "is answered at once, also while scripts run"),
+    bare::<Done>("bye", Anyone, "closes the viewer"),
+    bare::<Done>("ping", Anyone, "is answered at once, also while scripts run"),
     method::<ViewParams, Snapshot>("view", Anyone, "everything that this viewer may know"),
     command::<AnswerParams, Accepted>("answer", Players, "answers a question exactly"),
     command::<ReplyParams, Accepted>("reply", Players, "answers by topic with loose values, all or none"),
     command::<ActParams, Accepted>("act", Players, "takes a free act"),
-    method::<Nothing, Acts>("acts", Players, "the free acts of the viewer's seats"),
+    bare::<Acts>("acts", Players, "the free acts of the viewer's seats"),
     method::<AnswersParams, Answers>("answers", Players, "every answer that a question takes"),
     method::<SuggestParams, Suggestion>("suggest", Players, "what a policy of the ruleset would answer"),
     method::<OddsParams, OddsReport>("odds", Players, "what the open action can come to; may be cancelled"),
@@ -87,22 +95,22 @@ pub const METHODS: &[Method] = &[
     command::<DiceParams, Accepted>("dice", Masters, "gives the faces of the next rolls"),
     method::<RulesParams, RulesPreview>("rules.preview", Masters, "what other rules would do to the game"),
     command::<RulesParams, RulesPreview>("rules.change", Masters, "asks for other rules"),
-    command::<Nothing, Accepted>("rules.keep", Masters, "calls the change of rules off"),
+    Method { changes: true, ..bare::<Accepted>("rules.keep", Masters, "calls the change of rules off") },
     command::<SeatParams, Accepted>("seat", Masters, "says who plays a seat"),
     command::<PauseParams, Accepted>("pause", Masters, "refuses commands by seats, or accepts them again"),
     method::<InviteParams, Invitation>("invite", Masters, "makes a token for a role at this table"),
     method::<RevokeParams, Done>("revoke", Masters, "ends an invitation and the viewers that came by it"),
-    method::<Nothing, Done>("admit", Masters, "not offered: an invitation admits its holder at once"),
+    bare::<Done>("admit", Masters, "not offered: an invitation admits its holder at once"),
     method::<EntriesParams, Entries>("entries", Masters, "the decisions of a campaign, with its branches"),
     command::<GotoParams, Accepted>("goto", Masters, "goes to an entry of the campaign; nothing is lost"),
     method::<NewTable, TableOpened>("table.new", Operator, "begins a game; `table` names it"),
     method::<LoadTable, TableOpened>("table.load", Operator, "goes on with a saved game; `table` names it"),
     method::<SaveTable, SavedTable>("table.save", Operator, "saves a game to a file, or gives it back"),
-    method::<Nothing, TableList>("table.list", Operator, "the names of the tables"),
-    method::<Nothing, Done>("table.close", Operator, "ends a table for all viewers"),
-    method::<Nothing, RulesetList>("rulesets", Operator, "the rulesets of the library"),
-    method::<Nothing, serde_json::Value>("schema", Anyone, "this schema"),
-    method::<Nothing, Done>("shutdown", Operator, "ends the host once all requests are answered"),
+    bare::<TableList>("table.list", Operator, "the names of the tables"),
+    bare::<Done>("table.close", Operator, "ends a table for all viewers"),
+    bare::<RulesetList>("rulesets", Operator, "the rulesets of the library"),
+    bare::<serde_json::Value>("schema", Anyone, "this schema"),
+    bare::<Done>("shutdown", Operator, "ends the host once all requests are answered"),
 ];
 
 /// What a host sends without being asked.

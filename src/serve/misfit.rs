@@ -9,6 +9,8 @@ use serde::Deserialize as _;
 use serde_json::{Map, Value as Json};
 
 use super::error::Failure;
+use super::messages::COMMON;
+use crate::ruleset::{instead, quoted::quoted};
 use crate::state::Value;
 
 /// The refusal of parameters that do not have the form of `T`.
@@ -18,6 +20,11 @@ pub(super) fn misfit<T: JsonSchema>(params: &Json) -> Failure {
     let found = Form { definitions: &generator.take_definitions(true), schema: &schema }.misfit("", params);
     let other = || "these parameters do not fit the method; `schema` says what it takes".to_owned();
     Failure::BadParams { message: found.unwrap_or_else(other) }
+}
+
+/// The refusal of one parameter.
+pub(super) fn takes(name: &str, what: &str, value: &Json) -> Failure {
+    Failure::BadParams { message: format!("`{name}` takes {what}, not {}", shown(value)) }
 }
 
 /// What a value has to be, by a schema.
@@ -65,6 +72,13 @@ impl<'s> Form<'s> {
 
     fn misfit_inside(self, place: &str, fields: &Map<String, Json>) -> Option<String> {
         let inside = |name: &str| if place.is_empty() { name.to_owned() } else { format!("{place}.{name}") };
+        let is_known = |name: &str| self.properties().any(|(known, _)| known == name);
+        let unknown = fields.keys().find(|name| self.schema["additionalProperties"] == false && !is_known(name));
+        if let Some(name) = unknown {
+            let common = COMMON.iter().map(|(name, ..)| *name);
+            let known = self.properties().map(|(name, _)| name).chain(common);
+            return Some(format!("there is no parameter {}; {}", quoted(name), instead(name, known)));
+        }
         let missing = self.required().find(|name| !fields.contains_key(*name));
         if let Some(name) = missing {
             let form = self.properties().find(|(known, _)| *known == name).map(|(_, form)| form.words());

@@ -2,7 +2,7 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value as Json, json};
 
 use super::error::Failure;
-use super::messages::PROTOCOL;
+use super::messages::{COMMON, PROTOCOL};
 use super::methods::{METHODS, NOTICES};
 
 /// The JSON schema of the protocol, made from the types that the host itself reads and writes.
@@ -25,18 +25,23 @@ pub fn schema() -> Json {
         notices.insert(notice.name.to_owned(), told);
     }
     let error = generator.subschema_for::<Failure>();
+    let mut definitions = generator.take_definitions(true);
+    // Parameters are closed: a name that stands in none of them is refused.
+    let closed = definitions.values_mut().filter_map(Json::as_object_mut);
+    for params in closed.filter(|form| form.get("additionalProperties") == Some(&Json::Bool(false))) {
+        let properties = params.entry("properties").or_insert_with(|| json!({}));
+        for (name, form, text) in COMMON {
+            properties[name] = json!({ "description": text, "type": [form, "null"] });
+        }
+    }
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "The protocol of Riskbreaker",
         "protocol": PROTOCOL,
-        "common": {
-            "viewer": "a number from `hello`; every method takes it, every notice has it",
-            "table": "for an operator without a viewer: the table that is meant",
-            "key": "an idempotency key of at most 64 characters: a repeated key gets the first result",
-        },
+        "common": COMMON.iter().map(|(name, _, text)| ((*name).to_owned(), json!(text))).collect::<Map<_, _>>(),
         "methods": methods,
         "notices": notices,
         "error_data": error,
-        "$defs": generator.take_definitions(true),
+        "$defs": definitions,
     })
 }
