@@ -190,8 +190,13 @@ impl<'a> Reader<'a> {
     fn pool(&mut self, count: Option<i64>, start: usize) -> Result<Pool, NotationError> {
         let count = count.unwrap_or(1);
         if count == 0 {
-            let cure = format!("write `{}`", self.rewritten(start, self.digits_at(start), "1"));
-            return Err(self.error(start, "there is no die in it".to_owned(), cure));
+            // Of `0d0` both numbers are wrong.
+            let faces = self.digits_at(self.at);
+            let cure = match self.text[self.at..self.at + faces].parse::<i64>() {
+                Ok(0) => self.rewritten(start, self.at + faces - start, "1d6"),
+                _ => self.rewritten(start, self.digits_at(start), "1"),
+            };
+            return Err(self.error(start, "there is no die in it".to_owned(), format!("write `{cure}`")));
         }
         let room = MOST_DICE.saturating_sub(self.rolled);
         let count = match u32::try_from(count) {
@@ -603,6 +608,7 @@ mod tests {
                 "column 4: `d` alone can mean two things (drop the highest or the lowest); write `4d6dh1` or `4d6dl1`",
             ),
             ("0d6", "column 1: there is no die in it; write `1d6`"),
+            ("2+0d00kh1-1", "column 3: there is no die in it; write `1d6kh1`"),
             ("3d0", "column 3: a die has at least 1 face; write `3d6`"),
             ("999999999d6", "column 1: an expression has at most 10000 dice; roll fewer dice"),
             ("5000d6+5001d6", "column 8: an expression has at most 10000 dice; roll fewer dice"),

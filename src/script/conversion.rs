@@ -124,10 +124,16 @@ pub(super) fn sort_of(value: &Lv) -> &'static str {
 
 /// A script's number, if it is a whole one that the state can hold.
 pub(super) fn whole_of(value: &Lv) -> Option<i64> {
+    whole_or_why(value).ok()
+}
+
+/// The same, or why it is none.
+pub(super) fn whole_or_why(value: &Lv) -> std::result::Result<i64, String> {
     match value {
-        Lv::Integer(n) => whole(*n as f64).ok(),
-        Lv::Number(n) => whole(*n).ok(),
-        _ => None,
+        Lv::Integer(n) => whole(*n as f64),
+        Lv::Number(n) => whole(*n),
+        Lv::Nil => Err("nothing is no number".into()),
+        other => Err(format!("a {} is no number", sort_of(other))),
     }
 }
 

@@ -260,7 +260,7 @@ impl Type {
             Type::Ref(Some(kind)) if kind.starts_with(['a', 'e', 'i', 'o', 'u']) => format!("an {kind} or nothing"),
             Type::Ref(Some(kind)) => format!("a {kind} or nothing"),
             Type::Ref(None) => "an entity or nothing".into(),
-            Type::Ratio => "a ratio".into(),
+            Type::Ratio => "a fraction, n/d or {n, d}".into(),
             Type::List(element) => format!("a list, each element {}", element.wanted()),
             Type::Map(element) => format!("a map, each value {}", element.wanted()),
         }

@@ -126,13 +126,13 @@ fn plain_map(items: serde_json::Map<String, Json>) -> Result<Value, String> {
 }
 
 fn whole(n: &serde_json::Number) -> Result<i64, String> {
-    let float = || n.as_f64().filter(|n| n.fract() == 0.0 && n.abs() <= LARGEST_NUMBER as f64);
-    match (n.as_i64(), n.is_u64()) {
+    match (n.as_i64(), n.as_f64()) {
         (Some(n), _) => Ok(n),
-        (None, true) => Err(format!("{n} is too large")),
-        (None, false) => float()
-            .map(|n| n as i64)
-            .ok_or_else(|| format!("{n} is not a whole number; a fraction is written as {{\"ratio\": \"1/2\"}}")),
+        (None, Some(float)) if float.fract() == 0.0 && float.abs() <= LARGEST_NUMBER as f64 => Ok(float as i64),
+        (None, Some(float)) if float.fract() != 0.0 => {
+            Err(format!("{n} is not a whole number; a fraction is written as {{\"ratio\": \"1/2\"}}"))
+        }
+        _ => Err(format!("{n} is too large; whole numbers go to {LARGEST_NUMBER}")),
     }
 }
 

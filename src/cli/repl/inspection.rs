@@ -450,7 +450,10 @@ impl Repl {
 
     /// `log [N]`.
     pub(super) fn log(&mut self, rest: &str) -> Done {
-        let wanted = count(rest, 20)?;
+        let wanted = count(rest, 20).map_err(|_| {
+            let sentence = format!("`log {rest}` is not known.");
+            Complaint::unknown(sentence, rest, ["all", "--all"], "Type `log 50`, `log all` or `log --all`.")
+        })?;
         let log = self.session.log();
         if log.len() >= wanted || self.campaign.is_none() {
             let skipped = log.len() - log.len().min(wanted);

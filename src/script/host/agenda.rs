@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use mlua::{Lua, Result, Table, Value as Lv};
 
-use super::super::conversion::{from_lua, to_lua, whole_of};
+use super::super::conversion::{from_lua, to_lua, whole_of, whole_or_why};
 use super::super::handles::Handles;
 use super::super::sandbox::{charge, hold};
 use super::{HostState, TOLD, entity_arg, fault, host_function, plain, stack, stopped, text_arg, told};
@@ -123,14 +123,14 @@ pub(in crate::script) fn read_key(context: &mut ActionContext, value: &Lv) -> Re
     let places = match value {
         Lv::Table(list) => {
             let items: Vec<Lv> = list.sequence_values().take(Key::PLACES + 1).collect::<Result<_>>()?;
-            items.iter().map(whole_of).collect::<Option<Vec<i64>>>()
+            items.iter().map(whole_or_why).collect::<std::result::Result<Vec<i64>, String>>()
         }
-        value => whole_of(value).map(|n| vec![n]),
+        value => whole_or_why(value).map(|n| vec![n]),
     };
     match places.map(|places| Key::new(&places)) {
-        Some(Ok(key)) => Ok(key),
-        Some(Err(error)) => Err(fault(context, error.to_string())),
-        None => Err(fault(context, "a key is a whole number or a list of them")),
+        Ok(Ok(key)) => Ok(key),
+        Ok(Err(error)) => Err(fault(context, error.to_string())),
+        Err(why) => Err(fault(context, format!("a key is a whole number or a list of them: {why}"))),
     }
 }
 

@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use mlua::{Lua, LuaString, Result, Table, Value as Lv, Variadic};
 
-use super::super::conversion::{text_of, to_lua, whole_of};
+use super::super::conversion::{text_of, to_lua, whole_of, whole_or_why};
 use super::super::sandbox::{charge, hold, uncharged};
 use super::{DIE, HostState, LONGEST_LABEL, TOLD, audience_arg, fault, fill, host_function, stopped, text_arg, told};
 use crate::dice::Dice;
@@ -115,9 +115,9 @@ fn parsed(context: &mut ActionContext, text: &LuaString) -> Result<Arc<Dice>> {
 
 /// What is seen of a roll, by the prelude's number for it.
 fn sight_of(context: &mut ActionContext, sight: u8, need: &Lv) -> Result<Sight> {
-    let need_of = |context: &mut ActionContext, make: fn(i64) -> Need| match whole_of(need) {
-        Some(n) => Ok(Sight::Need(make(n))),
-        None => Err(fault(context, format!("the number that is needed must be whole, not {}", told(need)))),
+    let need_of = |context: &mut ActionContext, make: fn(i64) -> Need| match whole_or_why(need) {
+        Ok(n) => Ok(Sight::Need(make(n))),
+        Err(why) => Err(fault(context, format!("a roll needs a whole number: {why}"))),
     };
     match sight {
         1 => need_of(context, Need::Under),
