@@ -3,19 +3,18 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use rusqlite::Transaction;
-
 use super::date;
 use super::error::StoreError;
 use super::file::StoreFile;
-use super::generation::{Files, Generation, embed};
-use super::log::{decided, put_label, scene_words};
+use super::generation::{Files, Generation};
+use super::log::{decided, scene_words};
 use super::notes::write_note;
 use super::pack::Words;
 use super::roster::Roster;
 use super::rows::{
-    GameRow, MomentBody, MomentRow, Piece, Scene, action_sum, checkpoint_sum, game_sum, key, moment_sum, piece_sum,
+    ActionRow, GameRow, MomentBody, MomentRow, Piece, Scene, action_sum, checkpoint_sum, key, moment_sum,
 };
+use super::writer::Writer;
 use crate::play::Ruleset;
 use crate::play::{Cause, Checkpoint, Done, Seating, Session, Setup};
 use crate::state::Value;
@@ -85,6 +84,33 @@ pub(super) struct Opened {
     seating: Seating,
     rows: ActionRows,
     base: (u32, i64),
+}
+
+/// What a session did since it was kept last, as an entry that may be in the file already.
+struct Step {
+    /// How many of the actions in memory stand, and the row before the first new one.
+    from: usize,
+    before: (u32, i64),
+    /// How many actions have been done since the last checkpoint.
+    since: usize,
+    /// The entry that it follows.
+    parent: Head,
+    /// The pieces of the scene and of the seating, and whether the latter is new.
+    scene: u32,
+    seating: u32,
+    sits_anew: bool,
+    decisions: u32,
+    /// What was decided, in words.
+    text: String,
+    body: Vec<u8>,
+    /// The new actions.
+    actions: Vec<Vec<u8>>,
+}
+
+impl Step {
+    fn has_checkpoint(&self) -> bool {
+        self.since >= BETWEEN_CHECKPOINTS && !self.actions.is_empty()
+    }
 }
 
 /// What [`Campaign::keep`] did.
@@ -176,7 +202,7 @@ impl Campaign {
     /// Notes that people sit down to play.
     #[cfg(feature = "serve")]
     pub(crate) fn sit_down(&mut self) -> Result<(), StoreError> {
-        self.write_row(|transaction, words, game, row| write_note(transaction, words, game, row, None))?;
+        self.write_row(|to, game, row| write_note(to, game, row, None))?;
         self.sat_down = true;
         Ok(())
     }
@@ -242,8 +268,9 @@ impl Campaign {
         body.roster = row.pieces + 1;
         body.act = Some(act.to_owned());
         let packed = file.words.pack(&body)?;
-        let moment = file.write(|transaction, words| {
-            write_piece(transaction, words, game, &mut row, &Piece::Roster(roster.clone()))?;
+        row.pieces = body.roster;
+        let moment = file.write(|to| {
+            to.piece(game, row.pieces, &Piece::Roster(roster.clone()))?;
             let moment = MomentRow {
                 id: row.moments + 1,
                 parent: head.id,
@@ -253,9 +280,8 @@ impl Campaign {
                 sum: moment_sum(head.sum, tip, (head.decisions, head.tip, head.state), &packed),
                 body: packed,
             };
-            write_moment(transaction, game, &moment, act)?;
-            (row.moments, row.head, row.last, row.played) = (moment.id, moment.id, moment.sum, date::now());
-            write_game(transaction, words, game, &row)?;
+            row.played = date::now();
+            write_moment(to, game, &mut row, &moment, act)?;
             Ok(moment)
         })?;
         drop(guard);
@@ -276,7 +302,7 @@ impl Campaign {
         let found = file.game(self.game)?;
         let row = GameRow { head: self.head.id, ..found.clone() };
         if row.head != found.head {
-            file.write(|transaction, words| write_game(transaction, words, self.game, &row))?;
+            file.write(|to| to.game(self.game, &row))?;
         }
         self.row = row;
         self.failures = failures;
@@ -290,13 +316,13 @@ impl Campaign {
     /// Writes something beside the tape.
     pub(super) fn write_row(
         &mut self,
-        work: impl FnOnce(&Transaction<'_>, &mut Words, u32, &mut GameRow) -> Result<(), StoreError>,
+        work: impl FnOnce(&mut Writer<'_>, u32, &mut GameRow) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
         self.read_anew()?;
         let (game, mut row) = (self.game, self.row.clone());
-        lock(&self.file).write(|transaction, words| {
-            work(transaction, words, game, &mut row)?;
-            write_game(transaction, words, game, &row)
+        lock(&self.file).write(|to| {
+            work(to, game, &mut row)?;
+            to.game(game, &row)
         })?;
         self.row = row;
         Ok(())
@@ -349,60 +375,53 @@ impl Campaign {
     /// [`Campaign::session`], or try again.
     pub fn keep(&mut self, session: &mut Session) -> Result<Kept, StoreError> {
         self.read_anew()?;
+        let shared = self.file.clone();
+        let file = &mut *lock(&shared);
+        let Some(step) = self.step(file, session)? else { return Ok(Kept::Nothing) };
+        let mut row = self.row.clone();
+        let (kept, moment, rows) = match self.known(file, &step)? {
+            Some((moment, rows)) => {
+                row.head = moment.id;
+                file.write(|to| to.game(self.game, &row))?;
+                (Kept::Known(moment.id), moment, rows)
+            }
+            None => {
+                let (moment, rows, base) = self.write_step(file, session, &step, &mut row)?;
+                let (seating, rules) = (Some(session.seating()), session.ruleset().hash());
+                self.scene = NowPlayed { piece: step.scene, new: None, seating, rules };
+                (self.base, self.sat_down) = (base, true);
+                (Kept::New(moment.id), moment, rows)
+            }
+        };
+        self.row = row;
+        self.since_checkpoint = if matches!(kept, Kept::New(_)) && step.has_checkpoint() { 0 } else { step.since };
+        self.rows.truncate(step.from);
+        self.rows.extend(rows);
+        let Step { scene, seating, .. } = step;
+        self.head = Head { scene, seating, roster: self.head.roster, ..Head::bare(moment) };
+        session.note_kept();
+        Ok(kept)
+    }
+
+    /// What the session did since the last call; nothing if it stands where it stood.
+    fn step(&self, file: &mut StoreFile, session: &Session) -> Result<Option<Step>, StoreError> {
         let (tape, unchanged) = session.tape();
         let from = unchanged.min(self.rows.len());
-        let base = from.checked_sub(1).map_or(self.base, |at| self.rows[at]);
-        let place = session.place();
-        let seating = session.seating();
         let decisions = session.decisions();
-        let scene_new = self.scene.new.is_some();
-        let seating_new = self.scene.seating.as_ref() != Some(&seating);
-
-        let mut guard = lock(&self.file);
-        let file = &mut *guard;
+        let (begins, sits_anew) = (self.scene.new.is_some(), self.scene.seating.as_ref() != Some(&session.seating()));
         let pieces = self.row.pieces;
-        let scene = if scene_new { pieces + 1 } else { self.scene.piece };
-        let seating_id = if seating_new { pieces + 1 + u32::from(scene_new) } else { self.head.seating };
-        let body = MomentBody {
-            scene,
-            seating: seating_id,
-            roster: self.head.roster,
-            act: self.head.act.clone(),
-            place: Some(place),
-        };
-        let same = file.words.pack(&body)?;
+        let scene = if begins { pieces + 1 } else { self.scene.piece };
+        let seating = if sits_anew { pieces + 1 + u32::from(begins) } else { self.head.seating };
+        let (roster, act, place) = (self.head.roster, self.head.act.clone(), Some(session.place()));
+        let body = MomentBody { scene, seating, roster, act, place };
         let new = &tape[from..];
-        if new.is_empty() && from == self.rows.len() && !scene_new && same == self.head.body {
-            return Ok(Kept::Nothing);
+        if new.is_empty() && from == self.rows.len() && !begins && file.words.pack(&body)? == self.head.body {
+            return Ok(None);
         }
         let body = MomentBody { act: None, ..body };
-
-        // Where it comes from: the youngest moment on the way here with fewer decisions, all of which stand.
-        let parent = if scene_new {
-            self.head.clone()
-        } else {
-            let shrunk = from < self.rows.len();
-            let mut at = self.head.clone();
-            let extends = !shrunk && decisions >= at.decisions;
-            // What was done up to it must be what was done here, too.
-            let (kept, first) = (&self.rows[..from], self.base.0);
-            let stands = |tip: u32| tip <= first || kept.binary_search_by_key(&tip, |(id, _)| *id).is_ok();
-            while !extends && at.id != 0 && at.scene == scene && (at.decisions >= decisions || !stands(at.tip)) {
-                let row = file.moment(self.game, at.id)?;
-                at = match row.parent {
-                    0 => Head::default(),
-                    id => {
-                        let (row, body) = file.checked_moment(self.game, id)?;
-                        Head::of(row, &body)
-                    }
-                };
-            }
-            at
-        };
-
-        let scene_sum = if from == 0 && self.base.0 == 0 { None } else { Some(base.1) };
-        let text = match parent.id != 0 && parent.scene == scene {
-            true => {
+        let parent = if begins { self.head.clone() } else { self.parent(file, from, decisions)? };
+        let text = match (&self.scene.new, parent.id != 0 && parent.scene == scene) {
+            (_, true) => {
                 // All that was done after the parent, rows that are in the file already included.
                 let at = self.rows[..from].binary_search_by_key(&parent.tip, |(id, _)| *id).map_or(0, |at| at + 1);
                 let view = session.view();
@@ -410,205 +429,182 @@ impl Campaign {
                     |entity| if view.exists(entity) { view.title(entity).to_string() } else { entity.to_string() };
                 decided(parent.decisions, &tape[at..], body.place.as_ref(), &name)
             }
-            false => scene_words(&match &self.scene.new {
-                Some(new) => new.title.clone(),
-                None => file.scene(self.game, scene)?.title,
-            }),
+            (Some(new), false) => scene_words(&new.title),
+            (None, false) => scene_words(&file.scene(self.game, scene)?.title),
         };
-        let body = file.words.pack(&body)?;
-        let bodies: Vec<Vec<u8>> =
-            new.iter().map(|done| pack_action(&mut file.words, done)).collect::<Result<_, _>>()?;
+        Ok(Some(Step {
+            from,
+            before: from.checked_sub(1).map_or(self.base, |at| self.rows[at]),
+            since: (self.since_checkpoint + new.len()).saturating_sub(self.rows.len() - from),
+            parent,
+            scene,
+            seating,
+            sits_anew,
+            decisions,
+            text,
+            body: file.words.pack(&body)?,
+            actions: new.iter().map(|done| pack_action(&mut file.words, done)).collect::<Result<_, _>>()?,
+        }))
+    }
 
-        if !scene_new
-            && !seating_new
-            && let Some((moment, rows)) = self.known(file, &parent, &body, base, &bodies)?
-        {
-            let mut row = self.row.clone();
-            row.head = moment.id;
-            let (id, head) =
-                (moment.id, Head { scene, seating: seating_id, roster: self.head.roster, ..Head::bare(moment) });
-            file.write(|transaction, words| write_game(transaction, words, self.game, &row))?;
-            drop(guard);
-            self.row = row;
-            self.head = head;
-            self.since_checkpoint = (self.since_checkpoint + rows.len()).saturating_sub(self.rows.len() - from);
-            self.rows.truncate(from);
-            self.rows.extend(rows);
-            session.note_kept();
-            return Ok(Kept::Known(id));
+    /// The youngest entry on the way here with fewer decisions, all of which stand.
+    fn parent(&self, file: &StoreFile, from: usize, decisions: u32) -> Result<Head, StoreError> {
+        let mut at = self.head.clone();
+        if from == self.rows.len() && decisions >= at.decisions {
+            return Ok(at);
         }
+        // What was done up to it must be what was done here, too.
+        let (kept, first) = (&self.rows[..from], self.base.0);
+        let stands = |tip: u32| tip <= first || kept.binary_search_by_key(&tip, |(id, _)| *id).is_ok();
+        while at.id != 0 && at.scene == self.scene.piece && (at.decisions >= decisions || !stands(at.tip)) {
+            at = match file.moment(self.game, at.id)?.parent {
+                0 => Head::default(),
+                id => {
+                    let (row, body) = file.checked_moment(self.game, id)?;
+                    Head::of(row, &body)
+                }
+            };
+        }
+        Ok(at)
+    }
 
-        let mut rules = Vec::new();
-        let mut missing = |hash: &str, found: &Arc<Ruleset>| {
-            if !file.generations.contains(hash) {
-                rules.push((hash.to_owned(), found.clone()));
+    /// The moment that follows the parent of a step and is the same as the step, with its actions.
+    fn known(&self, file: &StoreFile, step: &Step) -> Result<Option<(MomentRow, ActionRows)>, StoreError> {
+        if self.scene.new.is_some() || step.sits_anew {
+            return Ok(None);
+        }
+        for id in file.moments_after(self.game, step.parent.id)?.into_iter().rev() {
+            let moment = file.moment(self.game, id)?;
+            if moment.body != step.body {
+                continue;
             }
-        };
-        let now = session.ruleset();
-        missing(&now.hash(), now);
-        if let Some(asked) = session.asked_for() {
-            missing(&asked.hash(), &asked);
+            let (mut rows, mut at) = (Vec::new(), moment.tip);
+            for body in step.actions.iter().rev() {
+                if at == 0 {
+                    break;
+                }
+                let row = file.action(self.game, at)?;
+                if row.body != *body {
+                    break;
+                }
+                rows.push((row.id, row.sum));
+                at = row.parent;
+            }
+            if rows.len() == step.actions.len() && at == step.before.0 {
+                rows.reverse();
+                return Ok(Some((moment, rows)));
+            }
         }
-        if let Some(new) = &self.scene.new
-            && let Some(first) = file.rules.get(&new.rules)
-        {
-            missing(&new.rules, first);
+        Ok(None)
+    }
+
+    /// Writes a step as a new entry, with its actions and whatever they need. The last value is the row before the first action
+    /// in memory.
+    fn write_step(
+        &self,
+        file: &mut StoreFile,
+        session: &Session,
+        step: &Step,
+        row: &mut GameRow,
+    ) -> Result<(MomentRow, ActionRows, (u32, i64)), StoreError> {
+        let loaded = self.rules_in_use(file, session, step.from);
+        let mut rules: Vec<(String, Generation, Files)> =
+            loaded.iter().map(|rules| (rules.hash(), Generation::of(rules), rules.files())).collect();
+        self.add_rules_between(file, &session.tape().0[step.from..], &mut rules)?;
+        let checkpoint = step.has_checkpoint().then(|| session.checkpoint());
+        let (game, state) = (self.game, session.state_hash().short());
+        row.played = date::now();
+        let written = file.write(|to| {
+            for (hash, generation, files) in &rules {
+                to.rules(hash, generation, files)?;
+            }
+            if !self.sat_down {
+                write_note(to, game, row, None)?;
+            }
+            let (mut base, (mut parent, mut sum)) = (self.base, step.before);
+            if let Some(scene) = &self.scene.new {
+                sum = to.piece(game, step.scene, &Piece::Scene(scene.clone()))?;
+                (base, row.pieces) = ((0, sum), step.scene);
+            }
+            if step.sits_anew {
+                to.piece(game, step.seating, &Piece::Seating(session.seating()))?;
+                row.pieces = step.seating;
+            }
+            let mut rows = Vec::with_capacity(step.actions.len());
+            for body in &step.actions {
+                row.actions += 1;
+                let action = ActionRow { id: row.actions, parent, body: body.clone(), sum: action_sum(sum, body) };
+                to.action(game, &action)?;
+                (parent, sum) = (action.id, action.sum);
+                rows.push((parent, sum));
+            }
+            if let Some(checkpoint) = &checkpoint {
+                let body = to.words.pack(checkpoint)?;
+                to.body("checkpoint", key(game, parent), &body, checkpoint_sum(sum, &body))?;
+            }
+            let moment = MomentRow {
+                id: row.moments + 1,
+                parent: step.parent.id,
+                decisions: step.decisions,
+                tip: parent,
+                state,
+                sum: moment_sum(step.parent.sum, sum, (step.decisions, parent, state), &step.body),
+                body: step.body.clone(),
+            };
+            write_moment(to, game, row, &moment, &step.text)?;
+            Ok((moment, rows, base))
+        })?;
+        file.generations.extend(rules.into_iter().map(|(hash, ..)| hash));
+        file.rules.extend(loaded.into_iter().map(|rules| (rules.hash(), rules)));
+        Ok(written)
+    }
+
+    /// The rules in memory that are in force, asked for, or were in force since an action, and are not in the file.
+    fn rules_in_use(&self, file: &StoreFile, session: &Session, from: usize) -> Vec<Arc<Ruleset>> {
+        let began = self.scene.new.as_ref().and_then(|scene| file.rules.get(&scene.rules));
+        let now = [Some(session.ruleset().clone()), session.asked_for(), began.cloned()].into_iter().flatten();
+        let all = now.chain(session.rules_on_the_way(from));
+        let mut new: Vec<Arc<Ruleset>> = Vec::new();
+        for rules in all.filter(|rules| !file.generations.contains(&rules.hash())) {
+            if new.iter().all(|known| known.hash() != rules.hash()) {
+                new.push(rules);
+            }
         }
-        for found in session.rules_on_the_way(from) {
-            missing(&found.hash(), &found);
-        }
-        // Reloads that others followed: what was in force between is made of the changes.
-        let mut between: Vec<(String, Generation, Files)> = Vec::new();
-        let mut at = (self.scene.rules.clone(), None);
-        for done in new {
+        new
+    }
+
+    /// Reloads that others followed: what was in force between is made of the changes.
+    fn add_rules_between(
+        &self,
+        file: &StoreFile,
+        tape: &[Done],
+        rules: &mut Vec<(String, Generation, Files)>,
+    ) -> Result<(), StoreError> {
+        let mut before = &self.scene.rules;
+        for done in tape {
             let (Cause::Reload { rules: hash, files } | Cause::Rules { hash, files, .. }) = &done.cause else {
                 continue;
             };
-            let known = file.generations.contains(hash) || rules.iter().any(|(known, _)| known == hash);
-            let mut now = at.1.take();
-            if now.is_none() && !known {
-                now = Some(match rules.iter().find(|(known, _)| *known == at.0) {
-                    Some((_, found)) => (Generation::of(found), found.files()),
+            if !file.generations.contains(hash) && rules.iter().all(|(known, ..)| known != hash) {
+                let (generation, mut all) = match rules.iter().find(|(known, ..)| known == before) {
+                    Some((_, generation, files)) => (generation.clone(), files.clone()),
                     None => {
-                        let generation = file.generation(&at.0)?;
+                        let generation = file.generation(before)?;
                         let files = file.files(&generation)?;
                         (generation, files.into_iter().map(|(path, text)| (path.into(), text.into())).collect())
                     }
-                });
-            }
-            if let Some((generation, mut all)) = now.filter(|_| !known) {
+                };
                 for (path, text) in files {
                     match text {
                         Some(text) => all.insert(path.clone(), text.clone()),
                         None => all.remove(path),
                     };
                 }
-                between.push((hash.clone(), generation.clone(), all.clone()));
-                at.1 = Some((generation, all));
+                rules.push((hash.clone(), generation, all));
             }
-            at.0.clone_from(hash);
+            before = hash;
         }
-
-        let state = session.state_hash().short();
-        let since = (self.since_checkpoint + new.len()).saturating_sub(self.rows.len() - from);
-        let checkpoint = (since >= BETWEEN_CHECKPOINTS && !new.is_empty()).then(|| session.checkpoint());
-        let game = self.game;
-        let mut row = self.row.clone();
-        row.played = date::now();
-        let new_scene = self.scene.new.clone();
-        let sits_down = !self.sat_down;
-        let (rows, head) = file.write(|transaction, words| {
-            for (hash, found) in &rules {
-                embed(transaction, words, hash, (found.id(), found.version(), found.extra_layers()), &found.files())?;
-            }
-            for (hash, generation, files) in &between {
-                let Generation { ruleset, version, layers, .. } = generation;
-                embed(transaction, words, hash, (ruleset, version, layers), files)?;
-            }
-            if sits_down {
-                write_note(transaction, words, game, &mut row, None)?;
-            }
-            let mut scene_row = scene_sum;
-            if let Some(scene) = new_scene {
-                scene_row = Some(write_piece(transaction, words, game, &mut row, &Piece::Scene(scene))?);
-            }
-            if seating_new {
-                write_piece(transaction, words, game, &mut row, &Piece::Seating(seating.clone()))?;
-            }
-            let mut last = (base.0, scene_row.unwrap_or(base.1));
-            let mut written = Vec::with_capacity(bodies.len());
-            for body in &bodies {
-                row.actions += 1;
-                let sum = action_sum(last.1, body);
-                transaction
-                    .prepare("INSERT INTO action (id, parent, body, sum) VALUES (?1, ?2, ?3, ?4)")
-                    .and_then(|mut statement| statement.execute((key(game, row.actions), last.0, body, sum)))
-                    .map_err(failed)?;
-                last = (row.actions, sum);
-                written.push(last);
-            }
-            if let Some(checkpoint) = &checkpoint {
-                let body = words.pack(checkpoint)?;
-                let sum = checkpoint_sum(last.1, &body);
-                transaction
-                    .prepare("INSERT OR IGNORE INTO checkpoint (id, body, sum) VALUES (?1, ?2, ?3)")
-                    .and_then(|mut statement| statement.execute((key(game, last.0), body, sum)))
-                    .map_err(failed)?;
-            }
-            let moment = MomentRow {
-                id: row.moments + 1,
-                parent: parent.id,
-                decisions,
-                tip: last.0,
-                state,
-                sum: moment_sum(parent.sum, last.1, (decisions, last.0, state), &body),
-                body,
-            };
-            write_moment(transaction, game, &moment, &text)?;
-            row.moments = moment.id;
-            row.head = moment.id;
-            row.last = moment.sum;
-            write_game(transaction, words, game, &row)?;
-            Ok((written, (moment, last)))
-        })?;
-        let (moment, _) = head;
-        file.generations.extend(between.into_iter().map(|(hash, ..)| hash));
-        for (hash, found) in rules {
-            file.generations.insert(hash.clone());
-            file.rules.insert(hash, found);
-        }
-        let scene_sum_now = if scene_new { Some(file.sum_of(game, 0, scene)?) } else { None };
-        drop(guard);
-        let id = moment.id;
-        self.row = row;
-        self.sat_down = true;
-        self.head = Head { scene, seating: seating_id, roster: self.head.roster, ..Head::bare(moment) };
-        self.scene = NowPlayed { piece: scene, new: None, seating: Some(seating), rules: session.ruleset().hash() };
-        if let Some(sum) = scene_sum_now {
-            self.base = (0, sum);
-        }
-        self.since_checkpoint = if checkpoint.is_some() { 0 } else { since };
-        self.rows.truncate(from);
-        self.rows.extend(rows);
-        session.note_kept();
-        Ok(Kept::New(id))
-    }
-
-    /// The moment that follows another one and is the same as what the session holds, with its actions.
-    fn known(
-        &self,
-        file: &StoreFile,
-        parent: &Head,
-        body: &[u8],
-        base: (u32, i64),
-        bodies: &[Vec<u8>],
-    ) -> Result<Option<(MomentRow, ActionRows)>, StoreError> {
-        for id in file.moments_after(self.game, parent.id)?.into_iter().rev() {
-            let moment = file.moment(self.game, id)?;
-            if moment.body != body {
-                continue;
-            }
-            let (mut rows, mut at) = (Vec::new(), moment.tip);
-            let mut same = true;
-            for body in bodies.iter().rev() {
-                if at == 0 {
-                    same = false;
-                    break;
-                }
-                let row = file.action(self.game, at)?;
-                if row.body != *body {
-                    same = false;
-                    break;
-                }
-                rows.push((row.id, row.sum));
-                at = row.parent;
-            }
-            if same && at == base.0 {
-                rows.reverse();
-                return Ok(Some((moment, rows)));
-            }
-        }
-        Ok(None)
+        Ok(())
     }
 
     /// The session as it stands at the head.
@@ -708,7 +704,7 @@ impl Campaign {
         let session = self.session_at(entry).and_then(|session| {
             let mut row = self.row.clone();
             row.head = entry;
-            lock(&self.file).write(|transaction, words| write_game(transaction, words, self.game, &row))?;
+            lock(&self.file).write(|to| to.game(self.game, &row))?;
             self.row = row;
             Ok(session)
         });
@@ -749,10 +745,6 @@ pub(super) fn lock(file: &Mutex<StoreFile>) -> MutexGuard<'_, StoreFile> {
     file.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-fn failed(error: rusqlite::Error) -> StoreError {
-    StoreError::of(std::path::Path::new("the file"), &error)
-}
-
 /// An action without the files of the rules that it brought: they are kept by their hash.
 fn pack_action(words: &mut Words, done: &Done) -> Result<Vec<u8>, StoreError> {
     match &done.cause {
@@ -767,55 +759,16 @@ fn pack_action(words: &mut Words, done: &Done) -> Result<Vec<u8>, StoreError> {
     }
 }
 
-fn write_piece(
-    transaction: &Transaction<'_>,
-    words: &mut Words,
+/// Writes an entry with its words. The campaign stands there then.
+fn write_moment(
+    to: &mut Writer<'_>,
     game: u32,
     row: &mut GameRow,
-    piece: &Piece,
-) -> Result<i64, StoreError> {
-    row.pieces += 1;
-    let (id, body) = (key(game, row.pieces), words.pack(piece)?);
-    let sum = piece_sum(id, &body);
-    transaction
-        .prepare("INSERT INTO piece (id, body, sum) VALUES (?1, ?2, ?3)")
-        .and_then(|mut statement| statement.execute((id, body, sum)))
-        .map_err(failed)?;
-    Ok(sum)
-}
-
-fn write_moment(transaction: &Transaction<'_>, game: u32, moment: &MomentRow, text: &str) -> Result<(), StoreError> {
-    put_label(transaction, key(game, moment.id), moment.sum, text)?;
-    transaction
-        .prepare(
-            "INSERT INTO moment (id, parent, decisions, tip, state, body, sum) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-        )
-        .and_then(|mut statement| {
-            statement.execute((
-                key(game, moment.id),
-                key(game, moment.parent),
-                moment.decisions,
-                moment.tip,
-                moment.state,
-                &moment.body,
-                moment.sum,
-            ))
-        })
-        .map_err(failed)?;
-    Ok(())
-}
-
-pub(super) fn write_game(
-    transaction: &Transaction<'_>,
-    words: &mut Words,
-    game: u32,
-    row: &GameRow,
+    moment: &MomentRow,
+    text: &str,
 ) -> Result<(), StoreError> {
-    let body = words.pack(row)?;
-    let sum = game_sum(game, &body);
-    transaction
-        .prepare("UPDATE game SET body = ?2, sum = ?3 WHERE id = ?1")
-        .and_then(|mut statement| statement.execute((game, body, sum)))
-        .map_err(failed)?;
-    Ok(())
+    to.label(key(game, moment.id), moment.sum, text)?;
+    to.moment(game, moment)?;
+    (row.moments, row.head, row.last) = (moment.id, moment.id, moment.sum);
+    to.game(game, row)
 }

@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Transaction, TransactionBehavior};
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, TransactionBehavior};
 
 use super::error::StoreError;
 use super::lock::{Lock, beside};
 use super::pack::Words;
 use super::upgrade::upgrade;
+use super::writer::Writer;
 use crate::play::Ruleset;
 use crate::ruleset::{ContentHash, Library};
 
@@ -199,10 +200,7 @@ impl StoreFile {
     }
 
     /// Carries out one change of the file: all of it is on the disk when this returns, or nothing of it.
-    pub fn write<R>(
-        &mut self,
-        work: impl FnOnce(&Transaction<'_>, &mut Words) -> Result<R, StoreError>,
-    ) -> Result<R, StoreError> {
+    pub fn write<R>(&mut self, work: impl FnOnce(&mut Writer<'_>) -> Result<R, StoreError>) -> Result<R, StoreError> {
         if self.access == Access::Read {
             return Err(StoreError::Refused(format!("{} is open for reading only", self.path.display())));
         }
@@ -239,21 +237,13 @@ impl StoreFile {
         Ok(())
     }
 
-    fn try_write<R>(
-        &mut self,
-        work: impl FnOnce(&Transaction<'_>, &mut Words) -> Result<R, StoreError>,
-    ) -> Result<R, StoreError> {
+    fn try_write<R>(&mut self, work: impl FnOnce(&mut Writer<'_>) -> Result<R, StoreError>) -> Result<R, StoreError> {
         let StoreFile { connection, words, path, .. } = self;
         let failed = |error: rusqlite::Error| StoreError::of(path, &error);
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
-        let result = work(&transaction, words)?;
-        for (id, text) in words.unstored() {
-            let id = id as i64;
-            transaction
-                .prepare("INSERT INTO word (id, text, sum) VALUES (?1, ?2, ?3)")
-                .and_then(|mut statement| statement.execute((id, text, word_sum(id, text))))
-                .map_err(failed)?;
-        }
+        let mut to = Writer::new(&transaction, words);
+        let result = work(&mut to)?;
+        to.new_words()?;
         transaction.commit().map_err(failed)?;
         Ok(result)
     }

@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rusqlite::{OptionalExtension as _, Transaction};
+use rusqlite::OptionalExtension as _;
 use serde::{Deserialize, Serialize};
 
 use super::error::StoreError;
 use super::file::{StoreFile, sum};
-use super::pack::Words;
 use crate::play::Ruleset;
 use crate::ruleset::{ContentHash, Library};
 
@@ -29,6 +28,11 @@ impl Generation {
     /// The hashes of its files.
     pub fn contents(&self) -> impl Iterator<Item = &String> {
         self.files.values()
+    }
+
+    /// The same with the hashes of its files.
+    pub fn with_files(&self, files: BTreeMap<String, String>) -> Generation {
+        Generation { files, ..self.clone() }
     }
 
     /// The rules by name and version, without their files.
@@ -94,35 +98,6 @@ impl StoreFile {
         let library = Library::from_files(self.files(generation)?);
         Ok(Ruleset::shared(&library, &generation.ruleset, &generation.layers)?)
     }
-}
-
-/// Puts rules into the file. Contents that are there already are not put in twice.
-pub fn embed(
-    transaction: &Transaction<'_>,
-    words: &mut Words,
-    hash: &str,
-    (ruleset, version, layers): (&str, &str, &[String]),
-    files: &Files,
-) -> Result<(), StoreError> {
-    let path = std::path::Path::new("");
-    let failed = |error: rusqlite::Error| StoreError::of(path, &error);
-    let mut hashes = BTreeMap::new();
-    for (path, text) in files {
-        let content = ContentHash::of(text.as_bytes()).to_string();
-        transaction
-            .prepare("INSERT OR IGNORE INTO source (hash, text) VALUES (?1, ?2)")
-            .and_then(|mut statement| statement.execute((&content, &**text)))
-            .map_err(failed)?;
-        hashes.insert(path.to_string(), content);
-    }
-    let generation =
-        Generation { ruleset: ruleset.into(), version: version.into(), layers: layers.to_vec(), files: hashes };
-    let body = words.pack(&generation)?;
-    let known = generation_sum(hash, &body);
-    transaction
-        .execute("INSERT OR IGNORE INTO generation (hash, body, sum) VALUES (?1, ?2, ?3)", (hash, body, known))
-        .map_err(failed)?;
-    Ok(())
 }
 
 pub fn generation_sum(hash: &str, body: &[u8]) -> i64 {

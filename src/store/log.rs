@@ -1,6 +1,6 @@
 //! All decisions of a campaign in words, also those that were undone, which stay reachable.
 
-use rusqlite::{OptionalExtension as _, Transaction};
+use rusqlite::OptionalExtension as _;
 use serde::Serialize;
 
 use super::campaign::Campaign;
@@ -97,16 +97,7 @@ pub(super) fn label(file: &StoreFile, game: u32, id: u32) -> Result<String, Stor
     }
 }
 
-/// Keeps the words of an entry. `moment` is the sum of the entry.
-pub(super) fn put_label(transaction: &Transaction<'_>, id: i64, moment: i64, text: &str) -> Result<(), StoreError> {
-    transaction
-        .prepare("INSERT INTO label (id, text, sum) VALUES (?1, ?2, ?3)")
-        .and_then(|mut statement| statement.execute((id, text, label_sum(moment, text))))
-        .map(|_| ())
-        .map_err(|error| StoreError::of(std::path::Path::new("the file"), &error))
-}
-
-fn label_sum(moment: i64, text: &str) -> i64 {
+pub(super) fn label_sum(moment: i64, text: &str) -> i64 {
     sum(&[b"label", &moment.to_le_bytes(), text.as_bytes()])
 }
 

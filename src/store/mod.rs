@@ -41,14 +41,15 @@ mod rows;
 mod text;
 mod upgrade;
 mod verify;
+mod writer;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use serde::Serialize;
 
+use self::campaign::lock;
 pub use self::campaign::{Campaign, Kept};
-use self::campaign::{lock, write_game};
 pub use self::error::StoreError;
 use self::file::{Access, StoreFile};
 pub use self::history::SceneLog;
@@ -113,7 +114,7 @@ impl Store {
     /// The campaigns in the file, in the order of their making.
     pub fn campaigns(&self) -> Result<Vec<CampaignInfo>, StoreError> {
         let file = lock(&self.file);
-        self.games(&file)?.into_iter().map(|(id, _)| file.game(id).map(info)).collect()
+        file.games()?.into_iter().map(|id| file.game(id).map(info)).collect()
     }
 
     /// Begins a campaign.
@@ -136,11 +137,9 @@ impl Store {
             };
             let now = date::now();
             let row = GameRow { name: name.into(), made: now.clone(), played: now, ..GameRow::default() };
-            file.write(|transaction, words| {
-                transaction
-                    .execute("INSERT INTO game (id, name, body, sum) VALUES (?1, ?2, x'', 0)", (id, name))
-                    .map_err(|error| StoreError::of(Path::new("the file"), &error))?;
-                write_game(transaction, words, id, &row)
+            file.write(|to| {
+                to.new_game(id, name)?;
+                to.game(id, &row)
             })?;
             id
         };
@@ -173,15 +172,8 @@ impl Store {
 
     /// The first campaign of the file, which is the only one of a file that the program makes.
     pub fn first(&self) -> Result<Option<Campaign>, StoreError> {
-        let first = self.games(&lock(&self.file))?.first().map(|(id, _)| *id);
+        let first = lock(&self.file).games()?.first().copied();
         first.map(|id| Campaign::open(&self.file, id)).transpose()
-    }
-
-    fn games(&self, file: &StoreFile) -> Result<Vec<(u32, String)>, StoreError> {
-        let failed = |error: rusqlite::Error| file.failed(&error);
-        let mut statement = file.connection.prepare("SELECT id, name FROM game ORDER BY id").map_err(failed)?;
-        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).map_err(failed)?;
-        rows.collect::<Result<_, _>>().map_err(failed)
     }
 }
 

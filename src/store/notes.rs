@@ -1,14 +1,13 @@
 //! Notes of the game master, and the dates of play.
 
-use rusqlite::Transaction;
 use serde::{Deserialize, Serialize};
 
 use super::campaign::Campaign;
 use super::date;
 use super::error::StoreError;
 use super::file::{StoreFile, sum};
-use super::pack::Words;
 use super::rows::{GameRow, key};
+use super::writer::Writer;
 
 /// A line beside a campaign. It stays whatever is undone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,26 +26,17 @@ pub fn note_sum(id: i64, body: &[u8]) -> i64 {
 }
 
 /// Puts a note into the file.
-pub fn write_note(
-    transaction: &Transaction<'_>,
-    words: &mut Words,
-    game: u32,
-    row: &mut GameRow,
-    text: Option<&str>,
-) -> Result<(), StoreError> {
+pub fn write_note(to: &mut Writer<'_>, game: u32, row: &mut GameRow, text: Option<&str>) -> Result<(), StoreError> {
     row.notes += 1;
     let note = Note { date: date::now(), entry: row.head, text: text.map(str::to_owned) };
-    let (id, body) = (key(game, row.notes), words.pack(&note)?);
-    transaction
-        .execute("INSERT INTO note (id, body, sum) VALUES (?1, ?2, ?3)", (id, &body, note_sum(id, &body)))
-        .map_err(|error| StoreError::of(std::path::Path::new("the file"), &error))?;
-    Ok(())
+    let (id, body) = (key(game, row.notes), to.words.pack(&note)?);
+    to.body("note", id, &body, note_sum(id, &body))
 }
 
 impl Campaign {
     /// Writes a note. It is no part of the game, and no undo takes it back.
     pub fn note(&mut self, text: &str) -> Result<(), StoreError> {
-        self.write_row(|transaction, words, game, row| write_note(transaction, words, game, row, Some(text)))
+        self.write_row(|to, game, row| write_note(to, game, row, Some(text)))
     }
 
     /// The notes, and when people sat down to play, the oldest first.

@@ -11,7 +11,7 @@ use super::error::StoreError;
 /// Longest text that goes into the dictionary, in bytes.
 const LONGEST_WORD: usize = 80;
 /// Most texts in the dictionary; what comes later is written out.
-const MOST_WORDS: usize = 60_000;
+pub const MOST_WORDS: usize = 60_000;
 /// Deepest nesting that is read.
 const DEEPEST: usize = 100;
 
@@ -53,6 +53,12 @@ impl Words {
     /// The same where the texts of some numbers are lost: what needs them cannot be read.
     pub fn without(mut self, lost: Vec<u64>) -> Words {
         self.lost = lost;
+        self
+    }
+
+    /// The same for a new file that has none of them yet.
+    pub fn unwritten(mut self) -> Words {
+        self.stored = 0;
         self
     }
 

@@ -1,8 +1,9 @@
 //! Makes a whole file from a damaged one. It keeps every row whose checksum is right, if the rows that it builds on are kept,
 //! too.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use rusqlite::types::Value;
@@ -13,9 +14,12 @@ use super::file::{Access, StoreFile, word_sum};
 use super::generation::{Generation, generation_sum};
 use super::lock::{Lock, beside, told};
 use super::notes::note_sum;
-use super::pack::Words;
+use super::pack::{MOST_WORDS, Words};
 use super::pages::rows;
-use super::rows::{GameRow, MomentBody, Piece, action_sum, checkpoint_sum, game_sum, moment_sum, piece_sum};
+use super::rows::{
+    ActionRow, GameRow, MomentBody, MomentRow, Piece, action_sum, checkpoint_sum, game_sum, key, moment_sum, piece_sum,
+};
+use super::writer::Writer;
 use crate::play::{Checkpoint, Done};
 use crate::ruleset::{ContentHash, Library};
 
@@ -45,9 +49,6 @@ pub struct RecoveredCampaign {
     pub stood: Option<u32>,
 }
 
-/// A row of an entry: parent, decisions, action, hash of the state, body, sum.
-type FoundMoment = (i64, u32, u32, i64, Vec<u8>, i64);
-
 /// What was found, by its number.
 #[derive(Default)]
 struct Salvage {
@@ -55,8 +56,8 @@ struct Salvage {
     sources: BTreeMap<String, String>,
     generations: BTreeMap<String, Vec<u8>>,
     games: BTreeMap<i64, (String, Vec<u8>)>,
-    actions: BTreeMap<i64, (i64, Vec<u8>, i64)>,
-    moments: BTreeMap<i64, FoundMoment>,
+    actions: BTreeMap<i64, ActionRow>,
+    moments: BTreeMap<i64, MomentRow>,
     /// Of checkpoints, pieces and notes, which their sums tell apart.
     bodies: BTreeMap<i64, Vec<(Vec<u8>, i64)>>,
 }
@@ -111,7 +112,9 @@ impl Salvage {
         for row in rows(bytes) {
             let id = row.id;
             match row.columns.as_slice() {
-                [Value::Null, Value::Text(text), Value::Integer(known)] if *known == word_sum(id, text) => {
+                [Value::Null, Value::Text(text), Value::Integer(known)]
+                    if *known == word_sum(id, text) && (0..MOST_WORDS as i64).contains(&id) =>
+                {
                     found.words.insert(id, text.clone());
                 }
                 [Value::Null, Value::Text(hash), Value::Text(text)]
@@ -126,8 +129,9 @@ impl Salvage {
                         found.games.insert(id, (name.clone(), body.clone()));
                     }
                 }
-                [Value::Null, Value::Integer(parent), Value::Blob(body), Value::Integer(known)] => {
-                    found.actions.insert(id, (*parent, body.clone(), *known));
+                [Value::Null, Value::Integer(parent), Value::Blob(body), Value::Integer(sum)] => {
+                    let Ok(parent) = u32::try_from(*parent) else { continue };
+                    found.actions.insert(id, ActionRow { id: id as u32, parent, body: body.clone(), sum: *sum });
                 }
                 [
                     Value::Null,
@@ -136,10 +140,12 @@ impl Salvage {
                     Value::Integer(tip),
                     Value::Integer(state),
                     Value::Blob(body),
-                    Value::Integer(known),
+                    Value::Integer(sum),
                 ] => {
                     let (Ok(decisions), Ok(tip)) = (u32::try_from(*decisions), u32::try_from(*tip)) else { continue };
-                    found.moments.insert(id, (*parent, decisions, tip, *state, body.clone(), *known));
+                    let (parent, state, body, sum) = (*parent as u32, *state, body.clone(), *sum);
+                    let row = MomentRow { id: id as u32, parent, decisions, tip, state, body, sum };
+                    found.moments.insert(id, row);
                 }
                 [Value::Null, Value::Blob(body), Value::Integer(known)] => {
                     found.bodies.entry(id).or_default().push((body.clone(), *known));
@@ -153,201 +159,180 @@ impl Salvage {
     /// Writes what holds into a new file.
     fn write(&self, path: &Path, draft: &Path, library: &Library) -> Result<Recovery, StoreError> {
         let mut recovery = Recovery::default();
-        let mut lose = |what: String| recovery.lost.push(what);
-        let mut texts = Vec::new();
-        while let Some(text) = self.words.get(&(texts.len() as i64)) {
-            texts.push(text.clone());
-        }
-        let most = self.words.keys().next_back().map_or(0, |last| *last as usize + 1);
-        if texts.len() < most {
-            lose(format!("{} entries of the dictionary", most - texts.len()));
-            // Rows that need those are lost with them; the numbers of the others stay.
-            while texts.len() < most {
-                let known = self.words.get(&(texts.len() as i64)).cloned();
-                texts.push(known.unwrap_or_else(|| format!("\u{0}{}", texts.len())));
-            }
-        }
-        let gone: Vec<u64> = (0..most as i64).filter(|id| !self.words.contains_key(id)).map(|id| id as u64).collect();
-        let words = Words::of(texts.clone()).without(gone);
+        let lost = &mut recovery.lost;
         let mut file = StoreFile::open(draft, library.clone(), Access::Write, true)?;
-        let failed = |error: rusqlite::Error| StoreError::of(draft, &error);
-        let transaction = file.connection.transaction().map_err(failed)?;
-        for (id, text) in texts.iter().enumerate() {
-            let id = id as i64;
-            transaction
-                .execute("INSERT INTO word (id, text, sum) VALUES (?1, ?2, ?3)", (id, text, word_sum(id, text)))
-                .map_err(failed)?;
+        file.words = self.dictionary(lost);
+        let games = self.games.keys().copied().chain(self.moments.keys().map(|id| id >> 32));
+        let games: BTreeSet<u32> = games.filter_map(|game| u32::try_from(game).ok()).collect();
+        recovery.campaigns = file.write(|to| {
+            let rules = self.write_rules(to, lost)?;
+            games.into_iter().map(|game| self.write_campaign(to, game, &rules, path, lost)).collect()
+        })?;
+        Ok(recovery)
+    }
+
+    /// The dictionary. Rows that need a text that is lost are lost with it; the numbers of the other texts stay.
+    fn dictionary(&self, lost: &mut Vec<String>) -> Words {
+        let most = self.words.keys().next_back().map_or(0, |last| last + 1);
+        let texts = (0..most).map(|id| self.words.get(&id).cloned().unwrap_or_else(|| format!("\u{0}{id}")));
+        let gone: Vec<u64> = (0..most).filter(|id| !self.words.contains_key(id)).map(|id| id as u64).collect();
+        if !gone.is_empty() {
+            lost.push(format!("{} entries of the dictionary", gone.len()));
         }
-        for (hash, text) in &self.sources {
-            transaction.execute("INSERT INTO source (hash, text) VALUES (?1, ?2)", (hash, text)).map_err(failed)?;
-        }
-        let mut whole_rules = Vec::new();
+        Words::of(texts.collect()).without(gone).unwritten()
+    }
+
+    /// Writes the rules, and gives the hashes of those that can be read.
+    fn write_rules(&self, to: &Writer<'_>, lost: &mut Vec<String>) -> Result<Vec<String>, StoreError> {
+        self.sources.values().try_for_each(|text| to.source(text).map(drop))?;
+        let mut readable = Vec::new();
         for (hash, body) in &self.generations {
-            let generation: Option<Generation> = words.unpack(body).ok();
-            let whole = generation
-                .as_ref()
-                .is_some_and(|generation| generation.contents().all(|content| self.sources.contains_key(content)));
-            if !whole {
-                lose(format!(
+            let rules: Option<Generation> = to.words.unpack(body).ok();
+            let whole = |rules: &Generation| rules.contents().all(|content| self.sources.contains_key(content));
+            if !rules.as_ref().is_some_and(whole) {
+                lost.push(format!(
                     "files of the rules {hash}: they are played by those on the disk where these are the same"
                 ));
             }
-            if generation.is_some() {
-                whole_rules.push(hash.clone());
-                transaction
-                    .execute(
-                        "INSERT INTO generation (hash, body, sum) VALUES (?1, ?2, ?3)",
-                        (hash, body, generation_sum(hash, body)),
-                    )
-                    .map_err(failed)?;
+            if rules.is_some() {
+                to.packed_generation(hash, body)?;
+                readable.push(hash.clone());
             }
         }
-        let games: std::collections::BTreeSet<i64> =
-            self.games.keys().copied().chain(self.moments.keys().map(|id| id >> 32)).collect();
-        for game in games {
-            let known: Option<GameRow> = self.games.get(&game).and_then(|(_, body)| words.unpack(body).ok());
-            let name = known.as_ref().map(|row| row.name.clone()).or_else(|| Some(self.games.get(&game)?.0.clone()));
-            let fallback = match game {
-                0 => path.file_stem().map_or_else(|| "campaign".into(), |stem| stem.to_string_lossy().into_owned()),
-                game => format!("campaign {game}"),
+        Ok(readable)
+    }
+
+    fn write_campaign(
+        &self,
+        to: &mut Writer<'_>,
+        game: u32,
+        rules: &[String],
+        path: &Path,
+        lost: &mut Vec<String>,
+    ) -> Result<RecoveredCampaign, StoreError> {
+        let found = self.games.get(&i64::from(game));
+        let known: Option<GameRow> = found.and_then(|(_, body)| to.words.unpack(body).ok());
+        let name = || match (found, game) {
+            (Some((name, _)), _) => name.clone(),
+            (None, 0) => path.file_stem().map_or_else(|| "campaign".into(), |stem| stem.to_string_lossy().into_owned()),
+            (None, game) => format!("campaign {game}"),
+        };
+        let mut row = known.clone().unwrap_or_else(|| GameRow { name: name(), ..GameRow::default() });
+        if known.is_none() {
+            lost.push(format!("where the campaign {} stood; it stands at its last entry now", row.name));
+        }
+        let pieces = self.write_pieces(to, game, &mut row)?;
+        let of_rules = |piece: &Piece| matches!(piece, Piece::Scene(scene) if rules.contains(&scene.rules));
+        let scenes = pieces.values().filter(|(_, piece)| of_rules(piece)).map(|(sum, _)| *sum).collect::<Vec<_>>();
+        let actions = self.write_actions(to, game, &scenes, &mut row)?;
+        let moments = self.write_moments(to, game, &pieces, &actions)?;
+
+        let all = self.moments.range(rows_of(game));
+        let last = all.last().map_or(0, |(id, _)| *id as u32);
+        let had = known.as_ref().map_or(last, |row| row.moments.max(last));
+        if had as usize > moments.len() {
+            lost.push(format!("{} of {had} entries of {}", had as usize - moments.len(), row.name));
+        }
+        // Where it stood, or else the last entry before that on its way, or else the last one before it.
+        let stood = known.as_ref().map(|row| row.head);
+        let mut head = stood.unwrap_or(had);
+        while head != 0 && !moments.contains_key(&head) {
+            head = match self.moments.get(&key(game, head)) {
+                Some(row) if row.parent < head => row.parent,
+                _ => moments.range(..head).next_back().map_or(0, |(id, _)| *id),
             };
-            let mut row = GameRow { name: name.unwrap_or(fallback), ..known.clone().unwrap_or_default() };
-            if known.is_none() {
-                lose(format!("where the campaign {} stood; it stands at its last entry now", row.name));
-            }
-            let first = game << 32;
-            let last = (game + 1) << 32;
-            // Pieces and notes stand by themselves.
-            let mut pieces: HashMap<u32, (i64, Piece)> = HashMap::new();
-            let (mut most_pieces, mut most_notes) = (0, 0);
-            for (id, bodies) in self.bodies.range(first..last) {
-                for (body, known) in bodies {
-                    if *known == piece_sum(*id, body) {
-                        let Ok(piece) = words.unpack::<Piece>(body) else { continue };
-                        pieces.insert(*id as u32, (*known, piece));
-                        most_pieces = most_pieces.max(*id as u32);
-                        insert(&transaction, "piece", *id, body, *known).map_err(failed)?;
-                    } else if *known == note_sum(*id, body) && words.unpack_value(body).is_ok() {
-                        most_notes = most_notes.max(*id as u32);
-                        insert(&transaction, "note", *id, body, *known).map_err(failed)?;
-                    }
-                }
-            }
-            let scenes: Vec<i64> = pieces
-                .values()
-                .filter(|(_, piece)| matches!(piece, Piece::Scene(scene) if whole_rules.contains(&scene.rules)))
-                .map(|(sum, _)| *sum)
-                .collect();
-            // An action holds if its parent does.
-            let mut actions: HashMap<u32, i64> = HashMap::new();
-            let mut most_actions = 0;
-            for (id, (parent, body, known)) in self.actions.range(first..last) {
-                let holds = match *parent {
-                    0 => scenes.iter().any(|scene| *known == action_sum(*scene, body)),
-                    parent => u32::try_from(parent)
-                        .ok()
-                        .and_then(|parent| actions.get(&parent))
-                        .is_some_and(|sum| *known == action_sum(*sum, body)),
-                };
-                most_actions = most_actions.max(*id as u32);
-                if !holds || words.unpack::<Done>(body).is_err() {
-                    continue;
-                }
-                actions.insert(*id as u32, *known);
-                transaction
-                    .execute(
-                        "INSERT INTO action (id, parent, body, sum) VALUES (?1, ?2, ?3, ?4)",
-                        (id, parent, body, known),
-                    )
-                    .map_err(failed)?;
-                for (body, sum) in self.bodies.get(id).into_iter().flatten() {
-                    if *sum == checkpoint_sum(*known, body) && words.unpack::<Checkpoint>(body).is_ok() {
-                        insert(&transaction, "checkpoint", *id, body, *sum).map_err(failed)?;
-                    }
-                }
-            }
-            // An entry holds if its parent, its action and its pieces do.
-            let mut moments: BTreeMap<u32, (u32, i64)> = BTreeMap::new();
-            let mut had = 0;
-            for (id, (parent, decisions, tip, state, body, known)) in self.moments.range(first..last) {
-                had = had.max(*id as u32);
-                let Ok(of) = words.unpack::<MomentBody>(body) else { continue };
-                let before = *parent as u32;
-                let parent_sum = match before {
-                    0 => Some(0),
-                    before => moments.get(&before).map(|(_, sum)| *sum),
-                };
-                let tip_sum = match (*tip, of.scene) {
-                    (0, 0) => Some(0),
-                    (0, scene) => pieces.get(&scene).map(|(sum, _)| *sum),
-                    (tip, _) => actions.get(&tip).copied(),
-                };
-                let there = [of.scene, of.seating, of.roster].iter().all(|id| *id == 0 || pieces.contains_key(id));
-                let (Some(parent_sum), Some(tip_sum), true) = (parent_sum, tip_sum, there) else { continue };
-                if *known != moment_sum(parent_sum, tip_sum, (*decisions, *tip, *state), body) {
-                    continue;
-                }
-                moments.insert(*id as u32, (before, *known));
-                transaction
-                    .execute(
-                        "INSERT INTO moment (id, parent, decisions, tip, state, body, sum) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-                        (id, parent, decisions, tip, state, body, known),
-                    )
-                    .map_err(failed)?;
-            }
-            let stood = known.as_ref().map(|row| row.head);
-            let had = known.as_ref().map_or(had, |row| row.moments.max(had));
-            // Where it stood, or else the last entry before that on its way, or else the last one before it.
-            let mut head = stood.unwrap_or(had);
-            while head != 0 && !moments.contains_key(&head) {
-                let parent = self.moments.get(&(first | i64::from(head))).map(|(parent, ..)| *parent as u32);
-                head = match parent {
-                    Some(parent) if parent < head => parent,
-                    _ => moments.range(..head).next_back().map_or(0, |(id, _)| *id),
-                };
-            }
-            let lost = had as usize - moments.len();
-            if lost > 0 {
-                lose(format!("{lost} of {had} entries of {}", row.name));
-            }
-            row.head = head;
-            row.moments = moments.keys().next_back().copied().unwrap_or(0);
-            row.last = moments.values().next_back().map_or(0, |(_, sum)| *sum);
-            row.actions = row.actions.max(most_actions);
-            row.pieces = row.pieces.max(most_pieces);
-            row.notes = most_notes;
-            row.recovered = true;
-            let mut words = Words::of(texts.clone());
-            let body = words.pack(&row)?;
-            for (id, text) in words.unstored() {
-                let id = id as i64;
-                transaction
-                    .execute("INSERT INTO word (id, text, sum) VALUES (?1, ?2, ?3)", (id, text, word_sum(id, text)))
-                    .map_err(failed)?;
-            }
-            texts.extend(words.unstored().map(|(_, text)| text.to_owned()).collect::<Vec<_>>());
-            let id = game as u32;
-            transaction
-                .execute(
-                    "INSERT INTO game (id, name, body, sum) VALUES (?1, ?2, ?3, ?4)",
-                    (game, &row.name, &body, game_sum(id, &body)),
-                )
-                .map_err(failed)?;
-            let had = known.as_ref().map(|row| row.moments);
-            recovery.campaigns.push(RecoveredCampaign {
-                name: row.name,
-                entries: moments.len() as u32,
-                had,
-                head,
-                stood,
-            });
         }
-        transaction.commit().map_err(failed)?;
-        Ok(recovery)
+        let (last, sum) = moments.last_key_value().map_or((0, 0), |(id, sum)| (*id, *sum));
+        row = GameRow { head, moments: last, last: sum, recovered: true, ..row };
+        to.new_game(game, &row.name)?;
+        to.game(game, &row)?;
+        let (entries, had) = (moments.len() as u32, known.map(|row| row.moments));
+        Ok(RecoveredCampaign { name: row.name, entries, had, head, stood })
+    }
+
+    /// Writes the pieces and notes, which stand by themselves; gives the pieces with their sums.
+    fn write_pieces(&self, to: &Writer<'_>, game: u32, row: &mut GameRow) -> Result<Pieces, StoreError> {
+        let mut pieces = Pieces::new();
+        row.notes = 0;
+        for (id, bodies) in self.bodies.range(rows_of(game)) {
+            for (body, sum) in bodies {
+                if *sum == piece_sum(*id, body) {
+                    let Ok(piece) = to.words.unpack::<Piece>(body) else { continue };
+                    pieces.insert(*id as u32, (*sum, piece));
+                    row.pieces = row.pieces.max(*id as u32);
+                    to.body("piece", *id, body, *sum)?;
+                } else if *sum == note_sum(*id, body) && to.words.unpack_value(body).is_ok() {
+                    row.notes = row.notes.max(*id as u32);
+                    to.body("note", *id, body, *sum)?;
+                }
+            }
+        }
+        Ok(pieces)
+    }
+
+    /// Writes the actions with their checkpoints; gives their sums. An action holds if its parent does.
+    fn write_actions(
+        &self,
+        to: &Writer<'_>,
+        game: u32,
+        scenes: &[i64],
+        row: &mut GameRow,
+    ) -> Result<HashMap<u32, i64>, StoreError> {
+        let mut actions: HashMap<u32, i64> = HashMap::new();
+        for (id, action) in self.actions.range(rows_of(game)) {
+            row.actions = row.actions.max(action.id);
+            let fits = |sum: &i64| action.sum == action_sum(*sum, &action.body);
+            let holds = match action.parent {
+                0 => scenes.iter().any(fits),
+                parent => actions.get(&parent).is_some_and(fits),
+            };
+            if !holds || to.words.unpack::<Done>(&action.body).is_err() {
+                continue;
+            }
+            actions.insert(action.id, action.sum);
+            to.action(game, action)?;
+            for (body, sum) in self.bodies.get(id).into_iter().flatten() {
+                if *sum == checkpoint_sum(action.sum, body) && to.words.unpack::<Checkpoint>(body).is_ok() {
+                    to.body("checkpoint", *id, body, *sum)?;
+                }
+            }
+        }
+        Ok(actions)
+    }
+
+    /// Writes the entries; gives their sums. An entry holds if its parent, its action and its pieces do.
+    fn write_moments(
+        &self,
+        to: &Writer<'_>,
+        game: u32,
+        pieces: &Pieces,
+        actions: &HashMap<u32, i64>,
+    ) -> Result<BTreeMap<u32, i64>, StoreError> {
+        let mut moments = BTreeMap::new();
+        for row in self.moments.range(rows_of(game)).map(|(_, row)| row) {
+            let Ok(of) = to.words.unpack::<MomentBody>(&row.body) else { continue };
+            let parent = if row.parent == 0 { Some(0) } else { moments.get(&row.parent).copied() };
+            let tip = match (row.tip, of.scene) {
+                (0, 0) => Some(0),
+                (0, scene) => pieces.get(&scene).map(|(sum, _)| *sum),
+                (tip, _) => actions.get(&tip).copied(),
+            };
+            let there = [of.scene, of.seating, of.roster].iter().all(|id| *id == 0 || pieces.contains_key(id));
+            let (Some(parent), Some(tip), true) = (parent, tip, there) else { continue };
+            if row.sum == moment_sum(parent, tip, (row.decisions, row.tip, row.state), &row.body) {
+                moments.insert(row.id, row.sum);
+                to.moment(game, row)?;
+            }
+        }
+        Ok(moments)
     }
 }
 
-fn insert(connection: &rusqlite::Connection, table: &str, id: i64, body: &[u8], known: i64) -> rusqlite::Result<()> {
-    let statement = format!("INSERT OR IGNORE INTO {table} (id, body, sum) VALUES (?1, ?2, ?3)");
-    connection.execute(&statement, (id, body, known)).map(|_| ())
+/// Pieces by their number, with their sums.
+type Pieces = HashMap<u32, (i64, Piece)>;
+
+/// The numbers of all rows of a campaign.
+fn rows_of(game: u32) -> Range<i64> {
+    let first = i64::from(game) << 32;
+    first..first + (1 << 32)
 }

@@ -117,6 +117,14 @@ pub fn piece_sum(id: i64, body: &[u8]) -> i64 {
 }
 
 impl StoreFile {
+    /// The numbers of the campaigns, in the order of their making.
+    pub fn games(&self) -> Result<Vec<u32>, StoreError> {
+        let failed = |error: rusqlite::Error| self.failed(&error);
+        let mut statement = self.connection.prepare("SELECT id FROM game ORDER BY id").map_err(failed)?;
+        let ids = statement.query_map([], |row| row.get(0)).map_err(failed)?;
+        ids.collect::<Result<_, _>>().map_err(failed)
+    }
+
     /// A campaign by its number.
     pub fn game(&self, id: u32) -> Result<GameRow, StoreError> {
         let (body, known) = self.body("game", i64::from(id))?.ok_or_else(|| StoreError::damaged("a campaign"))?;

@@ -1,18 +1,19 @@
 //! A campaign as text: lines of JSON from which it can be read back whole, and a story for people.
 
+use std::collections::HashMap;
 use std::io::{self, BufRead, Write};
 use std::ops::ControlFlow;
-use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use super::Store;
-use super::campaign::{Campaign, lock, write_game};
+use super::campaign::{Campaign, lock};
 use super::error::StoreError;
-use super::generation::{Generation, generation_sum};
+use super::generation::Generation;
 use super::notes::{Note, note_sum};
-use super::rows::{GameRow, MomentBody, Piece, action_sum, checkpoint_sum, key, moment_sum, piece_sum};
+use super::rows::{ActionRow, GameRow, MomentBody, MomentRow, Piece, action_sum, checkpoint_sum, key, moment_sum};
+use super::writer::Writer;
 use crate::play::{Checkpoint, Done, Happening};
 use crate::ruleset::ContentHash;
 use crate::state::{Value, readable_name};
@@ -218,146 +219,140 @@ impl Store {
             serde_json::from_str(&text.map_err(|error| wrong(error.to_string()))?)
                 .map_err(|error| wrong(error.to_string()))
         };
-        let (at, first) = lines.next().ok_or_else(|| StoreError::Refused("there are no lines".into()))?;
+        let (at, first) = lines.next().ok_or_else(|| wrong("there are no lines"))?;
         let first = first.map_err(|error| StoreError::Refused(format!("line 1: {error}")))?;
         if !first.trim_start().starts_with('{') {
             let cure = "these are no lines of JSON; `riskbreaker export FILE --json` writes what can be imported";
             return Err(StoreError::Refused(cure.into()));
         }
-        let Line::Campaign { format, campaign: mut row } = read(at, Ok(first))? else {
+        let Line::Campaign { format, campaign: row } = read(at, Ok(first))? else {
             return Err(StoreError::Refused("line 1 does not begin a campaign".into()));
         };
         if format != FORMAT {
             return Err(StoreError::Refused(format!("the lines have format {format}; this program reads {FORMAT}")));
         }
+        let mut import = Import { row: GameRow { last: 0, ..row }, ..Import::default() };
         {
             let file = &mut *lock(&self.file);
-            let mut generations = Vec::new();
-            file.write(|transaction, words| {
-                let failed = |error: rusqlite::Error| StoreError::of(Path::new("the file"), &error);
-                let insert = |table: &str, id: i64, body: &[u8], known: i64| {
-                    let statement = format!("INSERT INTO {table} (id, body, sum) VALUES (?1, ?2, ?3)");
-                    transaction.execute(&statement, (id, body, known)).map(|_| ()).map_err(failed)
-                };
-                let mut pieces = std::collections::HashMap::new();
-                let mut actions: std::collections::HashMap<u32, (i64, Vec<u8>, u32)> = std::collections::HashMap::new();
-                let mut checkpoints = Vec::new();
-                let mut moments: std::collections::HashMap<u32, i64> = std::collections::HashMap::new();
-                let mut settled: std::collections::HashMap<u32, i64> = std::collections::HashMap::new();
-                row.last = 0;
-                transaction
-                    .execute("INSERT INTO game (id, name, body, sum) VALUES (0, ?1, x'', 0)", [&row.name])
-                    .map_err(failed)?;
+            file.write(|to| {
+                to.new_game(0, &import.row.name)?;
                 for (at, text) in lines {
-                    let wrong = |message: &str| StoreError::Refused(format!("line {}: {message}", at + 1));
-                    match read(at, text)? {
-                        Line::Campaign { .. } => return Err(wrong("a second campaign")),
-                        Line::File { text, .. } => {
-                            let hash = ContentHash::of(text.as_bytes()).to_string();
-                            transaction
-                                .execute("INSERT OR IGNORE INTO source (hash, text) VALUES (?1, ?2)", (hash, text))
-                                .map_err(failed)?;
-                        }
-                        Line::Rules { hash, rules } => {
-                            let body = words.pack(&rules)?;
-                            let known = generation_sum(&hash, &body);
-                            transaction
-                                .execute(
-                                    "INSERT INTO generation (hash, body, sum) VALUES (?1, ?2, ?3)",
-                                    (&hash, body, known),
-                                )
-                                .map_err(failed)?;
-                            generations.push(hash);
-                        }
-                        Line::Piece { id, piece } => {
-                            let (id, body) = (key(0, id), words.pack(&piece)?);
-                            let known = piece_sum(id, &body);
-                            insert("piece", id, &body, known)?;
-                            pieces.insert(id as u32, known);
-                        }
-                        Line::Action { id, after, action } => {
-                            if id == 0 || after >= id {
-                                return Err(wrong("an action that comes before the one it follows"));
-                            }
-                            actions.insert(id, (0, words.pack(&action)?, after));
-                        }
-                        Line::Checkpoint { action, checkpoint } => {
-                            let body = words.pack(&checkpoint)?;
-                            words.unpack::<Checkpoint>(&body)?;
-                            checkpoints.push((action, body));
-                        }
-                        Line::Entry { id, after, decisions, tip, state, entry } => {
-                            if id == 0 || after >= id {
-                                return Err(wrong("an entry that comes before the one it follows"));
-                            }
-                            let scene = pieces.get(&entry.scene).copied().unwrap_or(0);
-                            // The sums of the actions on the way, from the last one that is settled.
-                            let mut way = Vec::new();
-                            let mut back = tip;
-                            while back != 0 && !settled.contains_key(&back) {
-                                let (.., after) = actions.get(&back).ok_or_else(|| wrong("an action is missing"))?;
-                                way.push(back);
-                                back = *after;
-                            }
-                            let mut known = if back == 0 { scene } else { settled[&back] };
-                            for id in way.into_iter().rev() {
-                                let (_, body, _) = &actions[&id];
-                                known = action_sum(known, body);
-                                settled.insert(id, known);
-                            }
-                            let body = words.pack(&entry)?;
-                            let parent = match after {
-                                0 => 0,
-                                after => *moments.get(&after).ok_or_else(|| wrong("an entry is missing"))?,
-                            };
-                            let known = moment_sum(parent, known, (decisions, tip, state), &body);
-                            moments.insert(id, known);
-                            transaction
-                                .execute(
-                                    "INSERT INTO moment (id, parent, decisions, tip, state, body, sum) \
-                                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-                                    (key(0, id), key(0, after), decisions, tip, state, &body, known),
-                                )
-                                .map_err(failed)?;
-                            if id == row.moments {
-                                row.last = known;
-                            }
-                        }
-                        Line::Note { id, note } => {
-                            let (id, body) = (key(0, id), words.pack(&note)?);
-                            insert("note", id, &body, note_sum(id, &body))?;
-                        }
-                        Line::Sheet { .. } => {}
-                    }
+                    import.take(to, read(at, text)?).map_err(|error| match error {
+                        StoreError::Refused(message) => StoreError::Refused(format!("line {}: {message}", at + 1)),
+                        other => other,
+                    })?;
                 }
-                for (id, (_, body, after)) in &actions {
-                    let known = settled.get(id).copied().unwrap_or_default();
-                    transaction
-                        .execute(
-                            "INSERT INTO action (id, parent, body, sum) VALUES (?1, ?2, ?3, ?4)",
-                            (key(0, *id), after, body, known),
-                        )
-                        .map_err(failed)?;
-                }
-                for (action, body) in checkpoints {
-                    let known = settled.get(&action).copied().unwrap_or_default();
-                    insert("checkpoint", key(0, action), &body, checkpoint_sum(known, &body))?;
-                }
-                if (!row.recovered && moments.len() != row.moments as usize)
-                    || !(row.head == 0 || moments.contains_key(&row.head))
-                {
-                    return Err(StoreError::Refused(format!(
-                        "the lines hold {} entries, and should hold {}",
-                        moments.len(),
-                        row.moments
-                    )));
-                }
-                write_game(transaction, words, 0, &row)
+                import.finish(to)
             })?;
-            file.generations.extend(generations);
+            file.generations.extend(import.generations);
         }
         Campaign::open(&self.file, 0)
     }
+}
+
+/// A campaign that is read from lines: sums by number, and what waits for a sum that is not known yet.
+#[derive(Default)]
+struct Import {
+    row: GameRow,
+    generations: Vec<String>,
+    pieces: HashMap<u32, i64>,
+    /// Without their sums, which are in `settled` once an entry refers to them.
+    actions: HashMap<u32, ActionRow>,
+    settled: HashMap<u32, i64>,
+    checkpoints: Vec<(u32, Vec<u8>)>,
+    moments: HashMap<u32, i64>,
+}
+
+impl Import {
+    fn take(&mut self, to: &mut Writer<'_>, line: Line) -> Result<(), StoreError> {
+        match line {
+            Line::Campaign { .. } => return Err(wrong("a second campaign")),
+            Line::File { text, .. } => drop(to.source(&text)?),
+            Line::Rules { hash, rules } => {
+                to.generation(&hash, &rules)?;
+                self.generations.push(hash);
+            }
+            Line::Piece { id, piece } => {
+                if self.pieces.insert(id, to.piece(0, id, &piece)?).is_some() {
+                    return Err(wrong("a piece that was there before"));
+                }
+            }
+            Line::Action { id, after, action } => {
+                if id == 0 || after >= id {
+                    return Err(wrong("an action that comes before the one it follows"));
+                }
+                let body = to.words.pack(&action)?;
+                self.actions.insert(id, ActionRow { id, parent: after, body, sum: 0 });
+            }
+            Line::Checkpoint { action, checkpoint } => {
+                let body = to.words.pack(&checkpoint)?;
+                to.words.unpack::<Checkpoint>(&body)?;
+                self.checkpoints.push((action, body));
+            }
+            Line::Entry { id, after, decisions, tip, state, entry } => {
+                if id == 0 || after >= id {
+                    return Err(wrong("an entry that comes before the one it follows"));
+                }
+                let reached = self.settle(tip, entry.scene)?;
+                let parent = match after {
+                    0 => 0,
+                    after => *self.moments.get(&after).ok_or_else(|| wrong("an entry is missing"))?,
+                };
+                let body = to.words.pack(&entry)?;
+                let sum = moment_sum(parent, reached, (decisions, tip, state), &body);
+                self.moments.insert(id, sum);
+                to.moment(0, &MomentRow { id, parent: after, decisions, tip, state, body, sum })?;
+                if id == self.row.moments {
+                    self.row.last = sum;
+                }
+            }
+            Line::Note { id, note } => {
+                let (id, body) = (key(0, id), to.words.pack(&note)?);
+                to.body("note", id, &body, note_sum(id, &body))?;
+            }
+            Line::Sheet { .. } => {}
+        }
+        Ok(())
+    }
+
+    /// The sum of an action, or of the scene where there is none. The actions on the way to it get theirs.
+    fn settle(&mut self, tip: u32, scene: u32) -> Result<i64, StoreError> {
+        let (mut way, mut at) = (Vec::new(), tip);
+        while at != 0 && !self.settled.contains_key(&at) {
+            way.push(at);
+            at = self.actions.get(&at).ok_or_else(|| wrong("an action is missing"))?.parent;
+        }
+        let known = if at == 0 { self.pieces.get(&scene) } else { self.settled.get(&at) };
+        let mut sum = known.copied().unwrap_or_default();
+        for id in way.into_iter().rev() {
+            sum = action_sum(sum, &self.actions[&id].body);
+            self.settled.insert(id, sum);
+        }
+        Ok(sum)
+    }
+
+    /// Writes what waited for its sum, and where the campaign stands.
+    fn finish(&mut self, to: &mut Writer<'_>) -> Result<(), StoreError> {
+        let sum = |id: &u32| self.settled.get(id).copied().unwrap_or_default();
+        for (id, action) in &mut self.actions {
+            action.sum = sum(id);
+            to.action(0, action)?;
+        }
+        for (action, body) in &self.checkpoints {
+            to.body("checkpoint", key(0, *action), body, checkpoint_sum(sum(action), body))?;
+        }
+        let (row, found) = (&self.row, self.moments.len());
+        let whole = row.recovered || found == row.moments as usize;
+        if !whole || !(row.head == 0 || self.moments.contains_key(&row.head)) {
+            let message = format!("the lines hold {found} entries, and should hold {}", row.moments);
+            return Err(StoreError::Refused(message));
+        }
+        to.game(0, row)
+    }
+}
+
+fn wrong(message: &str) -> StoreError {
+    StoreError::Refused(message.to_owned())
 }
 
 fn output(error: &io::Error) -> StoreError {

@@ -8,8 +8,10 @@ use super::Store;
 use super::error::StoreError;
 use super::file::{Access, FORMAT, LABELS, StoreFile, connect};
 use super::lock::{beside, told};
-use super::log::{put_label, text_of};
+use super::log::text_of;
+use super::pack::Words;
 use super::rows::key;
+use super::writer::Writer;
 use crate::ruleset::Library;
 
 /// Brings the file at `path` to the format of today. Whoever calls this holds its lock, and has it open no more.
@@ -44,9 +46,9 @@ fn write(path: &Path, draft: &Path, library: &Library) -> Result<(), StoreError>
     let mut connection = connect(draft, Access::Write)?;
     let transaction = connection.transaction().map_err(failed)?;
     transaction.execute_batch(LABELS).map_err(failed)?;
-    for (id, known, text) in texts {
-        put_label(&transaction, id, known, &text)?;
-    }
+    let mut words = Words::default();
+    let to = Writer::new(&transaction, &mut words);
+    texts.iter().try_for_each(|(id, known, text)| to.label(*id, *known, text))?;
     transaction.pragma_update(None, "user_version", FORMAT).map_err(failed)?;
     transaction.commit().map_err(failed)?;
     connection.execute_batch("PRAGMA journal_mode = DELETE;").map_err(failed)?;
@@ -61,28 +63,18 @@ fn write(path: &Path, draft: &Path, library: &Library) -> Result<(), StoreError>
 /// What format 2 has besides: the words of each entry, with its number and its sum.
 fn labels(file: &StoreFile) -> Result<Vec<(i64, i64, String)>, StoreError> {
     let mut texts = Vec::new();
-    for (game, entries) in games(file)? {
-        for id in (1..=entries).filter(|id| file.has("moment", key(game, *id))) {
+    for game in file.games()? {
+        for id in (1..=file.game(game)?.moments).filter(|id| file.has("moment", key(game, *id))) {
             texts.push((key(game, id), file.moment(game, id)?.sum, text_of(file, game, id)?));
         }
     }
     Ok(texts)
 }
 
-/// The campaigns by number, and how many entries each has.
-fn games(file: &StoreFile) -> Result<Vec<(u32, u32)>, StoreError> {
-    let failed = |error: rusqlite::Error| file.failed(&error);
-    let mut statement = file.connection.prepare("SELECT id FROM game ORDER BY id").map_err(failed)?;
-    let ids = statement.query_map([], |row| row.get::<_, u32>(0)).map_err(failed)?;
-    let ids: Vec<u32> = ids.collect::<Result<_, _>>().map_err(failed)?;
-    ids.into_iter().map(|id| Ok((id, file.game(id)?.moments))).collect()
-}
-
 /// What a file holds: its rows, all verified, and where each of its campaigns stands.
 fn found_in(path: &Path, library: &Library) -> Result<impl PartialEq + use<>, StoreError> {
     let file = StoreFile::read_unlocked(path, library.clone())?;
-    let ids = games(&file)?;
-    let stands = ids.iter().map(|(id, _)| file.game(*id)).collect::<Result<Vec<_>, _>>()?;
+    let stands = file.games()?.into_iter().map(|id| file.game(id)).collect::<Result<Vec<_>, _>>()?;
     let found = Store::of_file(file).verify()?;
     match found.problems.first() {
         Some(problem) => Err(StoreError::damaged(problem.clone())),

@@ -62,7 +62,7 @@ impl Store {
             note(file.generation(hash).and_then(|generation| file.files(&generation)).map(|_| ()));
             counts.4 += 1;
         }
-        for (game, _) in self.games(file)? {
+        for game in file.games()? {
             counts.0 += 1;
             let row = match file.game(game) {
                 Ok(row) => row,
