@@ -758,6 +758,39 @@ fn a_full_disk_loses_nothing_and_play_goes_on_when_there_is_room() {
 }
 
 #[test]
+#[cfg(unix)]
+fn a_new_campaign_for_which_there_is_no_room_leaves_no_file() {
+    let folder = folder("no-room");
+    let (mut failed, mut made) = (0, 0);
+    // Blocks of 512 bytes or of 1024. The tables fit into fewer than the first scene.
+    for blocks in (10..250).step_by(20) {
+        let rulesets = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rulesets");
+        let command = format!(
+            "trap '' XFSZ; ulimit -f {blocks}; exec '{}' play evening --rules tug --rulesets '{}'",
+            env!("CARGO_BIN_EXE_riskbreaker"),
+            rulesets.display()
+        );
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &command]).current_dir(&folder).env("XDG_STATE_HOME", folder.join("state"));
+        let output = shell.stdin(Stdio::null()).output().unwrap();
+        let left = fs::read_dir(&folder).unwrap().flatten().map(|entry| entry.file_name());
+        let left: Vec<_> = left.filter(|name| name != "state").collect();
+        match output.status.success() {
+            true => {
+                assert_eq!(left, ["evening.rbsave"]);
+                fs::remove_file(folder.join("evening.rbsave")).unwrap();
+                made += 1;
+            }
+            false => {
+                assert!(left.is_empty(), "{blocks}: {left:?} {output:?}");
+                failed += 1;
+            }
+        }
+    }
+    assert!(failed > 2 && made > 0, "{failed} {made}");
+}
+
+#[test]
 fn the_second_program_is_told_who_plays() {
     let library = library("tests/rulesets");
     let folder = folder("held");

@@ -60,6 +60,8 @@ pub struct StoreFile {
     pub path: PathBuf,
     pub library: Library,
     access: Access,
+    /// Whether it was made when it was opened.
+    made: bool,
     /// The format of the file.
     pub format: i64,
     /// A write has failed since the file was opened, and what is in memory of it has not been read anew.
@@ -107,6 +109,7 @@ impl StoreFile {
             path: path.to_path_buf(),
             library,
             access,
+            made: false,
             format: FORMAT,
             unsure: false,
             failures: 0,
@@ -124,7 +127,10 @@ impl StoreFile {
         let tables: i64 =
             self.connection.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0)).map_err(failed)?;
         if application == 0 && format == 0 && tables == 0 && self.access == Access::Write {
-            self.make()?;
+            self.made = true;
+            let made = self.make();
+            self.failures += u64::from(made.is_err());
+            made?;
         } else if application != APPLICATION {
             return Err(StoreError::Foreign(self.path.clone()));
         } else if format > FORMAT {
@@ -248,6 +254,14 @@ impl StoreFile {
         Ok(result)
     }
 
+    /// The number of entries of all campaigns.
+    fn entries(&self) -> rusqlite::Result<i64> {
+        let count = |table: &str| {
+            self.connection.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get::<_, i64>(0))
+        };
+        if count("sqlite_master")? == 0 { Ok(0) } else { count("moment") }
+    }
+
     /// Says who holds the file, where the database only knows that somebody does.
     fn with_holder(&self, error: StoreError) -> StoreError {
         let StoreError::Io { message, .. } = &error else { return error };
@@ -345,6 +359,11 @@ impl Drop for StoreFile {
         if self.access == Access::Write {
             // Takes the empty journal away. Where that fails, it is taken away next time.
             let _ = self.connection.execute_batch("PRAGMA journal_mode = DELETE;");
+            // Of a new campaign that could not be written, not even the file is left.
+            if self.made && self.failures > 0 && matches!(self.entries(), Ok(0)) {
+                let _ = std::fs::remove_file(&self.path);
+                let _ = std::fs::remove_file(beside(&self.path, "journal"));
+            }
         }
     }
 }
