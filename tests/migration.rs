@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use riskbreaker::play::{MigrationError, MigrationFate};
 use riskbreaker::ruleset::SwitchKind;
-use riskbreaker::{Answer, Edit, EntityId, Library, Ruleset, Session, Setup, Step, Value};
+use riskbreaker::{Answer, Driver, Edit, EntityId, Library, Ruleset, Session, Setup, Step, Value};
 
 const OLD: &str = "riskbreaker-0.0.1";
 const NEW: &str = "riskbreaker-0.0.3";
@@ -534,6 +534,91 @@ fn rules_that_come_in_before_an_open_action_are_told_the_same_when_they_are_done
     session.redo().unwrap();
     let _ = session.advance().unwrap();
     assert_eq!((session.ruleset().id(), seen(&session)), ("house", before));
+}
+
+/// A free act and then an edit come before the open action, and then other rules.
+#[test]
+fn an_undone_change_of_rules_gives_the_open_action_back_as_it_was_and_no_dice_fall_twice() {
+    let game = "local rb = require(\"@riskbreaker\")\nlocal function throw() rb.first(\"hero\"):set(\"luck\", rb.roll(\"1d1000000\")) end\n\
+                return rb.play({ start = function() rb.spawn(\"hero\", { name = \"Ann\" }) \
+                rb.recur(\"turn\", { 1 }, { 1 }, rb.first(\"hero\")) end, free = { throw = { title = \"Throw\", seats = { \"gm\" }, run = throw } }, \
+                entries = { turn = function() rb.confirm({ seat = \"gm\", topic = \"well\", why = \"\" }) throw() end } })";
+    let library = small(&[("one/play.luau", game)]);
+    let mut session = begin(&load(&library, "one"));
+    let seen = |session: &mut Session| {
+        let _ = session.advance().unwrap();
+        let read = Session::load(&library, &session.save()).unwrap_or_else(|error| panic!("{error}"));
+        let now = |session: &Session| {
+            (session.ruleset().id().to_string(), session.log(), format!("{:?}", session.questions()))
+        };
+        assert_eq!(now(&read), now(session));
+        now(session)
+    };
+    session.act("gm", "throw").unwrap();
+    let _ = session.advance().unwrap();
+    let thrown = field(&session, "luck");
+    session.edit(Edit::Say { text: "so be it".into() }).unwrap();
+    let before = seen(&mut session);
+    session.change_rules(&load(&library, "house")).unwrap();
+    let changed = seen(&mut session);
+    let id = session.questions()[0].id;
+    session.answer(id, Answer::Confirm(true)).unwrap();
+    let answered = seen(&mut session);
+    assert_ne!(field(&session, "luck"), thrown, "the same die fell twice");
+    for _ in 0..2 {
+        session.undo().unwrap();
+        assert_eq!(seen(&mut session), changed);
+        session.undo().unwrap();
+        assert_eq!(seen(&mut session), before);
+        session.redo().unwrap();
+        assert_eq!(seen(&mut session), changed);
+        session.redo().unwrap();
+        assert_eq!(seen(&mut session), answered);
+        session = Session::load(&library, &session.save()).unwrap_or_else(|error| panic!("{error}"));
+        let _ = session.advance().unwrap();
+        session.undo().unwrap();
+        session.undo().unwrap();
+        assert_eq!(seen(&mut session), before);
+        session.redo().unwrap();
+        assert_eq!(seen(&mut session), changed);
+        session.redo().unwrap();
+    }
+}
+
+#[test]
+fn a_seat_that_loses_its_policy_has_it_again_when_the_change_is_undone_also_after_a_load() {
+    let manifest = |id: &str| {
+        format!(
+            "id = \"{id}\"\ntitle = \"{id}\"\nversion = \"1\"\nscenario = \"s\"\n[seats]\ngm = \"GM\"\nally = \"Ally\"\n"
+        )
+    };
+    let rb = |text: &str| format!("local rb = require(\"@riskbreaker\")\nreturn rb.{text}");
+    let library = small(&[
+        ("one/ruleset.toml", &manifest("one")),
+        ("two/ruleset.toml", &manifest("two")),
+        ("one/policies/p.luau", &rb("policy({ id = \"p\", answer = function() return 1 end })")),
+        ("two/convert/one.luau", &rb("convert({ id = \"one\", run = function() end })")),
+    ]);
+    let setup = Setup::default().seat("ally", Driver::Policy("p".into()));
+    let mut session = Session::start(&load(&library, "one"), setup).unwrap();
+    let _ = session.advance().unwrap();
+    session.change_rules(&load(&library, "two")).unwrap();
+    let _ = session.advance().unwrap();
+    let told = |session: &Session| session.log().iter().map(|event| event.happening.line()).collect::<Vec<_>>();
+    let lost = "seat ally: has no policy `p` there: it is asked now";
+    assert!(told(&session).iter().any(|line| line == lost), "{:?}", told(&session));
+    let mut read = Session::load(&library, &session.save()).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(told(&read), told(&session));
+    for session in [&mut session, &mut read] {
+        assert_eq!(session.seats().get("ally"), Some(&Driver::Human));
+        session.undo().unwrap();
+        assert_eq!(session.seats().get("ally"), Some(&Driver::Policy("p".into())));
+        let _ = session.advance().unwrap();
+        session.redo().unwrap();
+        let _ = session.advance().unwrap();
+        assert_eq!(session.seats().get("ally"), Some(&Driver::Human));
+    }
+    assert_eq!((told(&read), read.save()), (told(&session), session.save()));
 }
 
 #[test]

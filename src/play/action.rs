@@ -4,6 +4,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::reload::{Patch, Swap};
+use super::save::SavedOpen;
 use super::{DicePosition, Edit, Event, Events, Fault, Happening, MissingRoll, Packed, Question, Tape};
 use crate::state::{Audience, Change, EntityId, EntryId};
 
@@ -78,12 +79,19 @@ pub(crate) struct Done {
     /// Behind it nothing was left on the agenda, and the game was over.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ended: bool,
-    /// What was told, and to whom, where a replay may not find it again: of faces that were set by hand, and of a reload.
+    /// What was told, and to whom, where a replay may not find it again: of faces that were set by hand, and of
+    /// other rules.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub told: Vec<(Audience, Happening)>,
     /// Of an edit or a free act: the tape of the action that was open, as it met it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open_tape: Option<Box<OpenTape>>,
+    /// Of other rules: the action that was open, as they met it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dropped: Option<Box<SavedOpen>>,
+    /// Of other rules: the seats that lost their policies, with these.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lost: Vec<(Arc<str>, Arc<str>)>,
     /// How many entries had run in a row behind it, see [`Game::idle`](super::Game::idle).
     #[serde(skip)]
     pub idle: u32,

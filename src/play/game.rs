@@ -10,7 +10,9 @@ use super::numbering::Numberings;
 use super::reload::FirstRules;
 use super::stream::{Note, Stream};
 use super::undo::{Op, last_seq_of};
-use super::{ActionContext, Answer, Event, Fault, Happening, MASTER, Question, Refusal, Setup, Slot, Tape, Viewer};
+use super::{
+    ActionContext, Answer, Driver, Event, Fault, Happening, MASTER, Question, Refusal, Setup, Slot, Tape, Viewer,
+};
 use crate::state::{Audience, State, Value};
 
 /// The processor time after which a game that asks nobody is stopped: more than whole games of policies take.
@@ -314,6 +316,13 @@ impl Game {
             last.seq = done.seq;
             last.began = done.began;
             last.open_tape = done.open_tape.clone();
+            last.dropped.clone_from(&done.dropped);
+            last.lost.clone_from(&done.lost);
+            // A saved game names the drivers of its end.
+            if let Some(before) = last.swap.as_mut().and_then(|swap| swap.in_force.as_mut()) {
+                let lost = done.lost.iter().map(|(seat, policy)| (seat.clone(), Driver::Policy(policy.clone())));
+                before.seats.extend(lost);
+            }
             last.behind = done.behind;
             last.before = done.before;
             if !done.told.is_empty() {

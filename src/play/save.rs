@@ -126,7 +126,7 @@ struct SavedPending {
 
 /// The action that was under way.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct SavedOpen {
+pub(crate) struct SavedOpen {
     pub number: u32,
     pub cause: Cause,
     pub tape: Tape,
@@ -148,6 +148,10 @@ impl SavedOpen {
         open.tape = self.tape.clone();
         (open.seq, open.goes_on) = (self.seq, self.goes_on);
         open
+    }
+
+    fn numbers(&self) -> impl Iterator<Item = u32> {
+        [Some(self.number), self.seq].into_iter().flatten().chain(numbers_of(&self.tape, self.before))
     }
 
     fn as_done(&self) -> Done {
@@ -372,9 +376,7 @@ impl Saved {
 
     /// Refuses numbers that no game gives, with which counting on would not be possible.
     fn check_numbers(&self) -> Result<(), StartError> {
-        let open = self.held.iter().chain(&self.open).flat_map(|open| {
-            [Some(open.number), open.seq].into_iter().flatten().chain(numbers_of(&open.tape, open.before))
-        });
+        let open = self.held.iter().chain(&self.open).flat_map(SavedOpen::numbers);
         let queued = self.queued.iter().map(|(.., seq)| *seq);
         let done = self.done.iter().flat_map(|done| {
             [Some(done.number), done.seq, done.began]
@@ -382,6 +384,7 @@ impl Saved {
                 .flatten()
                 .chain(numbers_of(&done.tape.get(), done.before).collect::<Vec<_>>())
                 .chain(done.open_tape.iter().flat_map(|open| numbers_of(&open.tape(), done.before).collect::<Vec<_>>()))
+                .chain(done.dropped.iter().flat_map(|open| open.numbers().collect::<Vec<_>>()))
                 .chain(done.behind.into_iter().flat_map(numbers_at))
         });
         let asked = self.pending.iter().map(|pending| pending.asked_at);

@@ -24,11 +24,20 @@ pub(super) enum Op {
         name: Arc<str>,
     },
     Skip,
-    /// Other rules were asked for. `at`: how many actions were done where they had come into force.
+    /// Other rules were asked for. `at`: where they had come into force.
     Rules {
         rules: Arc<Ruleset>,
-        at: Option<usize>,
+        at: Option<Box<BeforeRules>>,
     },
+}
+
+/// Where a game stood when other rules came into force.
+#[derive(Clone, Debug)]
+pub(super) struct BeforeRules {
+    /// How many actions were done.
+    pub done: usize,
+    pub open: Option<Open>,
+    pub position: DicePosition,
 }
 
 impl Op {
@@ -352,7 +361,7 @@ impl Game {
             Op::Rules { rules, at } => {
                 let text = match at {
                     Some(at) => {
-                        self.take_back_to(at);
+                        self.take_back_to(*at);
                         format!("redid the change to {}", rules.name())
                     }
                     None => format!("redid asking for {}", rules.name()),
@@ -388,26 +397,26 @@ impl Game {
         Ok(UndoReport { text, seat: whose, audience, changes: Vec::new() })
     }
 
-    /// Takes back what the game has done by itself since so many actions were done. Where somebody has decided anything since,
-    /// or has changed the rules, nothing is taken back.
-    fn take_back_to(&mut self, count: usize) {
+    /// Takes back what the game has done by itself since it stood there. Where somebody has decided anything since, or has
+    /// changed the rules, nothing is taken back.
+    fn take_back_to(&mut self, at: BeforeRules) {
         let by_itself =
             |done: &Done| last_seq_of(done).is_none() && matches!(done.cause, Cause::Entry { .. } | Cause::Free { .. });
-        if self.decided_in_open() || !self.history.get(count..).is_some_and(|since| since.iter().all(by_itself)) {
+        if self.decided_in_open() || !self.history.get(at.done..).is_some_and(|since| since.iter().all(by_itself)) {
             return;
         }
         self.park();
         if let Some(open) = self.open.take() {
-            self.context.set_position(open.before);
             self.withdraw(&open);
         }
         self.held.clear();
-        while self.history.len() > count
+        while self.history.len() > at.done
             && let Some(done) = self.pop_done()
         {
             self.context.state.take_back(&done.changes.get());
-            self.context.set_position(done.before);
         }
+        self.open = at.open;
+        self.context.set_position(at.position);
         self.renumber();
         self.asked_policies = self.policies_were_asked();
     }

@@ -8,7 +8,8 @@ use super::former::Former;
 use crate::play::Game;
 use crate::play::action::{Cause, Done, events_of};
 use crate::play::reload::{InForce, Passed, Swap, notices, patch_between, seat_people};
-use crate::play::undo::{Op, UndoReport};
+use crate::play::save::SavedOpen;
+use crate::play::undo::{BeforeRules, Op, UndoReport};
 use crate::play::{
     ActionContext, Driver, Fault, Migration, MigrationError, MigrationFate, MigrationNote, Refusal, Ruleset, Slot,
 };
@@ -241,11 +242,10 @@ impl Game {
     pub(in crate::play) fn install(&mut self, migration: &Migration, context: ActionContext) {
         let from = self.context.rules.clone();
         self.park();
-        if let Some(open) = self.open.take() {
-            self.context.set_position(open.before);
+        let dropped = self.open.take().map(|open| {
             self.withdraw(&open);
-            self.renumber();
-        }
+            Box::new(SavedOpen::of(&open))
+        });
         let to = context.rules.clone();
         let before = self.context.position();
         let in_force = InForce {
@@ -254,6 +254,13 @@ impl Game {
             seats: std::mem::replace(&mut self.context.seats, context.seats),
         };
         let state = std::mem::replace(&mut self.context.state, context.state);
+        let lost = in_force.seats.iter().filter_map(|(seat, driver)| match driver {
+            Driver::Policy(policy) if self.context.seats.get(seat) != Some(driver) => {
+                Some((seat.clone(), policy.clone()))
+            }
+            _ => None,
+        });
+        let lost = lost.collect();
         let swap = Swap { schema: from.schema().clone(), state, in_force: Some(in_force) };
         self.note_first_rules(&from);
         let number = self.take_number();
@@ -261,7 +268,8 @@ impl Game {
         let to_see = [MigrationFate::Breach, MigrationFate::Decide];
         let notes = migration.notes.iter().filter(|note| to_see.contains(&note.fate));
         lines.extend(notes.map(|note| format!("{}: {}", note.topic, note.text)));
-        let events = events_of(number, &notices(&lines));
+        let told = notices(&lines);
+        let events = events_of(number, &told);
         events.iter().for_each(|event| self.tell(event));
         let cause = Cause::Rules {
             ruleset: to.id().to_string(),
@@ -271,14 +279,15 @@ impl Game {
         };
         let seq = Some(self.take_seq());
         self.idle = 0;
-        self.history.push(Done { seq, events, swap: Some(Box::new(swap)), ..Done::new(number, cause, before) });
+        let swap = Some(Box::new(swap));
+        self.history.push(Done { seq, events, told, swap, dropped, lost, ..Done::new(number, cause, before) });
     }
 
     /// Takes a change of rules back, whole.
     pub(in crate::play) fn take_rules_back(&mut self, done: Done, passed: &mut Passed) -> UndoReport {
         // Reloads that came after it were of the other rules.
         passed.reloads.clear();
-        self.open = None;
+        self.open = done.dropped.map(|open| open.reopened());
         self.held.clear();
         let now = self.context.rules.clone();
         let text = format!("undid the change to {}", now.name());
@@ -290,7 +299,8 @@ impl Game {
             self.context.rules = before.rules;
         }
         self.context.set_position(done.before);
-        self.push_redo(Op::Rules { rules: now, at: Some(self.history.len()) });
+        let at = BeforeRules { done: self.history.len(), open: self.open.clone(), position: done.before };
+        self.push_redo(Op::Rules { rules: now, at: Some(Box::new(at)) });
         UndoReport::open(text, None, Vec::new())
     }
 }
