@@ -1,7 +1,7 @@
 //! What only some of the cases have: things that end by themselves, secrets, limits that are reached, a house rule on top.
 
 use super::generator::{Generator, Place};
-use super::model::Sort::{Body as Ent, Number, Seat, Truth};
+use super::model::Sort::{self, Body as Ent, Data, Number, Seat, Truth};
 use super::model::{Body, Card, Case, Field, Layer, Stat};
 
 impl Generator {
@@ -62,7 +62,8 @@ impl Generator {
             // A check refuses what both policies answer now and then.
             let asked = "me:set(\"a\", rb.number({ seat = me.seat, topic = \"checked\", about = me, min = 0, max = 5, default = 2, check = function(value) return value ~= 4, \"not four\" end }) % 7)";
             case.cards[0].resolve.insert(0, Stat::new(asked, Vec::new(), Vec::new()));
-            let given = "if q.topic == \"checked\" then return rb.pick(q, 6) - 1 end";
+            let given =
+                "if q.topic == \"checked\" then return if rb.pick(q, 24) == 4 then 4 else rb.pick(q, 4) - 1 end";
             for policy in &mut case.policies {
                 policy.insert(0, Stat::new(given, Vec::new(), Vec::new()));
             }
@@ -74,6 +75,62 @@ impl Generator {
                 case.cards[0].resolve.insert(0, stat);
             }
         }
+    }
+
+    /// What a change of rules waits for, and what is there for looking ahead and for going over to another ruleset.
+    pub(super) fn declare_more(&mut self, case: &mut Case) {
+        if self.features.boundaries && self.random.one_in(3) {
+            case.boundary = *self.random.pick(&[None, Some("turn"), Some("e0")]);
+        }
+        case.deals = self.features.deals && case.secret && !self.random.one_in(3);
+        if self.parts.creation {
+            let act = Place::Verb(self.parts.verbs);
+            let stat = self.plain(
+                "if #rb.each(\"thing\") < 4 then\n\tlocal kind, sheet = rb.build_sheet({ name = \"built\", a = $ % 5, seat = $ })\n\tif #rb.check_sheet(sheet) == 0 then rb.spawn(kind, sheet) end\nend",
+                &[Number, Seat],
+                act,
+            );
+            self.put_anywhere(case, stat);
+        }
+        if self.features.converts && self.random.one_in(3) {
+            case.converts = Some([self.conversion(), self.conversion()]);
+        }
+    }
+
+    fn conversion(&mut self) -> Body {
+        const STATS: &[(&str, &[Sort])] = &[
+            ("for _, one in rb.each(\"thing\") do one:set(\"a\", (num(change.was(one).a) + $) % 8) end", &[Number]),
+            (
+                "for _, was in change.each(\"thing\") do\n\tif was.now then was.now:set(\"b\", (num(was.a) + $) % 8) end\nend",
+                &[Number],
+            ),
+            (
+                "local mark = change.kept(me, \"mark\")\nif mark == nil then\n\tchange.keep(me, \"mark\", $)\nelse\n\tme:set(\"a\", num(mark) % 8)\n\tchange.forget(me, \"mark\")\nend",
+                &[Data],
+            ),
+            ("local shelved = rb.each(\"imp\")[$ % 2 + 1]\nif shelved then change.shelve(shelved) end", &[Number]),
+            ("if #rb.each(\"imp\") < 3 then rb.spawn(\"imp\", { a = $ % 9 }) end", &[Number]),
+            ("if rb.first(\"imp\") and $ then rb.remove(rb.first(\"imp\")) end", &[Truth]),
+            ("change.carried(\"{}\", \"{} of {}\", me, $, change.from)", &[Number]),
+            ("change.defaulted(\"it\", \"{}\", it)\nchange.decide(\"things\", \"{} are there\", $)", &[Number]),
+            ("if $ then change.breach(\"S-1\", \"me\", \"{} is too much\", me.a) end", &[Truth]),
+            ("if $ % 4 == 1 then change.refused(\"imps\", \"there are {}\", #change.each(\"imp\")) end", &[Number]),
+            ("rb.schedule(\"e0\", { world.round + 2, $ % 9 }, me, { n = num(change.was(it).b) })", &[Number]),
+            ("for _, due in rb.agenda({ what = \"e0\" }) do rb.cancel(due.id) end", &[]),
+            (
+                "world:set(\"big\", (#change.agenda * 31 + num(change.switches.rounds) + #change.from + $) % 4000)",
+                &[Number],
+            ),
+            ("if $ % 6 == 1 then error(\"no way there\") end", &[Number]),
+        ];
+        let count = 1 + self.random.below(5);
+        let pick = |this: &mut Self| *this.random.pick(STATS);
+        (0..count)
+            .map(|_| {
+                let (text, parts) = pick(self);
+                self.plain(&format!("do\n{text}\nend"), parts, Place::Pure)
+            })
+            .collect()
     }
 
     /// Adds words that nothing else uses.
@@ -201,7 +258,7 @@ impl Generator {
                 place,
             ),
             2 => self.plain(
-                &format!("{room} rb.lasts(rb.spawn(\"mood\", {{ of = $, n = 1 }}), {{ at = {{ world.round + 1, $ % 9 }} }}) end"),
+                &format!("{room} rb.lasts(rb.spawn(\"mood\", {{ of = $, n = 1 }}), {{ at = {{ world.round + 2, $ % 9 }} }}) end"),
                 &[Ent, Number],
                 place,
             ),

@@ -71,9 +71,18 @@ features! {
     layers: true,
     /// There, the scripts are written anew in mid-game.
     reloads: true,
-    /// Words that the other parts have no use for: items, facts, places, further fields of questions, policies that act freely. More
-    /// games do not end with them.
-    words: false,
+    /// Words that the other parts have no use for: items, facts, places, further fields of questions, policies that act freely.
+    words: true,
+    /// A change of rules waits for another entry, or for none.
+    boundaries: true,
+    /// A derived value takes arguments.
+    arguments: true,
+    /// Things are built of sheets, which are checked and priced.
+    creation: true,
+    /// What a seat cannot see is dealt anew where it looks ahead.
+    deals: true,
+    /// A game goes over to another ruleset, and back.
+    converts: true,
     /// One of several questions has a check: it runs when all are answered, and earlier where the game is saved and loaded in between.
     checks_in_lists: false,
 }
@@ -99,6 +108,8 @@ pub(super) struct Parts {
     /// Hooks that are not always in force.
     hooks: Vec<usize>,
     entries: usize,
+    pub(super) reach: bool,
+    pub(super) creation: bool,
 }
 
 /// Where code stands.
@@ -142,7 +153,11 @@ impl Generator {
             verbs: 1 + self.random.below(3),
             hooks: Vec::new(),
             entries: 1 + self.random.below(3),
+            ..Parts::default()
         };
+        let mut more = Random::new(seed ^ 0xa26);
+        self.parts.reach = self.features.arguments && more.one_in(3);
+        self.parts.creation = self.features.creation && more.one_in(4);
         let hooks = self.random.below(3);
         let always: Vec<bool> = (0..hooks).map(|_| self.random.one_in(3)).collect();
         self.parts.hooks = (0..hooks).filter(|at| !always[*at]).collect();
@@ -156,6 +171,7 @@ impl Generator {
         let free = (0..self.random.below(3)).map(|_| self.body(Place::Act, 5)).collect();
         let start = self.start();
         let total = self.expr(Number, Place::Pure, 2);
+        let reach = self.parts.reach.then(|| self.expr(Number, Place::Pure, 2));
         let limits = self.features.agenda_limit && self.random.one_in(20);
         let mut case = Case {
             seed,
@@ -180,6 +196,11 @@ impl Generator {
             acts: false,
             item: None,
             shown: false,
+            boundary: Some("clock"),
+            reach,
+            creation: self.parts.creation,
+            deals: false,
+            converts: None,
         };
         if limits {
             case.filled = true;
@@ -211,6 +232,8 @@ impl Generator {
             if self.features.words && self.random.one_in(2) {
                 self.add_words(&mut case);
             }
+            self.random = Random::new(seed ^ 0xc02);
+            self.declare_more(&mut case);
         }
         case
     }
@@ -230,7 +253,7 @@ impl Generator {
         );
         case.cards[0].resolve.insert(0, Stat::new(asked, Vec::new(), Vec::new()));
         let answer = self.named(answer);
-        let given = format!("if q.topic == \"refused\" and rb.pick(q, 6) == 1 then return {answer} end");
+        let given = format!("if q.topic == \"refused\" and rb.pick(q, 24) == 1 then return {answer} end");
         for policy in &mut case.policies {
             policy.insert(0, Stat::new(given.clone(), Vec::new(), Vec::new()));
         }
@@ -356,7 +379,16 @@ impl Generator {
             ),
             16 => leaf(Number, *self.random.pick(&["#rb.attached(me)", "#rb.attached(it)", "num(rb.attached(me))"])),
             17 => leaf(Number, *self.random.pick(&["me.id", "it.id"])),
+            18 if self.parts.reach && place != Place::Pure => match self.random.below(3) {
+                0 => self.join("$:reach($)", Number, &[Ent, Data], place, down),
+                _ => self.join("$:reach($, $)", Number, &[Ent, Number, Ent], place, down),
+            },
             18 if place != Place::Pure => self.join("$:total()", Number, &[Ent], place, down),
+            19 if self.parts.creation => match self.random.below(3) {
+                0 => self.join("num(rb.price_sheet({ a = $, note = \"x\" }))", Number, &[Number], place, down),
+                1 => self.join("num(rb.check_sheet({ a = $, name = $ }))", Number, &[Number, Data], place, down),
+                _ => self.join("num({ rb.build_sheet({ a = $ }) })", Number, &[Number], place, down),
+            },
             19 if self.has("note") => leaf(Number, *self.random.pick(&["#me.note", "num(it.note)"])),
             20 if self.has("list") => {
                 leaf(Number, *self.random.pick(&["#me.list", "num(it.list)", "(me.list[1] or 0)"]))
@@ -514,18 +546,30 @@ impl Generator {
             }
             6 => {
                 let total = number(self);
-                let points = if self.features.unfit_defaults { "2 + $ % 3" } else { "3 + 0 * $" };
+                let unfit = self.features.unfit_defaults && self.random.one_in(4);
+                let points = if unfit { "2 + $ % 3" } else { "3 + 0 * $" };
                 put(
                     &format!("options = {{ {{ id = \"a\", max = 2 }}, \"b\", \"cc\" }}, total = {points}"),
                     total,
                     &mut fields,
                     &mut parts,
                 );
-                if self.random.one_in(2) {
+                let least = self.random.one_in(2);
+                if least {
                     fields.push("least = 1".into());
                 }
                 // It does not fit where there are more points to give.
-                ("allot", if self.features.named_allotments { "{ b = 3 }" } else { "{ 0, 3, 0 }" })
+                let named = self.features.named_allotments;
+                (
+                    "allot",
+                    if named {
+                        "{ b = 3 }"
+                    } else if least {
+                        "{ 1, 1, 1 }"
+                    } else {
+                        "{ 0, 3, 0 }"
+                    },
+                )
             }
             _ => match self.random.below(3) {
                 0 => ("confirm", "false"),
@@ -537,9 +581,13 @@ impl Generator {
             },
         };
         // One in many has none, and waits where nobody answers.
-        let default = if self.features.unfit_defaults && self.random.one_in(12) { "9" } else { default };
         if !default.is_empty() && (in_list || !self.random.one_in(40)) {
-            fields.push(format!("default = {default}"));
+            if self.features.unfit_defaults && self.random.one_in(12) {
+                let unfit = number(self);
+                put(&format!("default = if $ % 4 == 1 then 9 else {default}"), unfit, &mut fields, &mut parts);
+            } else {
+                fields.push(format!("default = {default}"));
+            }
         }
         if self.random.one_in(6) {
             fields.push("auto = true".into());
@@ -564,26 +612,20 @@ impl Generator {
         if self.random.one_in(8) {
             fields.push((*self.random.pick(AUDIENCES)).into());
         }
+        // Now and then: a game that stands at a question is compared no further.
+        let mut spoiled = ["", ""].map(String::from);
         if self.features.bad_questions && self.random.one_in(12) {
             let (of, bad) = *self.random.pick(BAD_FIELDS);
             if of.is_empty() || of == ask {
-                // Behind the others, so that it counts.
-                let name = bad.split(' ').next().unwrap_or_default();
-                let of_name = format!("{name} = ");
-                for at in (0..fields.len()).rev() {
-                    // A field with a part in it stays, and the bad one comes last.
-                    if fields[at].starts_with(&of_name) && !fields[at].contains('$') {
-                        fields.remove(at);
-                    }
-                }
-                fields.push(bad.into());
+                parts.push(number(self));
+                spoiled = ["spoiled(".into(), format!(", $ % 3 == 1, {{ {bad} }})")];
             }
         }
         let fields = fields.join(", ");
         let text = if in_list {
-            format!("{{ ask = \"{ask}\", seat = $, {fields} }}")
+            format!("{}{{ ask = \"{ask}\", seat = $, {fields} }}{}", spoiled[0], spoiled[1])
         } else {
-            format!("rb.{ask}({{ seat = $, {fields} }})")
+            format!("rb.{ask}({}{{ seat = $, {fields} }}{})", spoiled[0], spoiled[1])
         };
         Expr::new(Data, text, parts)
     }
@@ -737,8 +779,8 @@ impl Generator {
             },
             14 if self.has("part") => self.plain("$:set(\"part\", { $ % 5, 3 })", &[Ent, Number], place),
             15 if self.random.one_in(4) => match self.random.below(5) {
-                0 => self.plain(&format!("me:set(\"{value}\", $)"), &[Number], place),
-                1 => self.plain(&format!("it:add(\"{value}\", $)"), &[Number], place),
+                0 => self.plain(&format!("me:set(\"{value}\", if $ then $ else 3)"), &[Truth, Number], place),
+                1 => self.plain(&format!("if $ then it:add(\"{value}\", $) end"), &[Truth, Number], place),
                 2 => self.plain("if $ then me:set(\"a\", 2.5) end", &[Truth], place),
                 3 => self.plain("if $ then me:set(\"nothing\", 1) end", &[Truth], place),
                 _ => self.plain("if $ then me:set(\"b\", \"one\") end", &[Truth], place),
@@ -781,7 +823,9 @@ impl Generator {
             return self.plain(&call, &sorts, place);
         }
         let parts = sorts.iter().map(|sort| self.expr(*sort, place, 2)).collect();
-        let name = self.name(Number);
+        // It can be counted with, and compared with nothing.
+        self.made += 1;
+        let name = format!("x{}", self.made);
         let text = match self.random.below(4) {
             _ if self.commented => format!("local {name} = -- its number\n{call}\nme:set(\"a\", ({name} + me.a) % 7)"),
             0 => format!("local {name} = -- its number\n{call}"),
@@ -949,7 +993,7 @@ impl Generator {
         match self.random.below(if self.features.bad_questions { 7 } else { 4 }) {
             4 => self.plain("if $ and rb.roll(\"1d12\") == 1 then rb.say($) end", &[Truth, Ent], place),
             5 => self.plain("rb.say(function() error(\"no words\") end)", &[], place),
-            6 => self.plain("me:set(\"a\", math.clamp($, 0, 9), $)", &[Number, Number], place),
+            6 => self.plain("if $ then me:set(\"a\", math.clamp($, 0, 9), $) end", &[Truth, Number, Number], place),
             0 => self.plain("rb.say(\"{} says {}\", $, $)", &[Ent, Number], place),
             1 => self.plain("rb.whisper(\"gm\", \"psst {}\", $)", &[Number], place),
             2 => self.plain("rb.say(function(one, n) return \"{} made {}\", one, n end, me, $)", &[Number], place),
@@ -1071,7 +1115,7 @@ impl Generator {
             let answer = self.named(answer);
             let test = if bad {
                 // Now and then.
-                leaf(Truth, "rb.pick(q, 16) == 1")
+                leaf(Truth, "rb.pick(q, 24) == 1")
             } else if self.random.one_in(2) {
                 leaf(Truth, "true")
             } else {
@@ -1085,7 +1129,7 @@ impl Generator {
             if self.features.refused_answers && self.random.one_in(12) {
                 let (kind, answer) = *self.random.pick(REFUSED);
                 let answer = self.named(answer);
-                let text = format!("if q.kind == \"{kind}\" and rb.pick(q, 6) == 1 then return {answer} end");
+                let text = format!("if q.kind == \"{kind}\" and rb.pick(q, 24) == 1 then return {answer} end");
                 body.push(Stat::new(text, Vec::new(), Vec::new()));
             }
         }
@@ -1146,7 +1190,7 @@ const BAD_FIELDS: &[(&str, &str)] = &[
     ("line", "max = me"),
     ("", "topic = 5"),
     ("", "topic = me"),
-    ("", "topic = nil"),
+    ("", "topic = false"),
     ("", "audience = \"lefd\""),
     ("", "audience = 5"),
     ("", "about = 5"),

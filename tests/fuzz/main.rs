@@ -7,14 +7,13 @@
 //! | table | told, headless, told with a person at a seat that is never asked, the replay of its tape | state, log, tape, questions, outcome or fault |
 //! | decisions | people who answer anything: told, saved and loaded at each decision, taken back, done again | the same |
 //! | hands | people who answer anything, edits, free acts, actions that are left out, scripts written anew, house rules that come and go: told, saved and loaded after each deed, taken back, done again | the same |
-//! | odds | every card of the first turn: enumerated, and counted by writing all faces one after the other | the exact chance of each value of each field, and of each outcome |
+//! | odds | every card of the first turn: enumerated, and counted by writing all faces one after the other; what a seat is told for whom hidden things are dealt anew, and the same cards with the deal written into them | the exact chance of each value of each field, and of each outcome |
 //!
 //! Of a table, what each seat may see is compared, too.
 //!
 //! Where a mode has less, less is compared: a game without listeners has no log and no tape, a simulation gives up after its
 //! number of actions, and a question that nobody answers is a fault where nobody could be asked, while a table waits. An undo that
 //! goes back over rules that were loaded again keeps them: from there on the game is only saved and loaded.
-//! An action that was open where other rules came into force gets another number when they are taken back.
 //!
 //! ```text
 //! cargo test --test fuzz                                               100 cases, of most in half of the groups

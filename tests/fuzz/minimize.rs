@@ -121,6 +121,22 @@ impl Case {
         shrink_flag(&mut self.secret, left);
         shrink_flag(&mut self.acts, left);
         shrink_flag(&mut self.shown, left);
+        shrink_flag(&mut self.creation, left);
+        shrink_flag(&mut self.deals, left);
+        if self.boundary != Some("clock") && turn(left) {
+            self.boundary = Some("clock");
+        }
+        // Calls of it stay, and fail where it is gone.
+        if self.reach.is_some() && turn(left) {
+            self.reach = None;
+        }
+        if let Some(reach) = &mut self.reach {
+            reach.shrink(left);
+        }
+        self.converts.iter_mut().flatten().for_each(|body| shrink_body(body, left));
+        if self.converts.is_some() && turn(left) {
+            self.converts = None;
+        }
         if let Some(item) = &mut self.item {
             shrink_list(&mut item.parts, 0, left);
             item.parts.iter_mut().for_each(|(.., body)| shrink_body(body, left));

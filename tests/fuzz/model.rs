@@ -117,6 +117,16 @@ pub struct Case {
     pub item: Option<Hook>,
     /// Whether there is a view and a prompt.
     pub shown: bool,
+    /// The entry that other rules wait for.
+    pub boundary: Option<&'static str>,
+    /// A derived value that takes arguments.
+    pub reach: Option<Expr>,
+    /// Whether things are built of sheets.
+    pub creation: bool,
+    /// Whether what a seat cannot see is dealt anew where it looks ahead.
+    pub deals: bool,
+    /// The ruleset `other`, by what converts a game to it and back.
+    pub converts: Option<[Body; 2]>,
 }
 
 impl Expr {
@@ -185,7 +195,7 @@ fn printed(body: &[Stat], depth: usize) -> String {
     made
 }
 
-const REQUIRES: &str = "local rb = require(\"@riskbreaker\")\nlocal data = require(\"lib/data\")\nlocal num, spread, named = data.num, data.spread, data.named\n";
+const REQUIRES: &str = "local rb = require(\"@riskbreaker\")\nlocal data = require(\"lib/data\")\nlocal num, spread, named, spoiled = data.num, data.spread, data.named, data.spoiled\n";
 
 const DATA: &str = r#"local rb = require("@riskbreaker")
 
@@ -233,7 +243,17 @@ local function named(option)
 	return if type(option) ~= "table" or option.exists then option else option.id
 end
 
-return { num = num, spread = spread, named = named }
+-- A question, with what is wrong with it if it is spoiled.
+local function spoiled(question, is_spoiled, wrong)
+	if is_spoiled then
+		for name, value in pairs(wrong) do
+			question[name] = value
+		end
+	end
+	return question
+end
+
+return { num = num, spread = spread, named = named, spoiled = spoiled }
 "#;
 
 const DIGEST: &str = r#"local rb = require("@riskbreaker")
@@ -308,6 +328,12 @@ impl Case {
         kinds.extend(self.secret.then_some("\"secret\""));
         put("lib/digest.luau", DIGEST.replace("FIELDS", &names.join(", ")).replace("KINDS", &kinds.join(", ")));
         put("kinds.luau", self.kinds());
+        if self.creation {
+            let own = |field: &Field| format!("{0} = entity.{0}, ", field.name);
+            let fields: String =
+                self.fields.iter().filter(|field| !["ref", "part", "map"].contains(&field.name)).map(own).collect();
+            put("creation.luau", CREATION.replace("FIELDS", &fields));
+        }
         put("verbs.luau", self.verb_file());
         put("play.luau", self.play());
         for (at, hook) in self.hooks.iter().enumerate() {
@@ -337,7 +363,40 @@ impl Case {
         if let Some(layer) = &self.layer {
             files.extend(layer.files(self.cards.len()));
         }
+        if let Some([there, back]) = &self.converts {
+            for (path, text) in self.other().files() {
+                let Some(path) = path.strip_prefix("small/").filter(|path| *path != "policies/p1.luau") else {
+                    continue;
+                };
+                let text = text.replace("id = \"small\"", "id = \"other\"").replace("default = ROUNDS", "default = 2");
+                files.insert(format!("other/{path}"), text.replace("[true, false]", "[false, true]"));
+            }
+            for (to, from, body) in [("other", "small", there), ("small", "other", back)] {
+                let body = printed(body, 2);
+                let text = format!(
+                    "{REQUIRES}\nreturn rb.convert({{\n\tid = \"{from}\",\n\trun = function(change)\n\t\tlocal me, n, world = rb.first(\"thing\"), 0, rb.first(\"world\")\n\t\tlocal it = rb.each(\"thing\")[2] or me\n{body}\tend,\n}})\n"
+                );
+                files.insert(format!("{to}/convert/{from}.luau"), text);
+            }
+        }
         files
+    }
+
+    /// The other ruleset, to which a game can go over: other bounds, a field more, and fewer entries, hooks and free acts.
+    fn other(&self) -> Case {
+        let mut case = Case { layer: None, converts: None, ..self.rewritten() };
+        case.fields.push(Field { name: "z", declared: "rb.int({ default = 5 })".into(), default: None });
+        for field in case.fields.iter_mut().filter(|field| field.name == "a") {
+            field.declared = "rb.int({ default = 7, max = 60 })".into();
+        }
+        case.hooks.pop();
+        case.free.pop();
+        case.cards.reverse();
+        if case.entries.len() > 1 {
+            case.entries.pop();
+        }
+        case.boundary = if self.boundary.is_some() { None } else { Some("turn") };
+        case
     }
 
     /// The same as somebody writes it anew in mid-game: the last statement of each card, verb and hook is gone, and in half of the
@@ -358,6 +417,12 @@ impl Case {
         let fields: String =
             self.fields.iter().map(|field| format!("\t\t{} = {},\n", field.name, field.declare())).collect();
         let total = self.total.print();
+        let reach = self.reach.as_ref().map_or(String::new(), |reach| {
+            let reach = reach.print();
+            format!(
+                "\treach = function(me, n, it)\n\t\tlocal world = rb.first(\"world\")\n\t\tn, it = num(n), it or me\n\t\treturn rb.term(\"{{}} reaches\", {reach}, me)\n\tend,\n"
+            )
+        });
         let deck = if self.secret { ", deck = rb.list(rb.int(), { audience = \"nobody\" })" } else { "" };
         let mut more = String::new();
         if self.secret {
@@ -384,7 +449,7 @@ local derived = {{
 		local it, n, world = me, 0, rb.first(\"world\")
 		return rb.term(\"all\", {total})
 	end,
-}}
+{reach}}}
 
 return rb.kinds({{
 	world = {{
@@ -464,6 +529,17 @@ return rb.kinds({{
         if self.shown {
             more.push_str(SHOWN);
         }
+        if let Some(boundary) = self.boundary {
+            let _ = writeln!(more, "\tboundary = \"{boundary}\",");
+        }
+        if self.deals {
+            let _ = writeln!(more, "\tdeal = function(seat)\n\t\tlocal world = rb.first(\"world\")\n{DEALT}\n\tend,");
+        }
+        let spawned = if self.creation {
+            "rb.spawn(rb.build_sheet({ name = seat, seat = seat }))"
+        } else {
+            "rb.spawn(\"thing\", { name = seat, seat = seat })"
+        };
         let follows = if self.follows {
             "\t\tTotal = function()\n\t\t\tlocal sum = 0\n\t\t\tfor _, one in rb.each(\"thing\") do\n\t\t\t\tsum += one:total()\n\t\t\tend\n\t\t\treturn sum\n\t\tend,\n"
         } else {
@@ -475,7 +551,7 @@ return rb.play({{
 	start = function(scenario)
 		local world = rb.spawn(\"world\", {{}})
 		for at, seat in {{ \"left\", \"right\" }} do
-			rb.recur(\"turn\", {{ 1, at }}, {{ 1, 0 }}, rb.spawn(\"thing\", {{ name = seat, seat = seat }}))
+			rb.recur(\"turn\", {{ 1, at }}, {{ 1, 0 }}, {spawned})
 		end
 		rb.recur(\"clock\", {{ 1, 9 }}, {{ 1, 0 }})
 		local me, it, n = rb.first(\"thing\"), rb.each(\"thing\")[2], 0
@@ -499,7 +575,6 @@ return rb.play({{
 			end
 		end,
 {entries}	}},
-	boundary = \"clock\",
 {free}{more}	statistics = {{
 		Round = \"world.round\",
 {follows}	}},
@@ -526,6 +601,41 @@ const ACT: &str = "\tact = function(seat, acts)\n\t\tlocal world = rb.first(\"wo
 
 const MAY_ACT: &str =
     "\t\t\twhen = function(seat)\n\t\t\t\treturn rb.first(\"thing\").a % 3 ~= 1, \"not now\"\n\t\t\tend,\n";
+
+/// What `seat` cannot see is dealt anew.
+pub const DEALT: &str = "for _, one in rb.each(\"thing\") do
+	if one.seat ~= seat then one:set(\"purse\", rb.roll(\"1d3\")) end
+end
+world:set(\"deck\", { rb.roll(\"1d2\"), 3, 4 })";
+
+const CREATION: &str = r#"local rb = require("@riskbreaker")
+local num = require("lib/data").num
+
+return rb.creation({
+	check = function(sheet)
+		local breaches = {}
+		if num(sheet.a) > 5 then
+			table.insert(breaches, { rule = "S-1", text = `{num(sheet.a)} of a`, cost = num(sheet.a), have = 5 })
+		end
+		if rb.switches.loud and sheet.name == nil then
+			table.insert(breaches, { rule = "S-2", text = "no name", warning = true })
+		end
+		return breaches
+	end,
+	build = function(sheet)
+		return "thing", sheet
+	end,
+	steps = function()
+		return { { key = "name" }, { key = "a", form = "number", text = "Some." }, { key = "list", by_play = true } }
+	end,
+	price = function(sheet)
+		return { lines = { { text = `a {num(sheet.a)}`, cost = num(sheet.a) * 2 } }, have = 9 }
+	end,
+	sheet = function(entity)
+		return { name = entity.name, seat = entity.seat, FIELDS }
+	end,
+})
+"#;
 
 const SHOWN: &str = "\tviews = {
 		all = {

@@ -5,16 +5,16 @@ use std::sync::Arc;
 
 use num_rational::BigRational;
 use num_traits::{One, Zero};
-use riskbreaker::lab::{Findings, Limits, MemoUse, OddsQuery, Simulation, Tally, Variant};
+use riskbreaker::lab::{Findings, Limits, MemoUse, Odds, OddsQuery, Simulation, Tally, Variant};
 use riskbreaker::play::Given;
 use riskbreaker::{
     DiceSource, Driver, Edit, EntityId, Event, Library, Question, QuestionId, Refusal, Remedy, Ruleset, Session, Setup,
-    Step, Value,
+    Step, Value, Viewer,
 };
 
 use super::answers::any_answer;
 use super::generator::Features;
-use super::model::Case;
+use super::model::{Case, DEALT, Stat};
 use super::random::Random;
 
 /// Two modes that do not come to the same.
@@ -247,6 +247,7 @@ fn one_game(library: &Library, rules: &Arc<Ruleset>, setup: Setup, features: Fea
     let mut attended = start(setup.seat("guest", Driver::Human));
     let step = attended.advance().expect("there is a worker");
     same(["told", "told with a person at the table"], &found, &Found::of(&mut attended, &step, features))?;
+    built_again(&mut session)?;
 
     if session.fault().is_some() && !features.faults_loaded {
         return Ok(());
@@ -257,6 +258,22 @@ fn one_game(library: &Library, rules: &Arc<Ruleset>, setup: Setup, features: Fea
     };
     let step = loaded.advance().expect("there is a worker");
     same(["told", "replay of its tape"], &found, &Found::of(&mut loaded, &step, features))
+}
+
+/// What a thing's sheet is built to is the thing.
+fn built_again(session: &mut Session) -> Checked<()> {
+    let all: Vec<EntityId> = session.view().of_kind("thing").take(SHEETS).collect();
+    for id in all {
+        let Ok(Some(sheet)) = session.written_sheet(id) else { continue };
+        let rules = session.ruleset().clone();
+        let built = rules.build_sheet(&sheet, rules.default_switches()).map_err(|fault| fault.to_string());
+        let built = built.map(|built| built.fields);
+        let Value::Map(written) = &sheet else { continue };
+        let fields = session.view().fields(id).filter(|(field, _)| written.keys().any(|key| **key == *field.name));
+        let fields = fields.map(|(field, value)| (field.name.to_string(), value.clone())).collect();
+        same(["a thing", "its sheet, built"], &Ok::<BTreeMap<_, _>, String>(fields), &built)?;
+    }
+    Ok(())
 }
 
 /// What a game without a table says of a question that neither a policy nor a default answers; a table waits there.
@@ -302,13 +319,15 @@ impl Found {
         let saved: serde_json::Value = serde_json::from_str(&session.save()).expect("it is JSON");
         let done = saved["done"].as_array().into_iter().flatten();
         let tape = done.chain([&saved["open"]["tape"]]).map(ToString::to_string);
+        let mut seen: Vec<_> = ["left", "right", "guest"].iter().flat_map(|seat| seen_by(session, seat)).collect();
+        seen.extend(sheets(session));
         Found {
             step,
             state: parts(&serde_json::from_slice(&session.state_bytes()).expect("it is JSON")),
             log: lines(&session.log()),
             tape: tape.collect(),
             questions: session.questions().iter().map(|question| format!("{question:?}")).collect(),
-            seen: ["left", "right", "guest"].into_iter().flat_map(|seat| seen_by(session, seat)).collect(),
+            seen,
         }
     }
 
@@ -317,25 +336,10 @@ impl Found {
         let Found { step, state, log, questions, seen, .. } = self.clone();
         [vec![step], state, log, questions, seen]
     }
-
-    /// The same where an action that other rules came before may have another number.
-    fn unnumbered(&self) -> [Vec<String>; 5] {
-        self.standing().map(|lines| lines.iter().map(|line| without_action(line)).collect())
-    }
 }
 
 /// Sheets that are compared.
 const SHEETS: usize = 6;
-
-/// What was told and is asked, without the numbers of actions.
-fn without_action(line: &str) -> String {
-    let mut parts = line.split("action");
-    let first = parts.next().unwrap_or_default().to_string();
-    parts.fold(first, |made, part| {
-        let number = |c: char| c.is_ascii_digit() || c == ':' || c == ' ' || c == '"';
-        made + "action" + part.trim_start_matches(number)
-    })
-}
 
 /// What a seat may know, in lines.
 fn seen_by(session: &mut Session, name: &str) -> Vec<String> {
@@ -352,12 +356,36 @@ fn seen_by(session: &mut Session, name: &str) -> Vec<String> {
         lines.push(format!("{name} {} {:?}", seat.prompt(), seat.show("all", name).map_err(|fault| fault.to_string())));
         lines.extend(seat.free_acts().iter().map(|act| format!("{name} {act:?}")));
         let all: Vec<EntityId> = seat.view().entities().take(SHEETS).collect();
-        lines.extend(all.into_iter().map(|id| format!("{id} {:?}", seat.sheet(id).map_err(|fault| fault.to_string()))));
+        for id in all {
+            lines.push(format!("{id} {:?}", seat.sheet(id).map_err(|fault| fault.to_string())));
+            lines.push(format!("{id} {:?}", seat.why(id, "total").map_err(|refusal| refusal.to_string())));
+            let args = [Value::Int(3), Value::Entity(id)];
+            lines.push(format!("{id} {:?}", seat.derived(id, "reach", &args).map_err(|fault| fault.to_string())));
+        }
     }
     let view = seat.view();
     for id in view.entities() {
         let fields: Vec<_> = view.fields(id).map(|(field, value)| format!("{} {value}", field.name)).collect();
         lines.push(format!("{name} {id} {:?} {}", view.kind(id), fields.join(", ")));
+    }
+    lines
+}
+
+/// The sheets of things, what is against them, and what they cost.
+fn sheets(session: &mut Session) -> Vec<String> {
+    let rules = session.ruleset().clone();
+    let all: Vec<EntityId> = session.view().of_kind("thing").take(SHEETS).collect();
+    let mut lines = Vec::new();
+    for id in all {
+        let Some(sheet) = session.written_sheet(id).transpose() else { continue };
+        lines.push(match sheet {
+            Ok(sheet) => format!(
+                "{sheet} {:?} {:?}",
+                rules.check_sheet(&sheet),
+                rules.price_sheet(&sheet, rules.default_switches())
+            ),
+            Err(fault) => fault.to_string(),
+        });
     }
     lines
 }
@@ -490,7 +518,7 @@ fn deed(session: &mut Session, step: &Step, random: &mut Random, others: &[Arc<R
     let chance = random.below(12);
     if !others.is_empty() && random.one_in(10) {
         let rules = random.pick(others).clone();
-        return Some((format!("rules {:?}", rules.extra_layers()), session.change_rules(&rules).is_ok()));
+        return Some((format!("rules {}", rules.name()), session.change_rules(&rules).is_ok()));
     }
     if chance < 5 {
         match step {
@@ -563,14 +591,16 @@ fn hands(case: &Case, library: &Library, rules: &Arc<Ruleset>, features: Feature
     let mut found = vec![(session.decisions(), Found::of(&mut session, &step, features))];
     let mut done = 0;
     let mut deeds = Vec::new();
-    let loaded = |library: &Library, layers: &[&str]| {
-        Ruleset::load_with(library, "small", &layers.iter().map(ToString::to_string).collect::<Vec<_>>()).ok()
+    let loaded = |library: &Library, id: &str, layers: &[&str]| {
+        Ruleset::load_with(library, id, &layers.iter().map(ToString::to_string).collect::<Vec<_>>()).ok()
     };
-    // Rules that come in mid-game: without and with the house rule, and those of the same files rewritten.
-    let stacks: &[&[&str]] = if case.layer.is_some() { &[&[], &[HOUSE]] } else { &[&[]] };
-    let others: Vec<_> = match case.layer.is_some() && features.layers {
-        true => stacks.iter().filter_map(|layers| loaded(library, layers)).collect(),
-        false => Vec::new(),
+    // Rules that come in mid-game: without and with the house rule, another ruleset, and those of the same files rewritten.
+    let mut stacks: Vec<(&str, &[&str])> = vec![("small", &[])];
+    stacks.extend(case.layer.is_some().then_some(("small", &[HOUSE][..])));
+    stacks.extend(case.converts.is_some().then_some(("other", &[][..])));
+    let others: Vec<_> = match stacks.len() {
+        1 => Vec::new(),
+        _ => stacks.iter().filter_map(|(id, layers)| loaded(library, id, layers)).collect(),
     };
     let rewritten = self::library(&case.rewritten());
     // How many decisions had been made at the last reload: an undo that goes further back keeps its rules.
@@ -578,7 +608,6 @@ fn hands(case: &Case, library: &Library, rules: &Arc<Ruleset>, features: Feature
     let mut is_rewritten = false;
     // How many had been made when other rules were asked for that are not in force yet.
     let mut asked_at = None;
-    let mut rules_changed = false;
     for _ in 0..DEEDS {
         let step = session.advance().expect("there is a worker");
         let before = session.decisions();
@@ -586,7 +615,7 @@ fn hands(case: &Case, library: &Library, rules: &Arc<Ruleset>, features: Feature
             // Back to the rules as they were, the second time.
             let files = if is_rewritten { library } else { &rewritten };
             let layers: Vec<&str> = session.ruleset().extra_layers().iter().map(|layer| &**layer).collect();
-            let Some(rules) = loaded(files, &layers) else { continue };
+            let Some(rules) = loaded(files, session.ruleset().id(), &layers) else { continue };
             is_rewritten = !is_rewritten;
             reloaded_at = Some(before);
             // Nothing is as it was behind an undo that goes back over it.
@@ -607,10 +636,14 @@ fn hands(case: &Case, library: &Library, rules: &Arc<Ruleset>, features: Feature
         let in_force = asked_at.is_some() && session.pending_rules().is_none();
         if in_force {
             found.retain(|(at, _)| Some(*at) <= asked_at);
-            (asked_at, rules_changed) = (None, true);
+            asked_at = None;
         }
         let now = Found::of(&mut session, &step, features);
         let loaded = with_deeds(saved_and_loaded(&session, library, &now, features), &deeds)?;
+        for rules in &others {
+            let preview = |session: &Session| session.preview_rules(rules).map_err(|error| error.to_string());
+            with_deeds(same(["told by hand", "saved and loaded"], &preview(&session), &preview(&loaded)), &deeds)?;
+        }
         if in_force && session.undo().is_ok() {
             // By the old rules it goes on beyond the boundary, and comes back to it.
             let _: Step = session.advance().expect("there is a worker");
@@ -632,20 +665,12 @@ fn hands(case: &Case, library: &Library, rules: &Arc<Ruleset>, features: Feature
         }
         if random.one_in(4) && asked_at.is_none() {
             let count = 1 + random.below(4);
-            there_and_back(
-                &mut session,
-                library,
-                &mut found,
-                count,
-                features,
-                &deeds,
-                (&mut reloaded_at, rules_changed),
-            )?;
+            there_and_back(&mut session, library, &mut found, count, features, &deeds, &mut reloaded_at)?;
         }
     }
     if asked_at.is_none() {
         let all = deeds.len();
-        there_and_back(&mut session, library, &mut found, all, features, &deeds, (&mut reloaded_at, rules_changed))?;
+        there_and_back(&mut session, library, &mut found, all, features, &deeds, &mut reloaded_at)?;
     }
     Ok(done)
 }
@@ -680,7 +705,7 @@ fn there_and_back(
     count: usize,
     features: Features,
     deeds: &[String],
-    (reloaded_at, rules_changed): (&mut Option<u32>, bool),
+    reloaded_at: &mut Option<u32>,
 ) -> Checked<()> {
     let from = session.decisions();
     let compared = |session: &mut Session, found: &[(u32, Found)], how: &'static str, passed: bool| {
@@ -691,7 +716,6 @@ fn there_and_back(
         with_deeds(
             match then {
                 _ if passed => saved_and_loaded(session, library, &now, features).map(drop),
-                Some((_, then)) if rules_changed => same(["told by hand", how], &then.unnumbered(), &now.unnumbered()),
                 Some((_, then)) => same(["told by hand", how], &then.standing(), &now.standing()),
                 None => Ok(()),
             },
@@ -736,7 +760,7 @@ fn odds(case: &Case) -> Checked<usize> {
     }
     let layers = case.layer.iter().filter(|layer| layer.from_start).map(|_| HOUSE.to_string()).collect::<Vec<_>>();
     let Ok(rules) = Ruleset::load_with(&library(&plain), "small", &layers) else { return Ok(0) };
-    let mut counted = 0;
+    let mut counted = if case.deals && layers.is_empty() { dealt_odds(&plain)? } else { 0 };
     for card in 0..plain.cards.len() {
         let card = format!("c{card}");
         let Some(by_hand) = count(&rules, &card) else { continue };
@@ -767,18 +791,57 @@ fn odds(case: &Case) -> Checked<usize> {
         if let Some(fault) = &by_hand.fault {
             return same(["odds, counted", "odds, enumerated"], fault, &"no course fails".to_string()).map(|()| 0);
         }
-        let words = |chances: &Chances| {
-            chances
-                .iter()
-                .filter(|(_, chance)| !chance.is_zero())
-                .map(|(what, chance)| format!("{what}: {chance}"))
-                .collect()
-        };
-        let (one, other): (Vec<String>, Vec<String>) = (words(&by_hand.chances), words(&enumerated));
-        same(["odds, counted", "odds, enumerated"], &one, &other)?;
+        same(["odds, counted", "odds, enumerated"], &words_of(&by_hand.chances), &words_of(&enumerated))?;
         counted += by_hand.runs;
     }
     Ok(counted)
+}
+
+/// Compares the odds that the left seat is told, for whom what it cannot see is dealt anew, with those of cards that deal first.
+fn dealt_odds(case: &Case) -> Checked<usize> {
+    let mut dealt = case.clone();
+    dealt.cards.iter_mut().for_each(|card| card.when.clear());
+    let Ok(rules) = Ruleset::load(&library(&dealt), "small") else { return Ok(0) };
+    dealt.deals = false;
+    for card in &mut dealt.cards {
+        let deal = format!("local seat = me.seat\n{DEALT}");
+        card.resolve.insert(0, Stat::new(deal, Vec::new(), Vec::new()));
+    }
+    let Ok(by_hand) = Ruleset::load(&library(&dealt), "small") else { return Ok(0) };
+    let mut counted = 0;
+    for card in 0..case.cards.len() {
+        let card = format!("c{card}");
+        let Some(Counted { mut chances, mut fields, fault: None, runs }) = count(&by_hand, &card) else { continue };
+        let mut session = start(&rules, Vec::new());
+        let Ok(Step::Ask) = session.advance() else { continue };
+        let known = session.known(&Viewer::seat("left"));
+        let seen = |id: EntityId, name: &str| known.view(&session).fields(id).any(|(field, _)| *field.name == *name);
+        fields.retain(|(id, field)| seen(*id, field));
+        chances.retain(|what, _| {
+            what.starts_with("over") || fields.iter().any(|(id, field)| what.starts_with(&format!("{id} {field} ")))
+        });
+        let question = session.seat("left").expect("there is such a seat").asked()[0].clone();
+        let given = vec![Given { topic: "card".into(), about: question.about, value: Value::text(&card) }];
+        let limits = Limits { ways: 20_000, ..Limits::default() };
+        let query = OddsQuery { given, lenient: true, limits, ..OddsQuery::default() };
+        let before = session.state_bytes();
+        let odds = session.seat("left").expect("there is such a seat").odds(question.id, query);
+        same(["before odds", "after odds"], &before, &session.state_bytes())?;
+        let Ok(odds) = odds else { continue };
+        if !odds.is_exact() {
+            continue;
+        }
+        let enumerated = chances_of(&session, &odds, &fields);
+        same(["odds of a seat, counted", "odds of a seat, enumerated"], &words_of(&chances), &words_of(&enumerated))?;
+        counted += runs;
+    }
+    Ok(counted)
+}
+
+/// Chances in lines.
+fn words_of(chances: &Chances) -> Vec<String> {
+    let held = chances.iter().filter(|(_, chance)| !chance.is_zero());
+    held.map(|(what, chance)| format!("{what}: {chance}")).collect()
 }
 
 fn start(rules: &Arc<Ruleset>, faces: Vec<u32>) -> Session {
@@ -904,9 +967,6 @@ fn enumerated(
     query: OddsQuery,
     fields: &[(EntityId, Arc<str>)],
 ) -> Enumerated {
-    let view = session.view();
-    let before: Vec<Value> =
-        fields.iter().map(|(id, field)| view.field(*id, field).cloned().unwrap_or_default()).collect();
     let odds = match session.odds_at(question, query) {
         Ok(odds) => odds,
         Err(refusal) if refusal.to_string().contains("ways") || refusal.to_string().contains("order of") => {
@@ -917,8 +977,14 @@ fn enumerated(
     if !odds.is_exact() {
         return Enumerated::Passed;
     }
+    Enumerated::Chances(chances_of(session, &odds, fields))
+}
+
+fn chances_of(session: &Session, odds: &Odds, fields: &[(EntityId, Arc<str>)]) -> Chances {
     let mut chances = Chances::new();
-    for ((id, field), before) in fields.iter().zip(before) {
+    let view = session.view();
+    for (id, field) in fields {
+        let before = view.field(*id, field).cloned().unwrap_or_default();
         let known = odds.fields.iter().find(|known| known.entity == *id && known.field == *field);
         match known {
             Some(known) => {
@@ -936,5 +1002,5 @@ fn enumerated(
             }
         }
     }
-    Enumerated::Chances(chances)
+    chances
 }
