@@ -192,6 +192,23 @@ fn parameters_that_do_not_fit_are_refused_in_words_of_the_protocol() {
             json!({ "question": { "action": 1 }, "value": 1 }),
             "`question.ordinal` is missing: it is a whole number from 0 to 4294967295",
         ),
+        ("table.new", json!({ "position": 3 }), "`position` takes an object, not 3"),
+        (
+            "edit",
+            json!({ "edit": { "say": { "text": "x" }, "cancel": { "entry": 1 } } }),
+            "`edit` takes an object with one of `set`, `remove`, `cancel`, `face`, `leave_out`, `take_in`, `switch`, `say`, \
+             `other_dice`, not {\"cancel\":{\"entry\":1},\"say\":{\"text\":\"x\"} ...",
+        ),
+        (
+            "answer",
+            json!({ "question": { "action": 1, "ordinal": 0 }, "value": 1e19 }),
+            "`value`: 1e+19 is too large; whole numbers go to 9007199254740991",
+        ),
+        (
+            "seat",
+            json!({ "seat": "left", "driver": "policy" }),
+            "`driver` takes \"human\" or \"absent\" or an object with `policy`, not \"policy\"",
+        ),
         ("reply", json!({ "pairs": [["a"]] }), "`pairs[0]` takes a list of a text and a value, not [\"a\"]"),
         ("reply", json!({ "pairs": [["a", 1], [2, 1]] }), "`pairs[1][0]` takes a text, not 2"),
         ("remedy", json!({ "remedy": "x" }), "`remedy` takes \"retry\" or \"skip_action\", not \"x\""),
@@ -330,8 +347,12 @@ fn clients_that_drop_resume_repeat_and_send_late_know_what_a_fresh_view_tells() 
                 let known = mirrors[who].clone();
                 done(&other, "bye", json!({ "viewer": known.viewer }));
                 let since = known.view["revision"].clone();
-                let welcome = done(&other, "hello", json!({ "token": tokens[who], "since": since })).0;
+                let welcome =
+                    done(&other, "hello", json!({ "token": tokens[who], "since": since, "seq": known.view["seq"] })).0;
                 assert_eq!(welcome["view"]["log"], json!([]), "nothing happened meanwhile");
+                assert_eq!(welcome["view"]["after"], since);
+                let unknown = done(&other, "view", json!({ "viewer": welcome["viewer"], "since": 99_999 })).0;
+                assert!(unknown.get("after").is_none());
                 mirrors[who] = Mirror { viewer: welcome["viewer"].clone(), view: known.view };
                 for name in ["seq", "state", "settings", "entities", "questions", "waiting", "undo"] {
                     mirrors[who].view[name] = welcome["view"][name].clone();
@@ -968,7 +989,14 @@ fn a_campaign_has_each_acknowledged_answer_and_every_branch() {
     assert!(second.len() > first.len(), "{second:?}");
     assert!(second.iter().filter(|entry| entry["last"] == true).count() >= 2, "{second:?}");
     let last = first.last().unwrap()["entry"].clone();
+    // Who comes back behind a `goto` is told that the revisions are others now.
+    let known = program.request("view", json!({ "table": "a" }))["result"].clone();
+    let back = json!({ "table": "a", "since": known["revision"], "seq": known["seq"] });
+    let view = program.request("view", back.clone())["result"].clone();
+    assert_eq!((&view["after"], &view["log"]), (&known["revision"], &json!([])));
     program.request("goto", json!({ "table": "a", "entry": last }));
+    let view = program.request("view", back)["result"].clone();
+    assert!(view["after"].is_null() && view["log"] != json!([]), "{view}");
     let there = program.request("view", json!({ "table": "a" }))["result"].clone();
     assert_eq!(there["entities"], before["entities"]);
     // Undo goes back to the beginning, further than what was loaded has in memory.

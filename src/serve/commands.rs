@@ -118,8 +118,8 @@ impl Command<'_> {
             }
             "goto" => return self.go_to(game),
             "view" => {
-                let ViewParams { since } = self.read()?;
-                written(game.snapshot(self.table, self.role, since))
+                let ViewParams { since, seq } = self.read()?;
+                written(game.snapshot(self.table, self.role, since, seq))
             }
             "acts" => {
                 self.role.must_play()?;

@@ -169,6 +169,9 @@ pub struct Snapshot {
     pub waiting: Vec<Waiting>,
     pub undo: UndoState,
     pub presence: Vec<Present>,
+    /// The revision of `since` if the log follows it; otherwise the log replaces what was known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<u64>,
     /// The last lines, or everything told since the revision that was asked for.
     pub log: Vec<SeatEvent>,
 }

@@ -476,7 +476,7 @@ impl Connection {
                 return Ok(self.done(request.id, written(welcome)));
             }
             (None, Some(role)) if self.operator => {
-                let name = request.table.as_deref().ok_or_else(|| needs("table"))?;
+                let name = request.table.as_deref().ok_or_else(|| needs("`table`"))?;
                 (self.host.table(name)?, role_of(role, hello.seat.as_deref())?)
             }
             (None, _) => return Err(Failure::UnknownToken),
@@ -502,7 +502,7 @@ impl Connection {
                     }
                 }
                 game.enter(viewer.clone());
-                Ok(game.snapshot(&table.name, &viewer.role, hello.since))
+                Ok(game.snapshot(&table.name, &viewer.role, hello.since, hello.seq))
             })?;
             lock(&viewers).insert(number, viewer.clone());
             written(welcome(&viewer.role, Some(number), Some(view)))
@@ -555,7 +555,7 @@ impl Connection {
     /// Everything that is about one table.
     fn at_table(&self, request: Request) -> Result<Received, Failure> {
         let Caller { role, viewer, table } = self.caller(&request)?;
-        let table = table.ok_or_else(|| needs("table"))?;
+        let table = table.ok_or_else(|| needs("`table`"))?;
         let Request { id, method, params, key, .. } = request;
         if key.as_ref().is_some_and(|key| key.chars().count() > 64) {
             return Err(Failure::BadParams { message: "a key has at most 64 characters".into() });
@@ -563,7 +563,7 @@ impl Connection {
         let host = self.host.clone();
         match method.as_str() {
             "bye" => {
-                let viewer = viewer.ok_or_else(|| needs("viewer"))?;
+                let viewer = viewer.ok_or_else(|| needs("`viewer`"))?;
                 let viewers = self.viewers.clone();
                 return Ok(self.short_job(id, table, move |table| {
                     lock(&viewers).remove(&viewer.id);
@@ -717,7 +717,7 @@ fn role_of(name: RoleName, seat: Option<&str>) -> Result<Role, Failure> {
         (RoleName::GameMaster, _) => Role::GameMaster,
         (RoleName::Watcher, _) => Role::Watcher,
         (RoleName::Seat, Some(seat)) => Role::Seat(Arc::from(seat)),
-        (RoleName::Seat, None) => return Err(needs("seat")),
+        (RoleName::Seat, None) => return Err(needs("`seat`")),
     })
 }
 
@@ -737,13 +737,13 @@ fn welcome(role: &Role, viewer: Option<u32>, view: Option<super::frames::Snapsho
 fn begin(machines: Machines, library: &Library, new: NewTable) -> Result<Session, Failure> {
     let id = match new.ruleset.or_else(|| library.default_id()) {
         Some(id) => id,
-        None => return Err(needs("ruleset")),
+        None => return Err(needs("`ruleset`")),
     };
     let rules = load(machines, library, &id, &new.layers)?;
     let scenario = match (new.scenario, new.position) {
         (None, None) => Scenario::Default,
         (Some(name), None) => Scenario::Named(name),
-        (None, Some(position)) => Scenario::Table(position),
+        (None, Some(position)) => Scenario::Table(Value::map(position)),
         (Some(_), Some(_)) => return Err(needs("either `scenario` or `position`, not both")),
     };
     let mut setup = Setup { scenario, dice: new.dice, ..Setup::default() }.seed(new.seed.unwrap_or_else(random_seed));

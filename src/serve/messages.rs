@@ -56,6 +56,9 @@ pub struct Hello {
     /// The revision that was told last: `view.log` begins behind it.
     #[serde(default)]
     pub since: Option<u64>,
+    /// The step that was told last. Where the host has begun to count revisions anew behind it, `since` does not count.
+    #[serde(default)]
+    pub seq: Option<u64>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -96,6 +99,9 @@ pub struct ViewParams {
     /// The log begins behind this revision.
     #[serde(default)]
     pub since: Option<u64>,
+    /// The step that was told last, as for `hello`.
+    #[serde(default)]
+    pub seq: Option<u64>,
 }
 
 /// What an accepted command gives: the number of its step.
@@ -386,7 +392,7 @@ pub struct NewTable {
     pub scenario: Option<String>,
     /// A starting position of one's own instead of a scenario.
     #[serde(default)]
-    pub position: Option<Value>,
+    pub position: Option<BTreeMap<String, Value>>,
     /// The seed of the dice; chosen at random if it is left out.
     #[serde(default)]
     pub seed: Option<u64>,

@@ -47,7 +47,8 @@ impl<'s> Form<'s> {
                 return None;
             }
             // The one that has the same name inside is meant.
-            let same = |option: &&Form<'_>| option.properties().any(|(name, _)| value.get(name).is_some());
+            let alone = value.as_object().is_some_and(|fields| fields.len() == 1);
+            let same = |option: &&Form<'_>| alone && option.tag().is_some_and(|name| value.get(name).is_some());
             return options
                 .iter()
                 .find(same)
@@ -75,9 +76,10 @@ impl<'s> Form<'s> {
         let is_known = |name: &str| self.properties().any(|(known, _)| known == name);
         let unknown = fields.keys().find(|name| self.schema["additionalProperties"] == false && !is_known(name));
         if let Some(name) = unknown {
-            let common = COMMON.iter().map(|(name, ..)| *name);
+            let common = COMMON.iter().map(|(name, ..)| *name).filter(|_| place.is_empty());
             let known = self.properties().map(|(name, _)| name).chain(common);
-            return Some(format!("there is no parameter {}; {}", quoted(name), instead(name, known)));
+            let what = if place.is_empty() { "there is no parameter".into() } else { format!("`{place}` has no") };
+            return Some(format!("{what} {}; {}", quoted(name), instead(name, known)));
         }
         let missing = self.required().find(|name| !fields.contains_key(*name));
         if let Some(name) = missing {
@@ -107,6 +109,12 @@ impl<'s> Form<'s> {
     fn properties(self) -> impl Iterator<Item = (&'s str, Form<'s>)> {
         let known = self.schema["properties"].as_object().into_iter().flatten();
         known.map(move |(name, schema)| (name.as_str(), self.of(schema)))
+    }
+
+    /// The name of the only member that it has to have and may have: such an object is one of several.
+    fn tag(self) -> Option<&'s str> {
+        let mut names = self.required().filter(|_| self.schema["additionalProperties"] == false);
+        names.next().filter(|_| names.next().is_none())
     }
 
     fn required(self) -> impl Iterator<Item = &'s str> {
@@ -157,8 +165,15 @@ impl<'s> Form<'s> {
         if !texts.is_empty() {
             return texts.iter().map(|text| format!("\"{text}\"")).collect::<Vec<_>>().join(" or ");
         }
-        let options: Vec<String> =
-            form.options().into_iter().map(Form::words).filter(|words| words != "null").collect();
+        let (tagged, others): (Vec<_>, Vec<_>) = form.options().into_iter().partition(|form| form.tag().is_some());
+        let tags: Vec<String> = tagged.into_iter().filter_map(Form::tag).map(|tag| format!("`{tag}`")).collect();
+        let one = match tags.as_slice() {
+            [] => None,
+            [tag] => Some(format!("an object with {tag}")),
+            tags => Some(format!("an object with one of {}", tags.join(", "))),
+        };
+        let options = others.into_iter().map(Form::words).filter(|words| words != "null").chain(one);
+        let options: Vec<String> = options.collect();
         if !options.is_empty() {
             return options.join(" or ");
         }

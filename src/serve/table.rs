@@ -52,6 +52,8 @@ pub(super) struct Game {
     told: Option<ToldSettings>,
     /// The first step, and how many decisions there were then.
     began: (u64, u32),
+    /// The first step with the revisions of this session.
+    counted_from: u64,
 }
 
 /// [`Settings`] as they were told, with the rules in force then.
@@ -182,6 +184,7 @@ impl Game {
             undone_by: None,
             told: None,
             began: (seq, 0),
+            counted_from: seq,
         }
     }
 
@@ -251,13 +254,15 @@ impl Game {
 
     // Telling
 
-    /// Everything that a role may know.
-    pub fn snapshot(&mut self, table: &str, role: &Role, since: Option<u64>) -> Snapshot {
+    /// Everything that a role may know. `since` is the last revision that a viewer knows, and `known` the last step: if the
+    /// revisions have been counted anew behind it, they are others.
+    pub fn snapshot(&mut self, table: &str, role: &Role, since: Option<u64>, known: Option<u64>) -> Snapshot {
         let sight = Sight::of(role);
         let seen = Seen::by(&mut self.seen, role);
         let mut seat = self.session.seen_by(sight.viewer());
-        let log = since.and_then(|since| seat.events_since(since).ok());
-        let log = log.unwrap_or_else(|| seat.last_events(LINES_SHOWN));
+        let since = since.filter(|_| known.is_none_or(|known| (self.counted_from..=self.seq).contains(&known)));
+        let told = since.and_then(|since| Some((Some(since), seat.events_since(since).ok()?)));
+        let (after, log) = told.unwrap_or_else(|| (None, seat.last_events(LINES_SHOWN)));
         seen.revision = seat.revision();
         let known = sight.known(&self.session);
         let view = known.view(&self.session);
@@ -278,6 +283,7 @@ impl Game {
             waiting: sight.waiting(&self.session),
             undo: self.undo_state(role),
             presence: self.presence(),
+            after,
             log,
         }
     }
@@ -362,6 +368,7 @@ impl Game {
         // Decisions before this moment are the campaign's to undo.
         self.decisions.clear();
         self.began = (self.seq, self.session.decisions());
+        self.counted_from = self.seq + 1;
         for viewer in self.viewers.iter().filter(|viewer| !viewer.is_gone() && !viewer.is_behind()) {
             tell(viewer, "resync", &ResyncNotice { table: table.to_owned(), reason: reason.to_owned() });
             viewer.set_behind(true);
