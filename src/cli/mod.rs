@@ -135,7 +135,7 @@ pub fn run() -> ExitCode {
     let (call, around) = ruleset_path::as_ids(call());
     // A narrow terminal has no room beside long options.
     let narrow = screen::terminal_width() < NARROW;
-    let parsed = Cli::command().next_line_help(narrow).try_get_matches_from(call);
+    let parsed = with_negative_numbers(Cli::command()).next_line_help(narrow).try_get_matches_from(call);
     let cli = match parsed.and_then(|found| Cli::from_arg_matches(&found)) {
         Ok(cli) => Cli { rulesets: cli.rulesets.or(around), ..cli },
         Err(error) => {
@@ -152,6 +152,15 @@ pub fn run() -> ExitCode {
             if error.downcast_ref::<CallError>().is_some() { ExitCode::from(2) } else { ExitCode::FAILURE }
         }
     }
+}
+
+/// Takes `-5` behind an option as its value, so that [`whole`] says what is wrong with it.
+fn with_negative_numbers(command: clap::Command) -> clap::Command {
+    let of_option = |arg: clap::Arg| {
+        let takes = !arg.is_positional() && arg.get_action().takes_values();
+        if takes { arg.allow_negative_numbers(true) } else { arg }
+    };
+    command.mut_args(of_option).mut_subcommands(with_negative_numbers)
 }
 
 /// Reads a number of the command line.

@@ -220,7 +220,11 @@ impl Session {
         if sum == Some(false) && text.starts_with(&format!("{{\"format\":{FORMAT},")) {
             return Err(StartError::Unreadable(damaged.into()));
         }
-        let mut saved = Saved::read(text).map_err(|error| StartError::Unreadable(error.to_string()))?;
+        let saved = Saved::read(text).map_err(|error| match error.is_syntax() || error.is_eof() {
+            true => format!("it is no JSON from line {}, column {} on", error.line(), error.column()),
+            false => error.to_string(),
+        });
+        let mut saved = saved.map_err(StartError::Unreadable)?;
         match saved.format {
             FORMAT if sum == Some(true) => {}
             FORMAT => return Err(StartError::Unreadable(damaged.into())),
