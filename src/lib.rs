@@ -76,6 +76,8 @@
 //! `#[non_exhaustive]`. `docs/embedding.md` has the rest.
 
 #![deny(missing_docs, unnameable_types)]
+// Tables of cases in tests may be longer.
+#![cfg_attr(not(test), deny(clippy::too_many_lines))]
 
 #[cfg(feature = "check")]
 pub mod check;

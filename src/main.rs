@@ -1,5 +1,7 @@
 //! The program: reads the command line, does what it says, and reports.
 
+#![cfg_attr(not(test), deny(clippy::too_many_lines))]
+
 mod cli;
 
 use std::process::ExitCode;

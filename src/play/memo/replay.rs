@@ -87,19 +87,7 @@ impl Memo {
                     self.numbering.make(id);
                     state.note_gone(id);
                 }
-                Step::Remove(id) => {
-                    let id = real(&self.numbering, *id);
-                    state.note_gone(id);
-                    for (entity, field) in state.remove(id) {
-                        let key = self.numbering.is_fixed(entity).then(|| self.numbering.guard(entity, field));
-                        let Some(key) = key.flatten() else { continue };
-                        self.cache.set(key, field, Tagged::STALE);
-                        if !self.invalidated.contains(&key) {
-                            // The table is being read: it is told before the next look-up.
-                            self.unnoted.push(key);
-                        }
-                    }
-                }
+                Step::Remove(id) => self.remove(real(&self.numbering, *id), state),
                 Step::Attach(made) => {
                     let made = &names.attached[*made as usize];
                     let (hook, data) = (made.hook.clone(), all_real(&self.numbering, made.data.clone()));
@@ -139,6 +127,20 @@ impl Memo {
         state.keep_journal(true);
         self.cache.keep_up(state);
         Lookup::Replayed { pulsed: outcome.pulsed }
+    }
+
+    /// Removes an entity, and forgets what the fields held that referred to it.
+    fn remove(&mut self, id: EntityId, state: &mut State) {
+        state.note_gone(id);
+        for (entity, field) in state.remove(id) {
+            let key = self.numbering.is_fixed(entity).then(|| self.numbering.guard(entity, field));
+            let Some(key) = key.flatten() else { continue };
+            self.cache.set(key, field, Tagged::STALE);
+            if !self.invalidated.contains(&key) {
+                // The table is being read: it is told before the next look-up.
+                self.unnoted.push(key);
+            }
+        }
     }
 
     /// Hashes of who is there and of what is attached to them.
