@@ -365,7 +365,7 @@ impl Repl {
             Meaning::Answer { head, named } => self.reply(head, named),
             Meaning::Free { act, rest } => self.take_free_act(&act, &rest, &words),
             Meaning::View(name) => self.view(&name),
-            Meaning::Lua(_) if self.session.is_restricted() => Err(self.not_here()),
+            Meaning::Lua(_) if !self.masters() => Err(self.not_here()),
             Meaning::Lua(_) | Meaning::Unknown { .. } if crate::cli::is_call(line) => Err(Complaint::Wrong(format!(
                 "`{0}` is a command of the program, not of a game. `quit` leaves the game; then type `riskbreaker {0}`.",
                 line.trim().trim_start_matches("riskbreaker ")
@@ -397,7 +397,7 @@ impl Repl {
                 "`{name}` takes no words after it: type `{name}` alone, or see `help {name}`."
             )));
         }
-        if self.session.is_restricted() && is_masters(command.word, rest) {
+        if !self.masters() && is_masters(command.word, rest) {
             return Err(self.not_here());
         }
         match command.word {
@@ -625,6 +625,11 @@ impl Repl {
     /// The refusal of a command for the game master, or for somebody who sees the whole game.
     fn not_here(&self) -> Complaint {
         Complaint::Wrong(format!("Only the game master may do that; this screen is for {}.", self.viewer().words()))
+    }
+
+    /// Whether this screen may do what the game master may: it is everybody's, or the game master sits at it.
+    fn masters(&self) -> bool {
+        !self.session.is_restricted() || self.viewer().is_master()
     }
 
     fn may_see(&self, audience: &Audience) -> bool {

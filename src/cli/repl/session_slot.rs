@@ -147,27 +147,47 @@ impl SessionSlot {
         let since = self.told.get(&viewer).map_or(0, |told| told.revision);
         let Ok(events) = self.seat().events_since(since) else { return Vec::new() };
         let told = self.told.entry(viewer).or_default();
-        let (mut dropped, mut fresh) = (Vec::new(), Vec::new());
+        // What stands on the screen and was taken back, what is new, and where the action began again.
+        let (mut dropped, mut fresh, mut replayed) = (Vec::new(), Vec::new(), None);
         for event in events {
             told.revision = event.revision;
             match &event.happening {
-                Happening::Back { to, .. } => {
+                Happening::Back { to, cause, .. } => {
                     let stands = told.log.partition_point(|line| line.revision <= *to);
-                    dropped.extend(told.log.split_off(stands).into_iter().map(|line| line.happening));
-                    fresh.retain(|line: &SeatEvent| line.revision <= *to || !dropped.contains(&line.happening));
+                    let gone = told.log.split_off(stands);
+                    fresh.retain(|line: &SeatEvent| gone.iter().all(|gone| gone.revision != line.revision));
+                    dropped.extend(gone.into_iter().filter(|gone| gone.revision <= since).map(|gone| gone.happening));
+                    // An undo is told by whoever typed it.
+                    if !matches!(cause.as_str(), "undo" | "redo") {
+                        replayed = Some((fresh.len(), event));
+                    }
                 }
                 Happening::Aside { text } => {
                     let happening = Happening::Notice { text: text.clone() };
                     fresh.push(SeatEvent { happening, ..event });
                 }
-                happening => {
-                    match dropped.iter().position(|line| line == happening) {
-                        Some(again) if event.revision > since => drop(dropped.remove(again)),
-                        _ => fresh.push(event.clone()),
-                    }
+                _ => {
+                    fresh.push(event.clone());
                     told.log.push(event);
                 }
             }
+        }
+        // Lines that are told again stand on the screen already.
+        let mut gone = dropped.clone();
+        let mut is_new = |line: &SeatEvent| match gone.iter().position(|gone| *gone == line.happening) {
+            Some(again) => {
+                gone.remove(again);
+                false
+            }
+            None => true,
+        };
+        let new: Vec<SeatEvent> = fresh.iter().filter(|line| is_new(line)).cloned().collect();
+        // What was taken back is gone from `fresh` already: the note itself takes back nothing more.
+        match replayed.filter(|_| !gone.is_empty()) {
+            Some((at, back)) => {
+                fresh.insert(at, SeatEvent { happening: Happening::Withdrawn { from: u32::MAX }, ..back })
+            }
+            None => fresh = new,
         }
         let lines = fresh.into_iter().enumerate();
         lines
