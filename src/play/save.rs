@@ -247,8 +247,11 @@ impl Session {
             Cause::Reload { rules: other, .. } | Cause::Rules { hash: other, .. } => other.clone(),
             _ => hash,
         });
-        let other =
-            (hash != saved.hash).then(|| format!("; the files of {} have changed since it was saved", saved.ruleset));
+        let other = (hash != saved.hash).then(|| {
+            let stacked = [std::slice::from_ref(&saved.ruleset), &saved.layers].concat().join("+");
+            let cure = "load it with the files of then; a campaign keeps them";
+            format!("; the files of {stacked} have changed since it was saved: {cure}")
+        });
         let (seats, state) = (saved.setup.seats.clone(), saved.state.clone());
         let mut session = Session::before_its_start(&rules, saved.setup.clone())?;
         if let Some(end) = &saved.end {
