@@ -210,6 +210,34 @@ fn hostile_files_are_told_and_do_no_harm() {
     assert!(!told.is_empty());
 }
 
+/// What looks like a mistake and is none.
+#[test]
+fn sound_code_is_told_nothing() {
+    for code in [
+        "for n in rb.each(\"puller\") do rb.say(\"{}\", n + 1) end",
+        "local order = { 2, 1 } for n in rb.each(\"puller\") do rb.say(\"{}\", order[n]) end",
+        "while ctx.actor.rests < 3 do ctx.actor:add(\"rests\", 1) end",
+        "while ctx.actor.rests < 3 do ctx.actor:set(ctx.which or \"rests\", 3) end",
+        "while ctx.rope.at < 3 do rb.act.move_rope(ctx.rope, 1, ctx.actor) end",
+        "local n = 0 while n < 3 do n += 1 end",
+        "local n = 0 local add = function() n += 1 end while n < 3 do add() end",
+        "ctx.told = true if ctx.told then rb.say(\"told\") end",
+        "if ctx.loud then rb.say(\"loud\") end",
+        "local all = \"\" for _, c in rb.each(\"puller\") do all ..= c.name:upper() end rb.say(all)",
+        "local first = rb.first(\"puller\") if first then rb.say(\"{}\", first) end",
+        "local found = 0 found = nil if found then rb.say(\"found\") end",
+        "rb.confirm({ seat = \"left\", topic = \"carda\", default = true })",
+    ] {
+        let found = planted("maneuvers/rest.luau", "\t\trb.say(", &format!("\t\t{code}\n\t\trb.say("));
+        assert_eq!(found, [""; 0], "{code}");
+    }
+    let mut files = files::of(&["tug"]);
+    let hook = "local rb = require(\"@riskbreaker\")\n\nreturn rb.hook({\n\tid = \"still\",\n\talways = true,\n\twrap = {\n\t\t\
+                move_rope = function(_e, _proceed) end,\n\t},\n})\n";
+    files.insert("tug/hooks/still.luau".into(), hook.into());
+    assert_eq!(found(files), [""; 0]);
+}
+
 /// Puts one text in the place of another in the game of relations and gives what is found.
 fn in_the_arena(path: &str, from: &str, to: &str) -> Vec<String> {
     let mut files = files::of(&["arena"]);

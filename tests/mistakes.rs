@@ -15,6 +15,14 @@ use riskbreaker::check::findings;
 /// The file with its ruleset's folder, what stands there, what is put in its place, and a piece of what is told or of the cure.
 type Mistake = (&'static str, &'static str, &'static str, &'static str);
 
+/// Where the function of a card begins, and the same with a block in it.
+const RESOLVE: &str = "resolve = function(ctx)";
+macro_rules! in_resolve {
+    ($opened:literal) => {
+        concat!("resolve = function(ctx) ", $opened, " rb.say(\"yes\") end")
+    };
+}
+
 const MISTAKES: &[Mistake] = &[
     // Proposals of questions
     ("contest/lib/running.luau", "\t\tdefault = true,\n\t}) then", "\t\tdefault = \"no\",\n\t}) then", "write false"),
@@ -609,6 +617,70 @@ const MISTAKES: &[Mistake] = &[
         "provoke(ctx.targets[1], ctx.actor)",
         "provoke(ctx.targets[1], 2)",
         "must be an entity",
+    ),
+    // Types of what is read off a context or an event, conditions and loops that are always the same
+    ("tug/maneuvers/rest.luau", "add(\"rests\", 1)", "add(\"rests\", \"2\")", "expected a number, found a text"),
+    ("tug/maneuvers/rest.luau", "ctx.actor:add(\"rests\", 1)", "ctx.actor.rests = 1", "write :set(\"rests\", value)"),
+    ("tug/maneuvers/rest.luau", RESOLVE, in_resolve!("if rb.roll(\"1d6\", \"luck\") then"), "always true"),
+    ("tug/maneuvers/rest.luau", RESOLVE, in_resolve!("local n = rb.roll(\"1d6\", \"luck\") if n then"), "always true"),
+    ("tug/maneuvers/rest.luau", RESOLVE, in_resolve!("if rb.each(\"puller\") then"), "`#` before it"),
+    (
+        "tug/maneuvers/rest.luau",
+        RESOLVE,
+        "resolve = function(ctx) for c in rb.each(\"puller\") do rb.say(\"{}\", c) end",
+        "write `for _, c in`",
+    ),
+    ("tug/maneuvers/rest.luau", RESOLVE, in_resolve!("if rb.each(\"puller\").length > 1 then"), "`#` before it counts"),
+    ("tug/maneuvers/rest.luau", RESOLVE, in_resolve!("if ctx.actor.name.upper() then"), "write a colon: `:upper(...)`"),
+    ("tug/maneuvers/rest.luau", RESOLVE, in_resolve!("while ctx.actor.rests < 3 do"), "nothing in it changes"),
+    ("tug/maneuvers/rest.luau", RESOLVE, in_resolve!("if ctx.stake > 2 then"), "nothing puts a `stake` into `ctx`"),
+    ("tug/maneuvers/rest.luau", RESOLVE, in_resolve!("if ctx.actor.name == nil then"), "is never nil"),
+    ("tug/maneuvers/rest.luau", RESOLVE, in_resolve!("for n = 1, rb.each(\"puller\") do"), "counts with numbers"),
+    ("tug/maneuvers/rest.luau", RESOLVE, in_resolve!("local list = {} list += ctx if list then"), "`+` wants numbers"),
+    (
+        "tug/maneuvers/rest.luau",
+        RESOLVE,
+        in_resolve!("local list = {} list.insert(1) if list then"),
+        "table.insert(list",
+    ),
+    (
+        "tug/maneuvers/rest.luau",
+        "\t\treturn true",
+        "\t\tlocal reason = `{ctx}` return reason",
+        "`return false, reason`",
+    ),
+    ("tug/verbs.luau", "rb.switches.wins_at", "rb.switch.wins_at", "did you mean `switches`?"),
+    (
+        "contest/maneuvers/ranged_strike.luau",
+        "unit:set(\"raised\", true)",
+        "unit:add(\"raised\", 1)",
+        "write :set(\"raised\"",
+    ),
+    ("rbf/maneuvers/cleave.luau", "for _, other in ipairs(people", "for other in (people", "write `for _, other in`"),
+    (
+        "contest/maneuvers/wait.luau",
+        "{ \"declare\", \"answer\", \"short\", \"outside\" }",
+        "{ declare = true, answer = true }",
+        "everywhere else it is a list",
+    ),
+    (
+        "house-armour/hooks/armour.luau",
+        "rb.say(\"the armour of {} takes {} off\", e.target, soaked)",
+        "rb.say(\"the armour of \" .. e.target)",
+        "and this is an entity",
+    ),
+    (
+        "house-armour/hooks/armour.luau",
+        "inflict_kill = function(e)",
+        "inflict_kill = function(e, holder) if e.target == holder.owner then return end",
+        "hangs on nobody",
+    ),
+    ("house-armour/hooks/armour.luau", "function(e)", "function(target, amount, source)", "is given 2 values"),
+    (
+        "house-second-roll/hooks/second_roll.luau",
+        "local success = roll(e)\n\t\t\tif rb.last_roll() ~= WORST then\n\t\t\t\treturn success\n\t\t\tend\n\t\t\trb.say(\"{} rolls again\", e.actor)\n\t\t\treturn roll(e)",
+        "return rb.last_roll() == WORST",
+        "`test_skill` does not run any more",
     ),
 ];
 

@@ -203,6 +203,10 @@ impl Reader<'_> {
         let differ = matches!(
             (constant(at), constant(other)),
             (Some(true), Some(false) | None) | (Some(false) | None, Some(true))
+        ) || matches!(
+            (sort(at), sort(other)),
+            (Some(ValueType::Entity), Some(ValueType::Record | ValueType::List))
+                | (Some(ValueType::Record | ValueType::List), Some(ValueType::Entity))
         );
         let given = (self.value_type(args[at]), args.get(other).and_then(|arg| self.value_type(*arg)));
         let given_differ = matches!(given, (Some(one), Some(two)) if is_constant(one) != is_constant(two));

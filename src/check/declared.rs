@@ -3,7 +3,7 @@ use super::known::instead;
 use super::script::Reader;
 use super::signature::Signature;
 use super::symbol::Symbol;
-use super::syntax::{literal, returned, text};
+use super::syntax::{literal, local_id, returned, text};
 use crate::ruleset::nearest;
 use crate::script::api;
 use crate::script::syntax::{Expression, ExpressionKind, Function, TableItem};
@@ -39,7 +39,6 @@ impl Reader<'_> {
         {
             self.tell(value.location(), self.known.wrong_rule(&id));
         }
-        self.always |= name == "always" && self.keys.is_empty();
         // Of kinds and fields the loader knows more: the name may be a field.
         if name == "audience" && !self.path.starts_with("kinds") {
             self.audience(value);
@@ -225,7 +224,7 @@ impl Reader<'_> {
     }
 
     /// A function whose value is used, and that never returns one.
-    fn gives_nothing(&mut self, function: &Function<'_>, what: &str) {
+    pub(super) fn gives_nothing(&mut self, function: &Function<'_>, what: &str) {
         let mut returns = Vec::new();
         returned(function.body, &mut returns);
         if returns.iter().all(|values| values.is_empty()) {
@@ -259,6 +258,17 @@ impl Reader<'_> {
                 let wrong =
                     "`when` returns its reason first and `false` second; only the first value decides".to_string();
                 self.problem(first.location(), (wrong, "write `return false, reason`".into()));
+            }
+        }
+        let reasons: Vec<_> = returns.iter().filter_map(|values| local_id(*values.get(1)?)).collect();
+        for values in &returns {
+            if let [only] = values
+                && let ExpressionKind::Local { local, .. } = only.kind()
+                && (reasons.contains(&local.id) || local.name == "reason")
+            {
+                let name = text(local.name);
+                let wrong = format!("`when` returns `{name}` first, and a reason counts as yes");
+                self.problem(only.location(), (wrong, format!("write `return false, {name}`")));
             }
         }
         for first in returns.iter().filter_map(|values| values.first()) {

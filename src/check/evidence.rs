@@ -78,6 +78,9 @@ struct Uses {
     list: usize,
     /// It may be one of several things, or is assigned anew.
     open: bool,
+    used: bool,
+    /// Something is taken out of a table by it.
+    key: bool,
     /// It is declared as an empty table.
     empty: bool,
     /// Something may be put into it.
@@ -121,6 +124,16 @@ impl Evidence {
         let mut known = uses.scores().into_iter().filter(|(times, _)| *times > 0);
         let (_, only) = known.next()?;
         known.next().is_none().then_some(only)
+    }
+
+    /// Whether a variable is used at all.
+    pub fn is_used(&self, id: u64) -> bool {
+        self.0.get(&id).is_some_and(|uses| uses.used)
+    }
+
+    /// Whether a variable is used, and never as the place of something in a list.
+    pub fn is_no_place(&self, id: u64) -> bool {
+        self.0.get(&id).is_some_and(|uses| uses.used && uses.number == 0 && !uses.key && !uses.open)
     }
 
     /// Whether an expression is a table that is declared empty and into which nothing is ever put.
@@ -310,6 +323,7 @@ impl<'ast> AstVisitor<'ast> for Finder<'_> {
                 _ => {}
             },
             AstNode::Expression(expression) => match expression.kind() {
+                ExpressionKind::Local { .. } => self.note(expression, |uses| uses.used = true),
                 ExpressionKind::Call { func, args, self_call: true, .. } => {
                     if let ExpressionKind::IndexName { expr, index, .. } = func.kind() {
                         self.method(expr, &text(index), args);
@@ -327,6 +341,7 @@ impl<'ast> AstVisitor<'ast> for Finder<'_> {
                     self.is(expr, Some(ValueType::List));
                 }
                 ExpressionKind::IndexExpr { expr, index } => {
+                    self.note(index, |uses| uses.key = true);
                     self.keys.extend(local_id(expr).zip(local_id(index)));
                 }
                 ExpressionKind::Binary { lhs, op, rhs } => self.binary(lhs, op, rhs),

@@ -4,7 +4,7 @@ use super::known::{Wrong, instead};
 use super::script::Reader;
 use super::signature::type_named;
 use super::symbol::Symbol;
-use super::syntax::{literal, text};
+use super::syntax::{literal, text, value_of};
 use super::value_type::ValueType;
 use crate::dice::Dice;
 use crate::ruleset::nearest;
@@ -63,7 +63,7 @@ impl Reader<'_> {
                 self.base(expr);
                 self.member(expr, &text(index), index_location);
                 self.uncalled(expr, &text(index), index_location);
-                self.has_no_names(expr, &text(index), index_location);
+                self.has_no_names(expr, &text(index), index_location, false);
             }
             ExpressionKind::Global(name) => self.global(&text(name), at),
             ExpressionKind::Call { func, args, self_call, .. } => {
@@ -71,6 +71,7 @@ impl Reader<'_> {
                     ExpressionKind::IndexName { expr, index, index_location, .. } => {
                         self.words.insert(text(index));
                         self.base(expr);
+                        self.has_no_names(expr, &text(index), index_location, self_call);
                         self.member(expr, &text(index), index_location);
                     }
                     _ => self.expression(func),
@@ -114,8 +115,8 @@ impl Reader<'_> {
                 self.never_equal(lhs, rhs);
             }
             _ => {
-                self.expression(lhs);
-                self.expression(rhs);
+                self.base(lhs);
+                self.base(rhs);
                 self.operands(lhs, op, rhs);
             }
         }
@@ -173,7 +174,7 @@ impl Reader<'_> {
     }
 
     /// An expression off which something is read, and which must not be nil.
-    fn base(&mut self, expression: Expression<'_>) {
+    pub(super) fn base(&mut self, expression: Expression<'_>) {
         self.has_come_back(expression);
         let asked = std::mem::replace(&mut self.asked, false);
         self.expression(expression);
@@ -287,7 +288,7 @@ impl Reader<'_> {
             }
         }
         let hooked = match (folder, self.keys.as_slice()) {
-            ("hooks" | "items", [phase, verb]) if matches!(&**phase, "before" | "after") => {
+            ("hooks" | "items", [phase, verb]) if matches!(&**phase, "before" | "after" | "wrap") => {
                 Some((phase.clone(), verb.clone()))
             }
             _ => None,
@@ -376,6 +377,10 @@ impl Reader<'_> {
         }
         if let Some(word) = word {
             self.word(word, args, at);
+        }
+        if let (Some("hook"), Some(ExpressionKind::Table { items })) = (word, args.first().map(|arg| arg.kind())) {
+            let always = value_of(items, "always").map(|value| value.kind());
+            self.always = matches!(always, Some(ExpressionKind::Boolean(true)));
         }
         // The keys in a declaration count from its own table.
         let keys = if word.is_some_and(declares) { std::mem::take(&mut self.keys) } else { Vec::new() };

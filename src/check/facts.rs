@@ -14,6 +14,8 @@ const AGREEING: usize = 4;
 pub(super) fn findings(stack: &Stack, own: usize, rules: &Rulebook) -> Vec<Problem> {
     let mut found = odd_facts(stack, rules.items());
     found.extend(odd_facts(stack, rules.cards()));
+    found.extend(odd_shapes(stack, rules.items()));
+    found.extend(odd_shapes(stack, rules.cards()));
     let ours = |path: &str| stack.parts()[own..].iter().any(|part| path.starts_with(&format!("{}/", part.id())));
     found.retain(|problem| ours(&problem.path));
     found.extend(odd_names(stack, own, rules));
@@ -38,7 +40,8 @@ fn odd_facts(stack: &Stack, cards: &[Card]) -> Vec<Problem> {
             && let Err(error) = Dice::parse(text)
         {
             let message = format!("`{name}` is not dice: {error}");
-            found.extend(problem(stack, card, name, text, message, "write it as 5, 2d6 or 1d10+1".into()));
+            let cure = "write it as 5, 2d6 or 1d10+1".into();
+            found.extend(problem(stack, card, name, &format!("\"{text}\""), message, cure));
             continue;
         }
         let times = |text: &str| facts.iter().filter(|(_, other)| *other == text).count();
@@ -46,7 +49,38 @@ fn odd_facts(stack: &Stack, cards: &[Card]) -> Vec<Problem> {
             let near = facts.iter().map(|(_, other)| *other).filter(|other| is_slip(text, other));
             if let Some(meant) = near.max_by_key(|other| times(other)).filter(|other| times(other) >= AGREEING) {
                 let message = format!("nothing else has the {name} \"{text}\"");
-                found.extend(problem(stack, card, name, text, message, format!("did you mean \"{meant}\"?")));
+                let cure = format!("did you mean \"{meant}\"?");
+                found.extend(problem(stack, card, name, &format!("\"{text}\""), message, cure));
+            }
+        }
+    }
+    found
+}
+
+/// The only list under names, or the only table with names among lists.
+fn odd_shapes(stack: &Stack, cards: &[Card]) -> Vec<Problem> {
+    let mut facts: BTreeMap<&str, Vec<(&Card, bool)>> = BTreeMap::new();
+    for card in cards {
+        for (name, fact) in &card.facts {
+            match fact {
+                Fact::Plain(Value::List(list)) if !list.is_empty() => facts.entry(name).or_default().push((card, true)),
+                Fact::Plain(Value::Map(_)) => facts.entry(name).or_default().push((card, false)),
+                _ => {}
+            }
+        }
+    }
+    let mut found = Vec::new();
+    for (name, facts) in &facts {
+        for list in [true, false] {
+            let odd: Vec<_> = facts.iter().filter(|(_, is_list)| *is_list == list).collect();
+            let [(card, _)] = odd.as_slice() else { continue };
+            if facts.len() > AGREEING {
+                let (here, others) =
+                    if list { ("a list", "a table with names") } else { ("a table with names", "a list") };
+                let message = format!("`{name}` is {here}, and everywhere else it is {others}");
+                let cure =
+                    if list { "give each value its name: { name = value }" } else { "write a list: { one, two }" };
+                found.extend(problem(stack, card, name, "=", message, cure.into()));
             }
         }
     }
@@ -58,7 +92,7 @@ fn problem(stack: &Stack, card: &Card, name: &str, said: &str, message: String, 
     let path = card.origins.get(name)?;
     let (part, inside) = path.split_once('/')?;
     let source = stack.parts().iter().find(|other| other.id() == part)?.folder.file(inside)?;
-    let says = |line: &str| line.trim_start().starts_with(name) && line.contains(&format!("\"{said}\""));
+    let says = |line: &str| line.trim_start().starts_with(name) && line.contains(said);
     let line = 1 + source.text.lines().position(says)?;
     Some(Problem::new(path.as_str(), message).at((line as u32, 1)).with_cure(cure))
 }

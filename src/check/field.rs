@@ -160,16 +160,21 @@ impl Reader<'_> {
         wrong
     }
 
-    /// A value that is no constant, of a sort that the field never takes.
-    fn of_another_sort(&mut self, thing: &Option<Symbol>, field: &str, args: &[Expression<'_>]) -> bool {
-        let Some(value) = args.get(1).copied() else { return false };
-        let types: Vec<&Type> = match thing {
+    /// The types that a field can have: of its kind, if that is known, or else of every kind that has such a field.
+    fn types_at(&self, thing: &Option<Symbol>, field: &str) -> Vec<&Type> {
+        match thing {
             Some(Symbol::Entity(Some(kind))) => {
                 let kind = self.known.kind(kind);
                 kind.and_then(|kind| Some(&kind.field(kind.field_named(field)?).ty)).into_iter().collect()
             }
             _ => self.known.types_of(field).collect(),
-        };
+        }
+    }
+
+    /// A value that is no constant, of a sort that the field never takes.
+    fn of_another_sort(&mut self, thing: &Option<Symbol>, field: &str, args: &[Expression<'_>]) -> bool {
+        let Some(value) = args.get(1).copied() else { return false };
+        let types = self.types_at(thing, field);
         if matches!(value.kind(), ExpressionKind::Nil) {
             let never = !types.is_empty() && types.iter().all(|ty| !matches!(ty, Type::Ref(_)));
             if never {
@@ -224,6 +229,19 @@ impl Reader<'_> {
         }
         if name == "set" && self.of_another_sort(&thing, &field, args) {
             return;
+        }
+        let types = if name == "set" { Vec::new() } else { self.types_at(&thing, &field) };
+        if let Some(first) = types.first()
+            && !types.iter().any(|ty| matches!(ty, Type::Int { .. } | Type::Ratio))
+        {
+            let wrong = format!(":{name} takes a number field, and `{field}` is {}", list_of(first));
+            return self.problem(place, (wrong, format!("write :set(\"{field}\", value)")));
+        }
+        if let (None, Some(by)) = (&thing, args.get(1).filter(|_| name != "set"))
+            && let Some(sort) = self.value_type(*by).filter(|sort| *sort != ValueType::Number)
+        {
+            let wrong = format!("expected a number, found {}", sort.words());
+            return self.problem(by.location(), (wrong, format!("it is written :{name}(\"field\", n, why?)")));
         }
         match thing {
             Some(Symbol::Entity(Some(kind))) => {

@@ -4,8 +4,10 @@ use std::collections::BTreeSet;
 
 use super::script::Reader;
 use super::signature::type_named;
-use super::syntax::leaves_loop;
+use super::symbol::Symbol;
+use super::syntax::{leaves_loop, literal, text};
 use super::value_type::ValueType;
+use crate::script::api;
 use crate::script::syntax::{
     AstNode, AstVisitor, Block, Expression, ExpressionKind, Function, Location, Position, Statement, StatementView,
     TypeKind,
@@ -26,20 +28,21 @@ impl Reader<'_> {
         }
     }
 
-    /// A loop whose condition uses only local variables that the loop does not change.
+    /// A loop whose condition uses only local variables and what is read off them, and that changes none of it.
     pub(super) fn ends(&mut self, condition: Expression<'_>, body: Block<'_>) {
-        let mut asked = BTreeSet::new();
-        if !made_of_locals(condition, &mut asked) || asked.is_empty() || leaves_loop(body) {
+        let mut asked = Asked::default();
+        if !asked.takes(condition) || asked.locals.is_empty() || leaves_loop(body) {
             return;
         }
-        let mut assigned = Assigned::default();
-        body.visit(&mut assigned);
+        let mut changed = Changed { reader: self, asked: &asked, found: false };
+        body.visit(&mut changed);
         // A function that is called in the loop may change what it has caught.
-        if asked.iter().any(|id| assigned.0.contains(id) || self.caught.contains(id)) {
+        if changed.found || asked.locals.iter().any(|id| self.caught.contains(id)) {
             return;
         }
         let wrong = "this loop never ends: nothing in it changes its condition".to_string();
-        self.problem(condition.location(), (wrong, "change one of its variables in the loop, or add a `break`".into()));
+        let cure = "change in the loop what its condition asks for, or add a `break`";
+        self.problem(condition.location(), (wrong, cure.into()));
     }
 }
 
@@ -102,36 +105,79 @@ fn ends_action(expression: Expression<'_>) -> bool {
     }
 }
 
-/// Whether an expression only compares and reckons with local variables and constants; `locals` takes the variables.
-fn made_of_locals(expression: Expression<'_>, locals: &mut BTreeSet<u64>) -> bool {
-    match expression.kind() {
-        ExpressionKind::Local { local, .. } => {
-            locals.insert(local.id);
-            true
+/// What a condition asks for: local variables, and names that are read off them.
+#[derive(Default)]
+struct Asked {
+    locals: BTreeSet<u64>,
+    names: BTreeSet<String>,
+}
+
+impl Asked {
+    /// Takes an expression that only compares and calculates with these and with constants; gives whether it does.
+    fn takes(&mut self, expression: Expression<'_>) -> bool {
+        match expression.kind() {
+            ExpressionKind::Local { local, .. } => {
+                self.locals.insert(local.id);
+                true
+            }
+            ExpressionKind::IndexName { expr, index, .. } => {
+                self.names.insert(text(index));
+                self.takes(expr)
+            }
+            ExpressionKind::Number { .. } | ExpressionKind::String { .. } | ExpressionKind::Boolean(_) => true,
+            ExpressionKind::Nil => true,
+            ExpressionKind::Grouped(inner) => self.takes(inner),
+            ExpressionKind::Unary { op: crate::script::syntax::UnaryOp::Length, .. } => false,
+            ExpressionKind::Unary { rhs, .. } => self.takes(rhs),
+            ExpressionKind::Binary { lhs, rhs, .. } => self.takes(lhs) && self.takes(rhs),
+            _ => false,
         }
-        ExpressionKind::Number { .. } | ExpressionKind::String { .. } | ExpressionKind::Boolean(_) => true,
-        ExpressionKind::Nil => true,
-        ExpressionKind::Grouped(inner) => made_of_locals(inner, locals),
-        ExpressionKind::Unary { op: crate::script::syntax::UnaryOp::Length, .. } => false,
-        ExpressionKind::Unary { rhs, .. } => made_of_locals(rhs, locals),
-        ExpressionKind::Binary { lhs, rhs, .. } => made_of_locals(lhs, locals) && made_of_locals(rhs, locals),
-        _ => false,
     }
 }
 
-/// The local variables that are assigned somewhere.
-#[derive(Default)]
-struct Assigned(BTreeSet<u64>);
+/// Looks for what may change a condition: where it reads names off something, everything that may act.
+struct Changed<'c, 'r> {
+    reader: &'c Reader<'r>,
+    asked: &'c Asked,
+    found: bool,
+}
 
-impl<'ast> AstVisitor<'ast> for Assigned {
-    fn visit_node(&mut self, node: AstNode<'ast>) -> bool {
-        if let AstNode::Statement(statement) = node {
-            for target in statement.assigned() {
-                if let ExpressionKind::Local { local, .. } = target.kind() {
-                    self.0.insert(local.id);
-                }
-            }
+impl Changed<'_, '_> {
+    fn called(&self, func: Expression<'_>, args: &[Expression<'_>], self_call: bool) -> bool {
+        if let Some(called) = self.reader.called(func, self_call) {
+            return !called.signature.pure;
         }
-        true
+        let ExpressionKind::IndexName { expr, index, .. } = func.kind() else {
+            return !matches!(func.kind(), ExpressionKind::Global(_));
+        };
+        match self.reader.symbol(expr) {
+            Some(Symbol::Vocabulary) => api::word(&text(index))
+                .is_none_or(|word| word.acts && !matches!(word.group, api::Group::Dice | api::Group::Telling)),
+            Some(Symbol::Library(library)) => library == "table",
+            _ if self_call && matches!(&*text(index), "set" | "add" | "shift") => {
+                args.first().and_then(|field| literal(*field)).is_none_or(|field| self.asked.names.contains(&field))
+            }
+            Some(Symbol::Entity(_)) => false,
+            _ => true,
+        }
+    }
+}
+
+impl<'ast> AstVisitor<'ast> for Changed<'_, '_> {
+    fn visit_node(&mut self, node: AstNode<'ast>) -> bool {
+        self.found |= match node {
+            AstNode::Statement(statement) => statement.assigned().iter().any(|target| match target.kind() {
+                ExpressionKind::Local { local, .. } => self.asked.locals.contains(&local.id),
+                ExpressionKind::IndexName { index, .. } => self.asked.names.contains(&text(index)),
+                _ => !self.asked.names.is_empty(),
+            }),
+            AstNode::Expression(expression) => match expression.kind() {
+                ExpressionKind::Call { func, args, self_call, .. } if !self.asked.names.is_empty() => {
+                    self.called(func, args, self_call)
+                }
+                _ => false,
+            },
+        };
+        !self.found
     }
 }

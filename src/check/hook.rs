@@ -32,13 +32,38 @@ impl<'ast> AstVisitor<'ast> for Writes {
 }
 
 impl Reader<'_> {
-    /// A function `before` or `after` a verb.
+    /// A function `before` or `after` a verb, or around it.
     pub(super) fn hooked(&mut self, phase: &str, verb: &str, function: &Function<'_>) {
+        let takes: &[&str] = if phase == "wrap" { &["e", "proceed", "holder"] } else { &["e", "holder"] };
+        if let Some(more) = function.args.get(takes.len()) {
+            let wrong = format!("a hook `{phase}` a verb is given {} values, and this is one more", takes.len());
+            let cure = format!("write function({}); the values of `{verb}` are in `e`", takes.join(", "));
+            return self.problem(more.location, (wrong, cure));
+        }
+        if phase == "wrap" {
+            return self.goes_on_below(verb, function);
+        }
         self.returned_by_hook(function);
         if phase == "after" {
             self.written_too_late(verb, function);
         }
         self.calls_itself(verb, function);
+    }
+
+    /// What stands around a verb runs the verb, and gives back what that gives, unless its parameter says otherwise: `_proceed`.
+    fn goes_on_below(&mut self, verb: &str, function: &Function<'_>) {
+        let proceed = function.args.get(1);
+        if proceed.is_none_or(|proceed| !text(proceed.name).starts_with('_') && !self.evidence.is_used(proceed.id)) {
+            let wrong = format!("`{verb}` does not run any more: its second value, which runs it, is not used");
+            let at = proceed.map_or(function.location, |proceed| proceed.location);
+            let cure = "write function(e, proceed, holder) and `return proceed(e)`; where it is not to run, call the \
+                        parameter `_proceed`";
+            return self.problem(at, (wrong, cure.into()));
+        }
+        let answers = self.known.names.verb(verb).is_some_and(|verb| verb.answers);
+        if answers && proceed.is_some_and(|proceed| !text(proceed.name).starts_with('_')) {
+            self.gives_nothing(function, &format!("`{verb}` gives something back, and this function"));
+        }
     }
 
     /// A number or a text that a hook returns: the verb takes neither.

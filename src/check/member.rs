@@ -67,8 +67,29 @@ impl Reader<'_> {
                 }
             }
             Some(Symbol::Vocabulary | Symbol::Spec | Symbol::Switch(_) | Symbol::Entities(_)) => {}
+            Some(Symbol::Holder) if self.always && matches!(name, "owner" | "id") => {
+                let wrong = format!("a hook that is always on hangs on nobody, and has no `{name}`");
+                let cure = "take it from what the verb is given, or attach the hook where it begins, without `always`";
+                self.problem(at, (wrong, cure.into()));
+            }
+            None if self.is_no_context_member(of, name) => {
+                let members: Vec<String> =
+                    self.known.names.members_of_context().into_iter().flatten().map(str::to_string).collect();
+                let otherwise = format!("write `ctx.{name} = ...` where the card is asked for, or correct the name");
+                let cure = instead_or(name, members.iter().map(String::as_str), otherwise);
+                self.problem(at, (format!("nothing puts a `{name}` into `ctx`"), cure));
+            }
             Some(Symbol::Entity(None) | Symbol::Holder) | None => self.nothing_has(of, name, at),
         }
+    }
+
+    /// Whether this reads a name off the context of a card that no script puts into one.
+    fn is_no_context_member(&self, of: Expression<'_>, name: &str) -> bool {
+        let context = matches!(of.kind(), ExpressionKind::Local { local, .. } if local.name == "ctx");
+        // Of a ruleset that others extend, nobody knows what they will add.
+        let complete = self.known.stack.file("play").is_some() && !self.elsewhere && !self.path.starts_with("convert/");
+        let members = self.known.names.members_of_context().filter(|_| context && complete && !self.asked);
+        members.is_some_and(|mut members| !members.any(|member| member == name))
     }
 
     /// Nothing in any file of the ruleset has a member of that name, and so it is never there.
@@ -87,6 +108,9 @@ impl Reader<'_> {
         }
         let near = names.meant(name).or_else(|| nearest(name, names.given().filter(|given| !given.contains(' '))));
         let wrong = format!("nothing has a `{name}`");
+        if api::library("table").is_some_and(|names| names.contains(&name)) {
+            return self.problem(at, (wrong, format!("write `table.{name}(list, ...)`")));
+        }
         match near.map(str::to_string) {
             Some(near) => self.problem(at, (wrong, format!("did you mean `{near}`?"))),
             None if self.asked => {}
@@ -160,7 +184,9 @@ impl Reader<'_> {
         let wrong = match self.symbol(expr) {
             Some(Symbol::Vocabulary) if self_call => format!("rb.{name}"),
             Some(Symbol::Spec) if !self_call => format!("t:{name}"),
-            Some(Symbol::Entity(_)) if !self_call && method(&name) => format!("a colon: `:{name}(...)`"),
+            Some(Symbol::Entity(_)) if !self_call && method(&name) => {
+                format!("a colon: `:{name}({})`", if args.is_empty() { "" } else { "..." })
+            }
             None if !self_call && args.is_empty() && self.known.is_derived(&name) && self.is_parameter(expr) => {
                 format!("a colon: `:{name}()`")
             }

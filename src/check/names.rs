@@ -3,13 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::evidence::Fields;
-use super::signature::{Callee, Signature, Surroundings};
+use super::signature::{Callee, Signature, Surroundings, is_vocabulary};
 use super::syntax::{is_text_map, literal, possible_texts, text};
 use super::value_type::ValueType;
 use crate::ruleset::{Data, SourceKind, Stack};
 use crate::script::api;
 use crate::script::syntax::{
-    Arena, AstNode, AstVisitor, Expression, ExpressionKind, Statement, StatementView, TableItem, UnaryOp, parse,
+    Arena, AstNode, AstVisitor, Expression, ExpressionKind, Local, Position, Statement, StatementView, TableItem,
+    UnaryOp, parse,
 };
 use crate::state::Schema;
 
@@ -54,6 +55,13 @@ pub(super) struct Names {
     again: BTreeSet<String>,
     /// The functions that are local variables, by their files and numbers.
     functions: BTreeMap<(String, u64), Signature>,
+    /// What the calls of a verb hand over in each place, where it is read off something by name.
+    handed: BTreeMap<(String, usize), BTreeSet<String>>,
+    /// Keys of tables that are not handed to a word of the vocabulary: what tables of the ruleset's own can have.
+    own_keys: BTreeSet<String>,
+    /// Whether the scripts make a table called `ctx`, and whether one is filled by computed names or comes from elsewhere.
+    makes_context: bool,
+    open_context: bool,
     fields: Fields,
 }
 
@@ -169,7 +177,7 @@ impl Names {
         let modules = modules_of(root.as_slice());
         let fields = std::mem::take(&mut self.fields);
         let around = Surroundings { fields: &fields, modules: &modules };
-        let mut gatherer = Gatherer { names: self, file: full, kinds, spec, around };
+        let mut gatherer = Gatherer { names: self, handed: BTreeSet::new(), file: full, kinds, spec, around };
         root.visit(&mut gatherer);
         if let Some(module) = module_of(root.as_slice(), around) {
             self.modules.insert(full.to_string(), module);
@@ -224,6 +232,18 @@ impl Names {
     pub fn is_entity_member(&self, name: &str) -> bool {
         let field = self.fields.types.get(name).is_none_or(|ty| *ty == Some(ValueType::Entity));
         field && self.entity_members.contains(name) && !self.constants.contains_key(name)
+    }
+
+    /// Whether scripts hand a verb entities in a place, as far as can be seen.
+    pub fn is_handed_entities(&self, verb: &str, at: usize) -> bool {
+        let handed = self.handed.get(&(verb.to_string(), at));
+        handed.is_some_and(|names| names.iter().any(|name| self.is_entity_member(name)))
+    }
+
+    /// What the table `ctx` of a card can have; `None` if the scripts do not make it, or fill it with computed names.
+    pub fn members_of_context(&self) -> Option<impl Iterator<Item = &str>> {
+        let members = || self.own_keys.iter().chain(&self.assigned).map(String::as_str);
+        (self.makes_context && !self.open_context).then(members)
     }
 
     fn note_constant(&mut self, name: &str, value: Expression<'_>) {
@@ -356,6 +376,8 @@ impl Module {
 
 struct Gatherer<'n> {
     names: &'n mut Names,
+    /// Tables that are handed to a word of the vocabulary.
+    handed: BTreeSet<Position>,
     /// With the ruleset's id before it.
     file: &'n str,
     kinds: bool,
@@ -375,7 +397,7 @@ impl<'ast> AstVisitor<'ast> for Gatherer<'_> {
             AstNode::Statement(statement) => self.statement(statement),
             AstNode::Expression(expression) => {
                 if let ExpressionKind::Table { items } = expression.kind() {
-                    self.table(items);
+                    self.table(items, self.handed.contains(&expression.location().begin));
                     return false;
                 }
                 self.expression(expression);
@@ -387,7 +409,7 @@ impl<'ast> AstVisitor<'ast> for Gatherer<'_> {
 
 impl<'ast> Gatherer<'_> {
     /// Keys of tables are names that are given, and no texts.
-    fn table(&mut self, items: &'ast [TableItem<'ast>]) {
+    fn table(&mut self, items: &'ast [TableItem<'ast>], handed: bool) {
         for item in items {
             match item {
                 TableItem::List { value } => value.visit(self),
@@ -397,6 +419,9 @@ impl<'ast> Gatherer<'_> {
                 }
                 TableItem::Record { key, value } => {
                     if let Some(name) = literal(*key) {
+                        if !handed && !self.kinds && !self.spec {
+                            self.names.own_keys.insert(name.clone());
+                        }
                         self.record(name, *value);
                     }
                     value.visit(self);
@@ -433,6 +458,12 @@ impl Gatherer<'_> {
     fn statement(&mut self, statement: Statement<'_>) {
         for (id, signature) in functions_in(statement, self.around) {
             self.names.functions.insert((self.file.to_string(), id), signature);
+        }
+        if let (StatementView::Local(local), false) = (statement.view(), self.spec) {
+            self.names.makes_context |= local.bindings.iter().any(|binding| binding.name == "ctx");
+        }
+        if !self.spec {
+            self.names.open_context |= opens_context(statement);
         }
         let targets: &[Expression<'_>] = match statement.view() {
             StatementView::Assign(assign) => assign.vars,
@@ -471,6 +502,17 @@ impl Gatherer<'_> {
                     self.names.listed.extend(member(*list));
                 }
                 let ExpressionKind::IndexName { expr, index, .. } = func.kind() else { return };
+                // Contexts go to these two; whatever else is handed to a word is a question, an entity or a declaration.
+                if is_vocabulary(expr) && index != "options" && index != "fact" {
+                    self.handed.extend(args.iter().map(|arg| arg.location().begin));
+                }
+                if member(expr).as_deref() == Some("act") && !self.spec {
+                    for (at, arg) in args.iter().enumerate() {
+                        if let Some(name) = member(*arg) {
+                            self.names.handed.entry((text(index), at)).or_default().insert(name);
+                        }
+                    }
+                }
                 self.names.parted.extend(member(expr));
                 if self_call && api::ENTITY_METHODS.contains(&&*text(index)) {
                     self.names.entity_members.extend(member(expr));
@@ -499,6 +541,32 @@ impl Gatherer<'_> {
             ExpressionKind::Unary { op: UnaryOp::Length, rhs } => self.names.listed.extend(member(rhs)),
             _ => {}
         }
+    }
+}
+
+/// Whether a table called `ctx` is given a computed name, or comes from a library or the vocabulary.
+fn opens_context(statement: Statement<'_>) -> bool {
+    let is_context = |local: &Local<'_>| local.name == "ctx";
+    let foreign = |value: Expression<'_>| match value.kind() {
+        ExpressionKind::Call { func, .. } => match func.kind() {
+            ExpressionKind::IndexName { expr, .. } => {
+                is_vocabulary(expr) || matches!(expr.kind(), ExpressionKind::Global(_))
+            }
+            _ => false,
+        },
+        _ => false,
+    };
+    match statement.view() {
+        StatementView::Assign(assign) => assign.vars.iter().any(|target| match target.kind() {
+            ExpressionKind::IndexExpr { expr, .. } => {
+                matches!(expr.kind(), ExpressionKind::Local { local, .. } if is_context(local))
+            }
+            _ => false,
+        }),
+        StatementView::Local(local) => {
+            local.bindings.iter().zip(local.values).any(|(binding, value)| is_context(binding) && foreign(*value))
+        }
+        _ => false,
     }
 }
 

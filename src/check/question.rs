@@ -120,13 +120,17 @@ impl Reader<'_> {
         }
     }
 
-    /// A topic that stands in no other place, one slip away from another topic.
+    /// A topic that stands in no other place, one slip away from another topic. An added letter does not count: a new question
+    /// may well be called `whom` beside `who`.
     fn misspelt_topic(&mut self, place: Expression<'_>) {
         let names = &self.known.names;
         let Some(topic) = literal(place).filter(|topic| names.times(topic) <= 1 && !names.is_key(topic)) else {
             return;
         };
-        let near = names.topics().iter().find(|other| names.times(other) > 0 && is_slip(&topic, other));
+        let near = names
+            .topics()
+            .iter()
+            .find(|other| names.times(other) > 0 && is_slip(&topic, other) && other.len() >= topic.len());
         if let Some(near) = near.filter(|_| names.said(&topic) == 0) {
             let wrong = format!("the topic `{topic}` stands nowhere else");
             self.problem(place.location(), (wrong, format!("did you mean `{near}`?")));

@@ -44,6 +44,8 @@ pub(super) struct Reader<'r> {
     pub choices: BTreeMap<u64, Vec<String>>,
     /// Local variables that are assigned after they were declared.
     pub changing: BTreeSet<u64>,
+    /// Those of them that may hold another sort of value then.
+    pub reassigned: BTreeSet<u64>,
     /// Local variables whose fields are written somewhere.
     pub entities: BTreeSet<u64>,
     /// Names of all local variables, for what was meant by one that is not there.
@@ -60,6 +62,8 @@ pub(super) struct Reader<'r> {
     pub text_maps: BTreeSet<u64>,
     /// Local tables whose places are numbers, and that nothing else fills.
     pub lists: BTreeSet<u64>,
+    /// Local variables that are never nothing.
+    pub always_there: BTreeSet<u64>,
     /// Local variables that are nothing and stay so.
     pub nothing: BTreeSet<u64>,
     /// Local variables that hold what a function returns which returns nothing.
@@ -100,6 +104,7 @@ impl<'r> Reader<'r> {
             constants: BTreeMap::new(),
             choices: BTreeMap::new(),
             changing: BTreeSet::new(),
+            reassigned: BTreeSet::new(),
             entities: BTreeSet::new(),
             locals: BTreeSet::new(),
             told: BTreeSet::new(),
@@ -108,6 +113,7 @@ impl<'r> Reader<'r> {
             keyed_by_entities: BTreeSet::new(),
             text_maps: BTreeSet::new(),
             lists: BTreeSet::new(),
+            always_there: BTreeSet::new(),
             nothing: BTreeSet::new(),
             silent: BTreeMap::new(),
             caught: BTreeSet::new(),
@@ -128,7 +134,7 @@ impl<'r> Reader<'r> {
                 let mut locals = Locals::default();
                 root.visit(&mut locals);
                 self.entities = locals.certain_entities();
-                (self.changing, self.locals) = (locals.changing, locals.names);
+                (self.changing, self.reassigned, self.locals) = (locals.changing, locals.reassigned, locals.names);
                 self.evidence = Evidence::of(root, known_fields);
                 (self.caught, self.filled) = (locals.caught, locals.filled);
                 if self.is_spec() {

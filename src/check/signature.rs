@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::evidence::{Evidence, Fields};
 use super::flow::{falls_through, promised_type};
 use super::syntax::{local_id, returned, text};
-use super::value_type::{ValueType, params_of};
+use super::value_type::{ValueType, params_of, result_of};
 use crate::script::api;
 use crate::script::syntax::{
     AstNode, AstVisitor, BinaryOp, Expression, ExpressionKind, Function, Local, Location, Statement, StatementView,
@@ -83,7 +83,7 @@ impl Surroundings<'_> {
     }
 }
 
-fn is_vocabulary(expression: Expression<'_>) -> bool {
+pub(super) fn is_vocabulary(expression: Expression<'_>) -> bool {
     matches!(expression.kind(), ExpressionKind::Local { local, .. } if local.name == "rb")
 }
 
@@ -175,6 +175,13 @@ fn given_by(
             [] => Some(None),
             items if items.iter().all(|item| matches!(item, TableItem::List { .. })) => Some(Some(ValueType::List)),
             items if items.iter().all(|item| matches!(item, TableItem::Record { .. })) => Some(Some(ValueType::Record)),
+            _ => None,
+        },
+        ExpressionKind::Call { func, .. } => match func.kind() {
+            ExpressionKind::IndexName { expr, index, .. } if is_vocabulary(expr) => {
+                let lists = index == "each" || result_of(api::word(&text(index))?.ty) == Some(ValueType::List);
+                lists.then_some(Some(ValueType::List))
+            }
             _ => None,
         },
         ExpressionKind::Local { local, .. } if tables.contains(&local.id) => {

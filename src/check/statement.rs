@@ -38,9 +38,10 @@ impl Reader<'_> {
             }
             StatementView::NumericFor(numeric) => {
                 self.value_types.insert(numeric.name.id, ValueType::Number);
-                self.expression(numeric.start);
-                self.expression(numeric.limit);
-                numeric.step.into_iter().for_each(|step| self.expression(step));
+                for counted in [numeric.start, numeric.limit].into_iter().chain(numeric.step) {
+                    self.base(counted);
+                    self.counted_with(counted);
+                }
                 self.block(numeric.body);
             }
             StatementView::GenericFor(generic) => {
@@ -111,6 +112,12 @@ impl Reader<'_> {
             if let Some(silent) = self.silent_call(*value) {
                 self.silent.insert(id, silent);
             }
+            if !self.reassigned.contains(&id)
+                && !matches!(value.kind(), ExpressionKind::FunctionLiteral(_))
+                && let Some(sort) = self.value_type(*value)
+            {
+                self.value_types.insert(id, sort);
+            }
             if self.changing.contains(&id) {
                 continue;
             }
@@ -130,10 +137,11 @@ impl Reader<'_> {
             if matches!(value.kind(), ExpressionKind::Nil) {
                 self.nothing.insert(id);
             }
+            if self.is_always_there(*value) {
+                self.always_there.insert(id);
+            }
             if matches!(value.kind(), ExpressionKind::FunctionLiteral(_)) {
                 self.local_function(id);
-            } else if let Some(sort) = self.value_type(*value) {
-                self.value_types.insert(id, sort);
             }
         }
     }
@@ -223,6 +231,17 @@ impl Reader<'_> {
         }
     }
 
+    /// The first or the last number of a loop, or its step.
+    fn counted_with(&mut self, value: Expression<'_>) {
+        let list = !self.is_spec()
+            && matches!(value.kind(), ExpressionKind::IndexName { index, .. } if self.known.names.is_list(&text(index)));
+        let sort = if list { Some(ValueType::List) } else { self.value_type(value) };
+        if let Some(sort) = sort.filter(|sort| *sort != ValueType::Number) {
+            let wrong = format!("a loop counts with numbers, and this is {}", sort.words());
+            self.problem(value.location(), (wrong, "count a list with `#`, or name a number".into()));
+        }
+    }
+
     fn loops_over(&mut self, value: Expression<'_>, names: &[&Local<'_>]) {
         let mut table = value;
         if let ExpressionKind::Call { func, args, .. } = value.kind()
@@ -251,6 +270,14 @@ impl Reader<'_> {
             self.symbols.insert(name.id, Symbol::Entity(kind));
         } else if let Some(name) = names.get(1) {
             self.by_its_uses(name);
+        }
+        if let [place] = names
+            && self.value_type(table) == Some(ValueType::List)
+            && self.evidence.is_no_place(place.id)
+        {
+            let name = text(place.name);
+            let wrong = format!("`{name}` is the place in the list, and not what stands there");
+            self.problem(place.location, (wrong, format!("write `for _, {name} in`")));
         }
         let places = matches!(value.kind(), ExpressionKind::Call { func, .. }
             if matches!(func.kind(), ExpressionKind::Global(name) if name == "ipairs"));

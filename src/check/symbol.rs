@@ -1,5 +1,6 @@
 use super::script::Reader;
 use super::syntax::{literal, text};
+use super::value_type::ValueType;
 use crate::script::api;
 use crate::script::syntax::{Expression, ExpressionKind};
 use crate::state::Type;
@@ -32,7 +33,8 @@ impl Reader<'_> {
             ExpressionKind::TypeAssertion { expr, .. } => self.symbol(expr),
             ExpressionKind::Local { local, .. } => {
                 let id = local.id;
-                self.symbols.get(&id).cloned().or_else(|| self.entities.contains(&id).then_some(Symbol::Entity(None)))
+                let entity = || self.entities.contains(&id) || self.value_types.get(&id) == Some(&ValueType::Entity);
+                self.symbols.get(&id).cloned().or_else(|| entity().then_some(Symbol::Entity(None)))
             }
             ExpressionKind::Global(name) => {
                 let name = text(name);
@@ -41,7 +43,11 @@ impl Reader<'_> {
             }
             ExpressionKind::IndexName { expr, index, .. } => {
                 let name = text(index);
-                match self.symbol(expr)? {
+                let Some(symbol) = self.symbol(expr) else {
+                    let entity = !self.is_spec() && !self.elsewhere && self.known.names.is_entity_member(&name);
+                    return entity.then_some(Symbol::Entity(None));
+                };
+                match symbol {
                     Symbol::Vocabulary => api::word(&name).map(|word| Symbol::Word(word.name)),
                     Symbol::Word("switches") => Some(Symbol::Switch(name)),
                     Symbol::Entity(Some(kind)) => {
@@ -50,6 +56,7 @@ impl Reader<'_> {
                     }
                     Symbol::Entity(None) => self.known.always_refers(&name).then_some(Symbol::Entity(None)),
                     Symbol::Holder if name == "owner" => Some(Symbol::Entity(None)),
+                    Symbol::Event(verb) if self.is_entity_given(&verb, &name) => Some(Symbol::Entity(None)),
                     _ => None,
                 }
             }
@@ -82,6 +89,19 @@ impl Reader<'_> {
                 }
             }
             _ => None,
+        }
+    }
+}
+
+impl Reader<'_> {
+    /// Whether a verb is given an entity under a name: its function uses it as one, or those that call it hand one over.
+    fn is_entity_given(&self, verb: &str, name: &str) -> bool {
+        let params = self.known.rules.and_then(|rules| rules.verb_params(verb)).unwrap_or_default();
+        let Some(at) = params.iter().position(|param| *param == name) else { return false };
+        let declared = self.known.names.verb(verb).filter(|declared| declared.params.len() == params.len());
+        match declared.and_then(|declared| declared.uses.get(at).copied().flatten()) {
+            Some(used) => used == ValueType::Entity,
+            None => self.known.names.is_handed_entities(verb, at),
         }
     }
 }

@@ -147,6 +147,8 @@ fn leaves_loop_by(statement: Statement<'_>) -> bool {
 pub(super) struct Locals {
     pub names: BTreeSet<String>,
     pub changing: BTreeSet<u64>,
+    /// Those that may hold another sort of value then: what numbers are added to stays a number.
+    pub reassigned: BTreeSet<u64>,
     /// Those that a function assigns that stands further in than they do.
     pub caught: BTreeSet<u64>,
     /// Tables into which something is put by an index.
@@ -175,12 +177,15 @@ fn chooses(value: Expression<'_>) -> bool {
 
 impl<'ast> AstVisitor<'ast> for Locals {
     fn visit_node(&mut self, node: AstNode<'ast>) -> bool {
-        let mut assigned = |target: Expression<'_>| {
+        let mut assigned = |target: Expression<'_>, adds: bool| {
             let table = match target.kind() {
                 ExpressionKind::IndexExpr { expr, .. } => expr,
                 ExpressionKind::Local { local, upvalue } => {
                     let id = local.id;
                     self.changing.insert(id);
+                    if !adds {
+                        self.reassigned.insert(id);
+                    }
                     if upvalue {
                         self.caught.insert(id);
                     }
@@ -194,9 +199,9 @@ impl<'ast> AstVisitor<'ast> for Locals {
         };
         match node {
             AstNode::Statement(statement) => match statement.view() {
-                StatementView::Assign(assign) => assign.vars.iter().for_each(|var| assigned(*var)),
-                StatementView::CompoundAssign(assign) => assigned(assign.var),
-                StatementView::FunctionDeclaration(declaration) => assigned(declaration.name),
+                StatementView::Assign(assign) => assign.vars.iter().for_each(|var| assigned(*var, false)),
+                StatementView::CompoundAssign(assign) => assigned(assign.var, assign.op != BinaryOp::Concat),
+                StatementView::FunctionDeclaration(declaration) => assigned(declaration.name, false),
                 StatementView::Local(local) => {
                     self.names.extend(local.bindings.iter().map(|binding| text(binding.name)));
                     let chosen = local.bindings.iter().zip(local.values).filter(|(_, value)| chooses(**value));

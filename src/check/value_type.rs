@@ -106,7 +106,7 @@ pub(super) fn params_of(ty: &str) -> Option<(Vec<Param<'_>>, bool)> {
 }
 
 /// The sort of value that a type's function gives, where it always gives one.
-fn result_of(ty: &str) -> Option<ValueType> {
+pub(super) fn result_of(ty: &str) -> Option<ValueType> {
     let inside = ty.strip_prefix('(')?;
     let rest = inside[closing(inside)? + 1..].trim().strip_prefix("->")?.trim();
     Some(match rest {
@@ -194,7 +194,15 @@ impl Reader<'_> {
             }
             ExpressionKind::IndexName { expr, index, .. } => {
                 let name = text(index);
-                let Some(symbol) = self.symbol(expr) else { return self.type_of_field(expr, &name) };
+                let Some(symbol) = self.symbol(expr) else {
+                    // Whatever it is read off, it can only be a field.
+                    return self
+                        .known
+                        .names
+                        .type_everywhere(&name)
+                        .filter(|_| !self.is_spec() && !self.elsewhere)
+                        .or_else(|| self.type_of_symbol(expression));
+                };
                 match symbol {
                     Symbol::Module(path) => {
                         let member = self.known.names.module(&path)?.members.get(&name)?;
@@ -216,12 +224,6 @@ impl Reader<'_> {
                             _ => ValueType::Text,
                         })
                     }
-                    Symbol::Event(verb) => {
-                        let params = self.known.rules?.verb_params(&verb)?;
-                        let at = params.iter().position(|param| *param == name)?;
-                        let verb = self.known.names.verb(&verb).filter(|verb| verb.params.len() == params.len())?;
-                        verb.uses.get(at).copied().flatten().filter(|sort| *sort == ValueType::Entity)
-                    }
                     Symbol::Holder if name == "id" => Some(ValueType::Number),
                     Symbol::Holder if name == "hook" => Some(ValueType::Text),
                     _ => self.type_of_symbol(expression),
@@ -229,21 +231,6 @@ impl Reader<'_> {
             }
             ExpressionKind::Call { func, self_call, .. } => self.type_of_call(func, self_call, expression),
             _ => None,
-        }
-    }
-
-    /// The type of a field of a variable that is an entity by its uses, if all kinds agree on it.
-    fn type_of_field(&self, of: Expression<'_>, name: &str) -> Option<ValueType> {
-        let entity = matches!(of.kind(), ExpressionKind::Local { local, .. }
-            if self.value_types.get(&local.id) == Some(&ValueType::Entity));
-        match entity {
-            true => self.known.names.fields().type_of(name),
-            false if self.is_spec() || self.elsewhere => None,
-            // Whatever it is read off, it can only be a field.
-            false => {
-                let names = &self.known.names;
-                names.type_everywhere(name).or_else(|| names.is_entity_member(name).then_some(ValueType::Entity))
-            }
         }
     }
 
@@ -374,6 +361,11 @@ impl Reader<'_> {
                 return self.problem(one.location(), (wrong, "name whom it is attached to: `.owner`".into()));
             }
         }
+        for (field, nil) in [(lhs, rhs), (rhs, lhs)] {
+            if matches!(nil.kind(), ExpressionKind::Nil) && self.never_nil(field) {
+                return;
+            }
+        }
         let (Some(one), Some(other)) = (self.value_type(lhs), self.value_type(rhs)) else { return };
         let plain = |sort| matches!(sort, ValueType::Number | ValueType::Text | ValueType::Truth);
         if one == other || !plain(one) && !plain(other) || one == ValueType::Function || other == ValueType::Function {
@@ -391,14 +383,52 @@ impl Reader<'_> {
         self.problem(rhs.location(), (wrong, cure.to_string()));
     }
 
-    /// A name is read off a value that has none.
-    pub(super) fn has_no_names(&mut self, of: Expression<'_>, name: &str, at: Location) {
-        let ExpressionKind::Local { local, .. } = of.kind() else { return };
-        let sort = self.value_types.get(&local.id).copied();
-        if let Some(sort @ (ValueType::Number | ValueType::Truth | ValueType::Text)) = sort {
-            let wrong = format!("`{}` is {}, and has no `{name}`", text(local.name), sort.words());
-            self.problem(at, (wrong, format!("write `{}` alone, or name what holds `{name}`", text(local.name))));
+    /// A field that always has a value is compared with nil.
+    fn never_nil(&mut self, field: Expression<'_>) -> bool {
+        let ExpressionKind::IndexName { expr, index, .. } = field.kind() else { return false };
+        if !matches!(self.symbol(expr), Some(Symbol::Entity(_))) || self.is_spec() {
+            return false;
         }
+        let cure = match self.value_type(field) {
+            Some(ValueType::Number) => "compare it with a number: `== 0`",
+            Some(ValueType::Text) => "an empty text is `\"\"`",
+            Some(ValueType::Truth) => "write the field alone, or `not` before it",
+            Some(ValueType::List) => "count it: `#` before it",
+            _ => return false,
+        };
+        let wrong = format!("the field `{}` always has a value and is never nil", text(index));
+        self.problem(field.location(), (wrong, cure.into()));
+        true
+    }
+
+    /// A name is read off a value that has none. Texts have their methods, behind a colon.
+    pub(super) fn has_no_names(&mut self, of: Expression<'_>, name: &str, at: Location, colon: bool) {
+        // A name that is read off something unknown is a field by its name alone.
+        let certain = match of.kind() {
+            ExpressionKind::IndexName { expr, .. } => self.symbol(expr).is_some(),
+            _ => true,
+        };
+        let Some(sort) = self.value_type(of).filter(|_| certain && !self.is_spec()) else { return };
+        let method = sort == ValueType::Text && api::library("string").is_some_and(|names| names.contains(&name));
+        if method && colon {
+            return;
+        }
+        let called = match of.kind() {
+            ExpressionKind::Local { local, .. } => format!("`{}`", text(local.name)),
+            ExpressionKind::IndexName { index, .. } => format!("`{}`", text(index)),
+            _ => "this".to_string(),
+        };
+        let cure = match sort {
+            ValueType::Text if method => format!("write a colon: `:{name}(...)`"),
+            ValueType::Text if is_count(name) => "`#` before it counts its letters".into(),
+            ValueType::List if is_count(name) => "`#` before it counts a list".into(),
+            ValueType::List => "name one of it, such as list[1], or loop over it".into(),
+            ValueType::Number | ValueType::Truth | ValueType::Text => {
+                format!("write {called} alone, or name what holds `{name}`")
+            }
+            _ => return,
+        };
+        self.problem(at, (format!("{called} is {}, and has no `{name}`", sort.words()), cure));
     }
 
     /// A function that is compared itself, instead of its result.
@@ -443,7 +473,27 @@ impl Reader<'_> {
         self.problem(of.location(), (wrong, "name what is meant in it, or leave the sign out".into()));
     }
 
-    /// A function as a condition, which is always true.
+    /// Whether a value is always there, whatever it is.
+    pub(super) fn is_always_there(&self, expression: Expression<'_>) -> bool {
+        match expression.kind() {
+            ExpressionKind::Grouped(inner) => self.is_always_there(inner),
+            ExpressionKind::Local { local, .. } => self.always_there.contains(&local.id),
+            ExpressionKind::Unary { .. } | ExpressionKind::Table { .. } | ExpressionKind::InterpString { .. } => true,
+            ExpressionKind::Binary { op, .. } => reckons(op) || op == BinaryOp::Concat,
+            ExpressionKind::Call { func, self_call, .. } => match func.kind() {
+                ExpressionKind::Global(name) => name == "tostring",
+                ExpressionKind::IndexName { expr, .. }
+                    if matches!(self.symbol(expr), Some(Symbol::Vocabulary | Symbol::Library(_))) =>
+                {
+                    true
+                }
+                _ => self.called(func, self_call).is_some_and(|called| called.signature.answers),
+            },
+            _ => false,
+        }
+    }
+
+    /// A condition that is always true: a function, or a value that is always there.
     pub(super) fn condition(&mut self, condition: Expression<'_>) {
         match condition.kind() {
             ExpressionKind::Grouped(inner) => self.condition(inner),
@@ -487,6 +537,17 @@ impl Reader<'_> {
                 let wrong = format!("the field `{}` always has a value, so this condition is always true", text(index));
                 self.problem(condition.location(), (wrong, cure.into()));
             }
+            _ if self.is_always_there(condition) => {
+                let Some(sort) = self.value_type(condition) else { return };
+                let cure = match sort {
+                    ValueType::Number => "compare it, such as `> 0`",
+                    ValueType::Text => "compare it with a text",
+                    ValueType::Truth | ValueType::Function | ValueType::Entity => return,
+                    _ => "count a list: `#` before it, and `> 0` behind it",
+                };
+                let wrong = format!("this condition is {}, and so is always true", sort.words());
+                self.problem(condition.location(), (wrong, cure.into()));
+            }
             _ => {}
         }
     }
@@ -498,6 +559,11 @@ fn is_default(expression: Expression<'_>) -> bool {
         expression.kind(),
         ExpressionKind::Number { .. } | ExpressionKind::String { .. } | ExpressionKind::Table { .. }
     )
+}
+
+/// What other languages call the length of a list or a text.
+fn is_count(name: &str) -> bool {
+    matches!(name, "length" | "len" | "size" | "count" | "n")
 }
 
 /// A text that reads as a number.

@@ -2,7 +2,7 @@
 ///
 /// A candidate is near if it has at most one slip for each three letters of the word, at least one and at most four. A slip is
 /// a letter too many, too few or wrong, or two swapped; case does not count. A candidate that begins with the word is near,
-/// too, if the word has three letters or more. Of equally near ones the first in the alphabet wins. Words over 64 letters are
+/// too, if the word has three letters or more. Of equally near ones, those that begin with the word go first, and then the first in the alphabet. Words over 64 letters are
 /// like nothing.
 pub fn nearest<'c, I>(word: &str, candidates: I) -> Option<&'c str>
 where
@@ -22,10 +22,10 @@ where
             let lower = candidate.to_lowercase();
             let distance = strsim::damerau_levenshtein(&word, &lower);
             let begins = letters >= 3 && lower.starts_with(&word);
-            (distance <= slips || begins).then_some((distance, candidate))
+            (distance <= slips || begins).then_some((distance, !begins, candidate))
         })
         .min()
-        .map(|(_, candidate)| candidate)
+        .map(|(.., candidate)| candidate)
 }
 
 /// What to write instead of a word that is not known: the nearest candidate, as `` did you mean `evening`? ``, or else the first
@@ -73,6 +73,7 @@ mod tests {
     #[test]
     fn a_beginning_finds_the_whole_word() {
         assert_eq!(nearest("risk", ["riskbreaker-0.0.3", "riskbreaker-0.0.1"]), Some("riskbreaker-0.0.1"));
+        assert_eq!(nearest("switch", ["sketch", "switches"]), Some("switches"));
     }
 
     #[test]

@@ -47,17 +47,21 @@ pub(super) fn span_of(line: &str, message: &str) -> Option<Span> {
     let signs = SIGNS.iter().filter(|(name, _)| about_operands && message.contains(name)).map(|(_, sign)| *sign);
     let places = signs.flat_map(|sign| operators(code, sign).map(move |at| (at, at + sign.len())));
     let (at, end) = only(places)?;
+    let end = end + usize::from(message.contains("compare") && code[end..].starts_with('='));
     let (left, right) = (operand_before(code, at), operand_after(code, end));
     // `attempt to concatenate string with nil`, `attempt to perform arithmetic (add) on nil and number`.
     let kinds = message.rsplit(" on ").next().unwrap_or(message).rsplit(" with ").next().unwrap_or(message);
     let kinds = message.split_once("concatenate ").map_or(kinds, |(_, kinds)| kinds);
     let kinds = kinds.split([' ', '<', '>', '=']).filter(|kind| !kind.is_empty() && !matches!(*kind, "and" | "with"));
-    let kinds: Vec<&str> = kinds.collect();
+    let mut kinds: Vec<&str> = kinds.collect();
+    // The engine compares `a > b` as `b < a`.
+    if message.contains("compare") && code[at..].starts_with('>') {
+        kinds.reverse();
+    }
     match (kinds.first(), kinds.last()) {
         (Some(&"nil"), Some(&"nil")) => Some(span(code, left, right, false)),
         (_, Some(&"nil")) => Some(span(code, end, right, true)),
         (Some(&"nil"), _) => Some(span(code, left, at, true)),
-        _ if message.contains("nil <") => Some(span(code, left, at, true)),
         _ => Some(span(code, left, right, false)),
     }
 }
@@ -183,6 +187,10 @@ mod tests {
             ("local n = 1 + self:wits(2)", "attempt to perform arithmetic (add) on number and nil", "self:wits(2)"),
             ("return ctx.target.name", "attempt to index nil with 'name'", "ctx.target"),
             ("if harm < limit then", "attempt to compare nil < number", "harm"),
+            ("if harm > 1 then", "attempt to compare number < nil", "harm"),
+            ("if ctx.harm >= 12 then", "attempt to compare number <= nil", "ctx.harm"),
+            ("if 12 >= ctx.harm then", "attempt to compare nil <= number", "ctx.harm"),
+            ("if ctx.harm <= 12 then", "attempt to compare nil <= number", "ctx.harm"),
             ("rb.say(\"a\" .. ctx.word)", "attempt to concatenate string with nil", "ctx.word"),
             ("ctx.actor:set(\"harmm\", 2)", "a character has no field `harmm`", "harmm"),
             ("\tstrike(ctx)", "attempt to call a nil value", "strike"),
