@@ -6,7 +6,7 @@
 //! | told | a simulation and its games told one by one | the same of each game, and the events of `replay` and of the log |
 //! | table | told, headless, told with a person at a seat that is never asked, the replay of its tape | state, log, tape, questions, outcome or fault |
 //! | decisions | people who answer anything: told, saved and loaded at each decision, taken back, done again | the same |
-//! | hands | people who answer anything, edits, free acts, actions that are left out, scripts written anew, house rules that come and go: told, saved and loaded after each deed, taken back, done again | the same |
+//! | hands | people who answer anything, edits, free acts, actions that are left out, scripts written anew, house rules and another ruleset that come and go: told, saved and loaded after each deed, taken back, done again | the same |
 //! | odds | every card of the first turn: enumerated, and counted by writing all faces one after the other; what a seat is told for whom hidden things are dealt anew, and the same cards with the deal written into them | the exact chance of each value of each field, and of each outcome |
 //!
 //! Of a table, what each seat may see is compared, too.
