@@ -905,6 +905,20 @@ fn a_scene_of_the_roster_and_the_cast_says_how_likely_it_is_won_and_begins() {
 }
 
 #[test]
+fn a_character_that_takes_the_place_of_another_can_use_its_skills() {
+    let folder = folder("another");
+    let args = ["play", "evening", "--rules", "riskbreaker-0.0.3", "--seed", "5"];
+    let told = said_to(
+        &folder,
+        "shipped",
+        &args,
+        "roster keep Fighter\nroster use Fighter for Thief\nok\nauto 8\nauto 8\nlog all\n",
+    );
+    assert!(told.contains("Fighter is kept") && told.contains("skills Knife, Move"), "{told}");
+    assert!(told.contains("Thief rolls") && !told.contains("error:"), "{told}");
+}
+
+#[test]
 fn a_reopened_campaign_shows_all_of_it_and_takes_back_whole_lines() {
     let folder = folder("whole");
     let play = |lines: &str| said_to(&folder, "tests", &["play", "evening", "--rules", "tug", "--seed", "5"], lines);

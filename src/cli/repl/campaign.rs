@@ -222,9 +222,14 @@ impl Repl {
     fn use_character(&mut self, rest: &str) -> Done {
         let (name, whom) = rest.split_once(" for ").unwrap_or((rest, rest));
         let (name, mut character) = self.character_named(name)?;
-        if let (true, Some(sheet)) = (character.fields.is_empty(), &character.sheet) {
-            let switches = self.session.switches().clone();
-            character.fields = self.session.ruleset().build_sheet(sheet, switches).map_err(fault)?.fields;
+        if let Some(sheet) = &character.sheet {
+            // What a sheet comes to has fields that nobody is shown; what was kept stands over it.
+            match self.session.ruleset().build_sheet(sheet, self.session.switches().clone()) {
+                Ok(built) => character.fields = built.fields.into_iter().chain(character.fields).collect(),
+                Err(wrong) if character.fields.is_empty() => return Err(fault(wrong)),
+                // Other rules may take its fields all the same.
+                Err(_) => {}
+            }
         }
         let view = self.session.view();
         let (entity, _) = names::entity(&view, if whom == rest { &name } else { whom.trim() })?;
