@@ -51,7 +51,8 @@ pub(super) fn span_of(line: &str, message: &str) -> Option<Span> {
     let (left, right) = (operand_before(code, at), operand_after(code, end));
     // `attempt to concatenate string with nil`, `attempt to perform arithmetic (add) on nil and number`.
     let kinds = message.rsplit(" on ").next().unwrap_or(message).rsplit(" with ").next().unwrap_or(message);
-    let kinds = message.split_once("concatenate ").map_or(kinds, |(_, kinds)| kinds);
+    let behind = ["concatenate ", "compare "].iter().find_map(|word| message.split_once(word));
+    let kinds = behind.map_or(kinds, |(_, kinds)| kinds);
     let kinds = kinds.split([' ', '<', '>', '=']).filter(|kind| !kind.is_empty() && !matches!(*kind, "and" | "with"));
     let mut kinds: Vec<&str> = kinds.collect();
     // The engine compares `a > b` as `b < a`.
