@@ -64,6 +64,31 @@ fn what_is_chosen_may_be_a_word_or_an_entity() {
 }
 
 #[test]
+fn a_method_may_be_called_with_a_dot_and_its_entity() {
+    let rests = "ctx.actor:add(\"rests\", 1)";
+    let loop_over = |call: &str| format!("for _, one in rb.each(\"puller\") do {call} end");
+    assert_eq!(planted("maneuvers/rest.luau", rests, &loop_over("one.add(one, \"rests\", 1)")), [""; 0]);
+    alone(
+        "maneuvers/rest.luau",
+        rests,
+        &loop_over("one.add(\"rests\", 1)"),
+        "a dot stands where a colon belongs (write a colon: `:add(...)`)",
+    );
+}
+
+/// With no attaching at all it is told; under another name it may be attached all the same.
+#[test]
+fn a_hook_that_is_attached_under_another_name() {
+    let attached = "rb.attach(\"overwatch\",";
+    let in_rbf =
+        |to: &str| planted::planted(files::of(&["rbf"]), "rbf", "rbf/maneuvers/overwatch.luau", attached, to).found;
+    let none: Vec<String> = in_rbf("rb.whisper(\"gm\", \"{} {}\",").iter().map(ToString::to_string).collect();
+    assert!(none.len() == 1 && none[0].contains("nothing attaches the hook `overwatch`"), "{none:?}");
+    let renamed = in_rbf("local put = rb.attach\n\t\tput(\"overwatch\",");
+    assert!(renamed.is_empty(), "{renamed:?}");
+}
+
+#[test]
 fn names_that_nothing_has() {
     alone(
         "maneuvers/pull.luau",

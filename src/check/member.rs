@@ -184,7 +184,12 @@ impl Reader<'_> {
         let wrong = match self.symbol(expr) {
             Some(Symbol::Vocabulary) if self_call => format!("rb.{name}"),
             Some(Symbol::Spec) if !self_call => format!("t:{name}"),
-            Some(Symbol::Entity(_)) if !self_call && method(&name) => {
+            // Called with a dot, it takes the entity as its first argument.
+            Some(Symbol::Entity(_))
+                if !self_call
+                    && method(&name)
+                    && !args.first().is_some_and(|arg| matches!(self.symbol(*arg), Some(Symbol::Entity(_)))) =>
+            {
                 format!("a colon: `:{name}({})`", if args.is_empty() { "" } else { "..." })
             }
             None if !self_call && args.is_empty() && self.known.is_derived(&name) && self.is_parameter(expr) => {

@@ -32,6 +32,8 @@ pub(super) struct Names {
     entity_members: BTreeSet<String>,
     /// Hooks that scripts attach by name; `None` if a script computes a name.
     attached: Option<BTreeSet<String>>,
+    /// How often `attach` is named without being called: then a hook may be attached under another name.
+    handed_on: i64,
     /// Keys of tables in scripts and data, specs left out.
     keys: BTreeSet<String>,
     /// Members that are read as lists, and members that are read by name: `thing.name[1]`, `thing.name.other`.
@@ -324,7 +326,7 @@ impl Names {
 
     /// Whether some script may attach a hook.
     pub fn is_attached(&self, hook: &str) -> bool {
-        self.attached.as_ref().is_none_or(|attached| attached.contains(hook))
+        self.handed_on > 0 || self.attached.as_ref().is_none_or(|attached| attached.contains(hook))
     }
 
     /// Whether some script reads a fact of that name by `rb.fact`.
@@ -465,24 +467,23 @@ impl Gatherer<'_> {
         if !self.spec {
             self.names.open_context |= opens_context(statement);
         }
-        let targets: &[Expression<'_>] = match statement.view() {
-            StatementView::Assign(assign) => assign.vars,
-            StatementView::FunctionDeclaration(declaration) => std::slice::from_ref(&declaration.name),
-            _ => return,
-        };
-        if let StatementView::Assign(assign) = statement.view() {
-            for (target, value) in assign.vars.iter().zip(assign.values) {
-                if let ExpressionKind::IndexName { index, .. } = target.kind() {
-                    self.names.note_constant(&text(index), *value);
+        match statement.view() {
+            StatementView::Assign(assign) => {
+                for (at, name) in assign.vars.iter().map(|var| member(*var)).enumerate() {
+                    if let (Some(name), Some(value)) = (&name, assign.values.get(at)) {
+                        self.names.note_constant(name, *value);
+                    }
+                    self.assigned(name);
                 }
             }
+            StatementView::FunctionDeclaration(declaration) => self.assigned(member(declaration.name)),
+            _ => {}
         }
-        for target in targets {
-            if let ExpressionKind::IndexName { index, .. } = target.kind() {
-                self.names.assigned.insert(text(index));
-                self.give(text(index));
-            }
-        }
+    }
+
+    fn assigned(&mut self, name: Option<String>) {
+        self.names.assigned.extend(name.clone());
+        name.into_iter().for_each(|name| self.give(name));
     }
 
     fn expression(&mut self, expression: Expression<'_>) {
@@ -521,6 +522,7 @@ impl Gatherer<'_> {
                     self.names.facts.extend(args.get(1).and_then(|arg| literal(*arg)));
                 }
                 if index == "attach" && !self.spec {
+                    self.names.handed_on -= 1;
                     match args.first().and_then(|arg| literal(*arg)) {
                         Some(hook) => self.names.attached.iter_mut().for_each(|attached| {
                             attached.insert(hook.clone());
@@ -532,6 +534,7 @@ impl Gatherer<'_> {
             ExpressionKind::IndexName { expr, index, .. } => {
                 self.names.parted.extend(member(expr));
                 if !self.spec {
+                    self.names.handed_on += i64::from(index == "attach");
                     self.names.note_read(text(index), 1);
                 }
             }
