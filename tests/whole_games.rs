@@ -62,3 +62,28 @@ fn the_ready_duel_is_solved_as_often_as_it_is_asked() {
     let sum: BigRational = found[0].results.iter().map(|(_, chance)| chance).sum();
     assert!(sum.is_one() && found[0].results.len() == 3, "{:?}", found[0].results);
 }
+
+/// The states of a game that grows are large long before they are many.
+#[test]
+fn a_game_that_grows_is_refused_by_the_size_of_its_states() {
+    let files = [
+        ("ruleset.toml", "id = \"grows\"\ntitle = \"Grows\"\nversion = \"1.0.0\"\nscenario = \"start\"\n"),
+        ("scenarios/start.toml", "title = \"Start\"\n"),
+        (
+            "kinds.luau",
+            "local rb = require(\"@riskbreaker\")\nreturn rb.kinds({ thing = { fields = { text = rb.text() } } })",
+        ),
+        (
+            "play.luau",
+            "local rb = require(\"@riskbreaker\")\nreturn rb.play({ start = function() rb.schedule(\"act\", 0, rb.spawn(\"thing\", {})) end, \
+             entries = { act = function(x) x:set(\"text\", x.text .. rb.roll(\"1d2\", \"face\")) rb.schedule(\"act\", 0, x) end } })",
+        ),
+    ];
+    let library = Library::from_files(files.map(|(path, text)| (format!("grows/{path}"), text.as_bytes().to_vec())));
+    let rules = Ruleset::load(&library, "grows").unwrap_or_else(|error| panic!("{error}"));
+    let limits = GameLimits { bytes: 64 << 10, ..GameLimits::default() };
+    let refusal = game_odds(&rules, Setup::default(), limits, None).unwrap_err().to_string();
+    let states = refusal.strip_prefix("the game has more states than the ").and_then(|rest| rest.split(' ').next());
+    let states: u32 = states.unwrap_or_else(|| panic!("{refusal}")).parse().unwrap();
+    assert!((100..4_000).contains(&states), "{refusal}");
+}

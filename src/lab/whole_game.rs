@@ -24,11 +24,13 @@ pub struct GameLimits {
     pub states: usize,
     /// How often an action is run, over all states.
     pub ways: u64,
+    /// The size of all states together, as they are written to be compared.
+    pub bytes: usize,
 }
 
 impl Default for GameLimits {
     fn default() -> GameLimits {
-        GameLimits { states: 100_000, ways: 2_000_000 }
+        GameLimits { states: 100_000, ways: 2_000_000, bytes: 96 << 20 }
     }
 }
 
@@ -133,6 +135,7 @@ struct Solver<'a> {
     waiting: BinaryHeap<(u64, Reverse<u32>)>,
     results: Vec<String>,
     ways: u64,
+    bytes: usize,
 }
 
 fn solve(
@@ -154,6 +157,7 @@ fn solve(
         waiting: BinaryHeap::new(),
         results: Vec::new(),
         ways: 0,
+        bytes: 0,
     };
     let found = solver.explore(interrupt);
     solver.vm.end_exploring();
@@ -178,7 +182,7 @@ impl Solver<'_> {
                 return self.known_so_far();
             }
             explored += 1;
-            let spent = self.nodes.len() > self.limits.states || self.ways > self.limits.ways;
+            let spent = self.nodes.len() > self.limits.states || self.ways > self.limits.ways || self.is_full();
             if explored % LOOKED_AT_EVERY == 0 || spent {
                 open = self.nodes.iter().filter(|node| node.state.is_some()).map(|node| node.mass).sum();
             }
@@ -262,13 +266,17 @@ impl Solver<'_> {
             game.context.explorer = Some(Box::new(explorer));
             game.context.state.renew_identity();
             loop {
-                while game.context.explorer.as_mut().is_some_and(|explorer| explorer.begin() && !explorer.is_spent()) {
+                while !self.is_full()
+                    && game.context.explorer.as_mut().is_some_and(|explorer| explorer.begin() && !explorer.is_spent())
+                {
                     if is_set(interrupt) {
                         return Ok(());
                     }
                     self.run(&mut game, node, now_asked)?;
                 }
-                if !game.context.explorer.as_mut().is_some_and(|explorer| !explorer.is_spent() && explorer.resume()) {
+                if self.is_full()
+                    || !game.context.explorer.as_mut().is_some_and(|explorer| !explorer.is_spent() && explorer.resume())
+                {
                     break;
                 }
                 let remaining = self.settled(&game)?.1;
@@ -337,6 +345,11 @@ impl Solver<'_> {
         Ok(())
     }
 
+    /// Whether the states take more room than they may: those of a game that grows are large long before they are many.
+    fn is_full(&self) -> bool {
+        self.bytes > self.limits.bytes
+    }
+
     /// The number of the state that a game has come to.
     fn place(&mut self, game: &mut Game, asked: bool, mass: f64) -> Result<u32, Failure> {
         let state = &game.context.state;
@@ -357,6 +370,7 @@ impl Solver<'_> {
             result = Some(at as u32);
         }
         let number = self.nodes.len() as u32;
+        self.bytes += key.len();
         self.known.insert(key.into_boxed_slice(), number);
         self.rows.push(Row::from([(Target::Rest, BigRational::one())]));
         self.nodes.push(Node { state: Some(state).filter(|_| result.is_none()), asked, result, mass });
