@@ -1584,3 +1584,46 @@ fn keys_that_a_ruleset_computes_follow_edits_the_same_in_saved_and_undone_games(
         assert_eq!(seen(&mut control), end, "{case}: and there again");
     }
 }
+
+/// The tape held what closed the first question, and the second is answered by itself now.
+#[test]
+fn a_race_that_ends_by_the_only_answer_possible_after_an_edit_leaves_a_tape_that_fits() {
+    let rb = |text: &str| format!("local rb = require(\"@riskbreaker\")\nreturn rb.{text}");
+    let play = rb(
+        "play({ start = function() rb.spawn(\"hero\", { name = \"Ann\" }) rb.spawn(\"hero\", { name = \"Bob\" }) \
+         rb.recur(\"turn\", { 1 }, { 1 }) end, entries = { turn = function() \
+         local function who(topic) return { ask = \"choose\", seat = \"gm\", topic = topic, options = rb.each(\"hero\") } end \
+         local second = who(\"second\") second.auto = true rb.race({ who(\"first\"), second }) \
+         rb.first(\"hero\"):set(\"luck\", rb.number({ seat = \"gm\", topic = \"n\", min = 0, max = 9 })) end } })",
+    );
+    let kinds = rb("kinds({ hero = { title = \"name\", fields = { name = rb.text(), luck = rb.int() } } })");
+    let manifest = "id = \"one\"\ntitle = \"One\"\nversion = \"1\"\nscenario = \"s\"\n[seats]\ngm = \"GM\"\n";
+    let files = [
+        ("ruleset.toml", manifest),
+        ("kinds.luau", &kinds),
+        ("play.luau", &play),
+        ("scenarios/s.toml", "title = \"s\"\n"),
+    ];
+    let library = Library::from_files(files.map(|(path, text)| (format!("one/{path}"), text.to_string())));
+    let rules = Ruleset::load(&library, "one").unwrap_or_else(|error| panic!("{error}"));
+    let mut session = Session::start(&rules, Setup::default()).unwrap();
+    let _ = session.advance().unwrap();
+    let open = |session: &Session, topic: &str| {
+        session.questions().iter().find(|question| &*question.topic == topic).cloned().unwrap()
+    };
+    let (second, ann) = (open(&session, "second"), session.view().find("Ann").unwrap());
+    session.answer(second.id, second.read(&Value::text("Ann")).unwrap()).unwrap();
+    let _ = session.advance().unwrap();
+    let bob = session.view().find("Bob").unwrap();
+    session.edit(Edit::Remove { entity: bob }).unwrap();
+    let _ = session.advance().unwrap();
+    let mut read = Session::load(&library, &session.save()).unwrap_or_else(|error| panic!("{error}"));
+    let _ = read.advance().unwrap();
+    assert_eq!(read.save(), session.save());
+    for session in [&mut session, &mut read] {
+        session.answer(open(session, "n").id, Answer::Number(7)).unwrap();
+        let _ = session.advance().unwrap();
+        assert_eq!(session.view().field(ann, "luck"), Some(&Value::Int(7)));
+    }
+    assert_eq!(read.save(), session.save());
+}

@@ -700,11 +700,17 @@ impl ActionContext {
         self.questions.retain(|question| !of_race(question));
         let end = self.cursor.min(self.tape.slots.len());
         // An answer that was the only one possible stands nowhere on the tape: nothing opens the others again.
-        let winner = end.checked_sub(1).filter(|at| *at >= start && self.tape.slots[*at].is_some());
+        let is_answer = |at: &usize| *at >= start && matches!(self.tape.slots[*at], Some(Slot::Answer { .. }));
+        let winner = end.checked_sub(1).filter(is_answer);
         let by = winner.map_or(u32::MAX, |at| at as u32);
         let before = winner.and_then(|at| self.tape.slots[at].as_ref()).map_or(self.tape_end, Slot::before);
-        for slot in self.tape.slots.iter_mut().take(end).skip(start).filter(|slot| slot.is_none()) {
-            *slot = Some(Slot::Closed { by, before });
+        for slot in self.tape.slots.iter_mut().take(end).skip(start) {
+            match slot {
+                None => *slot = Some(Slot::Closed { by, before }),
+                // In an earlier run another answer had closed it.
+                Some(Slot::Closed { by: closer, .. }) => *closer = by,
+                Some(_) => {}
+            }
         }
         if self.tape.slots[end..].iter().all(Option::is_none) {
             self.tape.slots.truncate(end);
