@@ -459,3 +459,15 @@ fn what_a_function_of_an_entry_gives_is_refused_at_the_function() {
     assert!(found.contains(": invalid argument #2 to 'format'"), "{found}");
     assert!(!found.contains("host:"), "{found}");
 }
+
+/// Otherwise the clock would stop it: now here and now there, as busy as the machine is.
+#[test]
+fn a_search_is_work_by_what_it_goes_through() {
+    let many = "if #rb.each(\"thing\") < 400 then for _ = 1, 400 do rb.spawn(\"thing\", { name = \"Z\" }) end end";
+    for search in ["rb.first(\"thing\", { a = 7 })", "rb.each(\"thing\", { a = 7 })"] {
+        let library = library(&format!("{many}\nfor _ = 1, 12000 do {search} end"), "", &[]);
+        let rules = Ruleset::load(&library, "small").unwrap();
+        let found = advanced(&mut Session::start(&rules, setup()).unwrap());
+        assert!(found.ends_with("the script used up its budget of work"), "{search}: {found}");
+    }
+}

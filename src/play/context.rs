@@ -106,6 +106,8 @@ pub(crate) struct ActionContext {
     /// The rolls of this run, and the place behind the one that [`ActionContext::look_at_roll`] looks at.
     pub rolls: Vec<Thrown>,
     pub last_roll: usize,
+    /// How many entities were looked through for those that hold some values, since somebody asked.
+    pub searched: usize,
 }
 
 /// A roll of the run under way, for a later look at it.
@@ -304,6 +306,7 @@ impl ActionContext {
             roll_terms: Vec::new(),
             rolls: Vec::new(),
             last_roll: 0,
+            searched: 0,
         }
     }
 

@@ -1,6 +1,7 @@
 //! What a script can do: each operation once, with its checks and limits. Modes of play differ in where answers and faces come
 //! from (`inputs.rs`) and in who is told of the finished operation, never in what an operation does.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::context::{ActionContext, Sight, Stop};
@@ -218,11 +219,15 @@ impl ActionContext {
             _ => None,
         });
         let shown_all = self.masked.is_none() && self.glimpse.is_none();
-        let mut found = match reference {
-            Some((field, to)) if !self.notes_reads() => self.state.referring(kind, field, to),
+        let referring = reference.map(|(field, to)| self.state.referring(kind, field, to));
+        let fewest = referring.as_ref().map(Vec::len);
+        let mut found = match referring {
+            Some(referring) if !self.notes_reads() => referring,
             // What was found depends on the fields of all others as well.
             _ => self.state.of_kind(kind),
         };
+        // The same is counted whether somebody notes reads or not.
+        self.searched += fewest.unwrap_or(found.len());
         let query = match (reference, self.observers.fixed_entities()) {
             // Of those that are made in play, the trace cache is told which ones refer to it.
             (Some((field, to)), Some(fixed)) if shown_all => {
@@ -301,10 +306,10 @@ impl ActionContext {
             ends.extend(self.holding(kind, &[(far, Value::Entity(one))]).into_iter().map(|id| (id, near)));
             ends.sort_by_key(|(id, end)| (self.state.order(*id), *end));
         }
-        let mut found = Vec::new();
+        let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
         for (relation, end) in ends {
             if let Some(Value::Entity(other)) = self.read(relation, end)
-                && !found.contains(other)
+                && seen.insert(*other)
             {
                 found.push(*other);
             }

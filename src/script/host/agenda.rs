@@ -75,7 +75,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         let wanted = |entry: &&Entry| {
             what.as_ref().is_none_or(|what| *what == entry.what) && owner.is_none_or(|owner| entry.owner == Some(owner))
         };
-        let entries = context.shown().agenda().entries().filter(wanted).inspect(|_| charge(16));
+        let entries = context.shown().agenda().entries().filter(wanted).inspect(|_| charge(64));
         let list = entry_tables(lua, entries, &handles)?;
         list.set_readonly(true);
         Ok(list)

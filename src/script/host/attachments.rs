@@ -22,7 +22,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
             return Err(fault(context, format!("there is no hook or item `{hook}`; {meant}")));
         }
         let data = data_of(b, context, &data)?;
-        charge(16);
+        charge(64);
         hold(TOLD)?;
         b.handles.borrow_mut().attachments_change();
         let id = context.attach(hook, owner, data).map_err(stopped)?;
@@ -65,6 +65,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
             if owner.is_some_and(|owner| owner != attachment.owner) {
                 continue;
             }
+            charge(32);
             list.raw_push(holder_of(lua, &handles, *id, attachment)?)?;
         }
         list.set_readonly(true);

@@ -190,7 +190,8 @@ pub(super) fn kind_arg(context: &mut ActionContext, kind: &Lv, what: &str) -> Re
 pub(super) fn take_away(lua: &Lua, context: &mut ActionContext, handles: &mut Handles, id: EntityId) -> Result<()> {
     let rules = context.rules.clone();
     let gone = context.relations_of(id).into_iter().chain([id]);
-    let last: Vec<_> = gone.filter_map(|id| Some((id, context.state.entity(id)?.clone()))).collect();
+    let last: Vec<_> =
+        gone.inspect(|_| charge(64)).filter_map(|id| Some((id, context.state.entity(id)?.clone()))).collect();
     if context.notes_reads() {
         // Their handles hold the last values, which scripts look at without asking the host.
         for (id, entity) in &last {
@@ -255,7 +256,7 @@ pub(super) fn new_entity(
     given: Vec<(FieldId, Value)>,
 ) -> Result<Table> {
     let rules = context.rules.clone();
-    charge(64);
+    charge(128);
     hold(TOLD + rules.schema().kind(kind).fields.len() * CHANGE)?;
     let id = context.spawn(kind, given).map_err(stopped)?;
     handles.make(lua, rules.schema(), id, kind)

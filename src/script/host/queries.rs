@@ -29,6 +29,11 @@ unsafe extern "C-unwind" fn holding(state: *mut lua_State) -> c_int {
     }
 }
 
+/// Charges the search of a query for the entities that it went through.
+pub(super) fn charge_query(context: &mut ActionContext) {
+    charge(std::mem::take(&mut context.searched) as i64 / 2);
+}
+
 unsafe fn is_first(state: *mut lua_State) -> bool {
     unsafe { ffi::lua_toboolean(state, 3) != 0 }
 }
@@ -82,7 +87,9 @@ unsafe fn found(state: *mut lua_State) -> std::result::Result<Vec<EntityId>, Str
         }
         // Whatever order the script wrote them in, the same reads are noted.
         wanted.sort_by_key(|(field, _)| field.0);
-        Ok(context.holding(kind, &wanted))
+        let found = context.holding(kind, &wanted);
+        charge_query(context);
+        Ok(found)
     }
 }
 

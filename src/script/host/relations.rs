@@ -5,6 +5,7 @@ use mlua::{Lua, Result, Table, Value as Lv};
 use super::super::handles::Handles;
 use super::super::sandbox::charge;
 use super::entities::{hold_change, kind_arg, new_entity, read_fields, take_away};
+use super::queries::charge_query;
 use super::{HostState, entity_arg, host_function, stopped};
 use crate::play::ActionContext;
 use crate::state::{EntityId, KindId, Value};
@@ -20,7 +21,9 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
             Lv::Nil => Vec::new(),
             fields => read_fields(context, &handles, kind, fields, "rb.relate")?,
         };
-        if let Some(known) = context.relations_between(kind, one, other).first().copied() {
+        let known = context.relations_between(kind, one, other).first().copied();
+        charge_query(context);
+        if let Some(known) = known {
             let rules = context.rules.clone();
             for (field, value) in given {
                 hold_change()?;
@@ -41,6 +44,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         let kind = relation_arg(context, &kind, "rb.unrelate")?;
         let (one, other) = ends(context, &handles, (&one, &other), "rb.unrelate")?;
         let found = context.relations_between(kind, one, other);
+        charge_query(context);
         for relation in &found {
             take_away(lua, context, &mut handles, *relation)?;
         }
@@ -53,6 +57,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         let kind = relation_arg(context, &kind, "rb.relation")?;
         let (one, other) = ends(context, &handles, (&one, &other), "rb.relation")?;
         let found = context.relations_between(kind, one, other);
+        charge_query(context);
         Ok(found.first().and_then(|relation| handles.handle(*relation).cloned()))
     });
     // related(kind, one, whether it is the other end)
@@ -64,6 +69,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         let kind = relation_arg(context, &kind, what)?;
         let one = entity_arg(context, &handles, &one, what)?;
         let found = context.related(kind, one, back);
+        charge_query(context);
         list(lua, &handles, found)
     });
     Ok(())
