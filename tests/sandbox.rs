@@ -187,7 +187,7 @@ fn host_functions_refuse_garbage_with_a_sentence() {
         ("rb.remove(ctx.thing) ctx.thing:set('n', 1)", "taken away"),
         ("rb.roll('4d6r1', 'x')", "ro"),
         ("rb.roll('999999999d6', 'x')", "column"),
-        ("rb.under('1d10', 'x', 'y')", "must be whole"),
+        ("rb.under('1d10', 'x', 'y')", "needs a whole number"),
         ("rb.schedule('trun', 1, ctx.thing)", "did you mean `turn`"),
         ("rb.schedule('turn', {}, ctx.thing)", "1 to 8 places"),
         ("rb.schedule('turn', 'x', ctx.thing)", "a key is"),
