@@ -621,6 +621,36 @@ fn a_seat_that_loses_its_policy_has_it_again_when_the_change_is_undone_also_afte
     assert_eq!((told(&read), read.save()), (told(&session), session.save()));
 }
 
+/// The change came before an entry that its computed key puts first; the saved game has that key only when the game goes on.
+#[test]
+fn a_change_of_rules_before_an_entry_with_a_computed_key_is_loaded_with_the_whole_agenda() {
+    let play = "local rb = require(\"@riskbreaker\")\nlocal function ask(topic) \
+                return rb.number({ seat = \"gm\", topic = topic, why = \"\", min = 0, max = 9 }) end\n\
+                return rb.play({ boundary = \"gate\", start = function() rb.spawn(\"hero\", { name = \"Ann\" }) \
+                rb.schedule(\"turn\", { 1 }) rb.schedule(\"clock\", { 5 }) end, entries = { \
+                turn = function() ask(\"n\") rb.schedule(\"gate\", { 9 }) end, clock = function() ask(\"late\") end, \
+                gate = { key = function() return { 2 } end, run = function() ask(\"open\") end } } })";
+    let convert = "local rb = require(\"@riskbreaker\")\nreturn rb.convert({ id = \"one\", run = function() end })";
+    let library = small(&[("one/play.luau", play), ("two/play.luau", play), ("two/convert/one.luau", convert)]);
+    let mut session = begin(&load(&library, "one"));
+    let answer = |session: &mut Session| {
+        let id = session.questions().first().expect("it asks").id;
+        session.answer(id, Answer::Number(1)).unwrap();
+    };
+    answer(&mut session);
+    session.change_rules(&load(&library, "two")).unwrap();
+    let _ = session.advance().unwrap();
+    assert_eq!(session.ruleset().id(), "two");
+    let mut read = Session::load(&library, &session.save()).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(read.state_bytes(), session.state_bytes());
+    for session in [&mut session, &mut read] {
+        let _ = session.advance().unwrap();
+        answer(session);
+        let step = session.advance().unwrap();
+        assert_eq!(session.questions().first().map(|question| &*question.topic), Some("late"), "{step:?}");
+    }
+}
+
 #[test]
 fn a_conversion_that_faults_changes_nothing_and_names_its_line() {
     for (body, wanted) in [

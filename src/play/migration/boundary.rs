@@ -53,7 +53,7 @@ impl Game {
 
     /// Asks once more for rules that an undo took back.
     pub(in crate::play) fn redo_asking(&mut self, rules: Arc<Ruleset>) -> Result<(), Refusal> {
-        let allowed = self.prepare(&rules).and_then(|ready| ready.migration.allowed());
+        let allowed = self.prepare(&rules, self.at_boundary()).and_then(|ready| ready.migration.allowed());
         allowed.map_err(|error| Refusal::new(error.to_string()))?;
         self.pending = Some(Pending { rules, asked_at: self.next_seq });
         Ok(())
@@ -87,8 +87,9 @@ impl Game {
         state.agenda().entries().any(|entry| &*entry.what == boundary)
     }
 
-    /// The game as other rules would have it. What is still to come before the boundary is left out.
-    pub(in crate::play) fn prepare(&self, to: &Arc<Ruleset>) -> Result<Ready, MigrationError> {
+    /// The game as other rules would have it. `at_boundary`: they come into force here; otherwise what is still to come before
+    /// the boundary is left out.
+    pub(in crate::play) fn prepare(&self, to: &Arc<Ruleset>, at_boundary: bool) -> Result<Ready, MigrationError> {
         let from = &self.context.rules;
         if self.context.state.outcome().is_some() && self.open.is_none() {
             return Err(MigrationError::Over);
@@ -100,11 +101,11 @@ impl Game {
             return Err(MigrationError::Same(to.name()));
         }
         let way = way(from, to)?;
-        if let Some(ready) = self.straight_back(to) {
+        if let Some(ready) = self.straight_back(to, at_boundary) {
             return Ok(ready);
         }
         let mut state = self.context.state.before_journal();
-        let waits_for = if self.at_boundary() { None } else { from.declarations().boundary.clone() };
+        let waits_for = if at_boundary { None } else { from.declarations().boundary.clone() };
         let due = state.agenda().entries().position(|entry| Some(&entry.what) == waits_for.as_ref());
         let before_it = state.agenda().entries().take(due.unwrap_or(0)).map(|entry| entry.id);
         for id in before_it.collect::<Vec<_>>() {
@@ -148,8 +149,8 @@ impl Game {
     }
 
     /// The game as it was before the last change of rules, where those rules are wanted back and nothing has been done since.
-    fn straight_back(&self, to: &Arc<Ruleset>) -> Option<Ready> {
-        let untouched = self.at_boundary() && self.open.as_ref().is_none_or(|open| open.seq.is_none());
+    fn straight_back(&self, to: &Arc<Ruleset>, at_boundary: bool) -> Option<Ready> {
+        let untouched = at_boundary && self.open.as_ref().is_none_or(|open| open.seq.is_none());
         let last = self.history.last().filter(|last| untouched && matches!(last.cause, Cause::Rules { .. }))?;
         let before = last.swap.as_ref()?;
         let in_force = before.in_force.as_ref().filter(|in_force| in_force.rules.hash() == to.hash())?;

@@ -156,7 +156,7 @@ impl Session {
     ///
     /// No way leads there, or the script that converts the state fails.
     pub fn preview_rules(&self, to: &Arc<Ruleset>) -> Result<Migration, MigrationError> {
-        Ok(self.game().prepare(to)?.migration)
+        Ok(self.game().prepare(to, self.game().at_boundary())?.migration)
     }
 
     /// Asks for the rules of another ruleset. They take effect with the [`Session::advance`] that reaches the boundary of the
@@ -195,9 +195,10 @@ impl Session {
         }
     }
 
-    /// Goes over to other rules at once.
+    /// Goes over to other rules at once, at a boundary. A recorded change of rules stood at one, also where the keys of entries
+    /// have not been computed yet.
     pub(in crate::play) fn go_over(&mut self, to: &Arc<Ruleset>) -> Result<(), MigrationError> {
-        let ready = self.game().prepare(to)?;
+        let ready = self.game().prepare(to, true)?;
         let migration = ready.migration.allowed()?;
         self.game_mut().install(&migration, ready.context);
         self.set_rules(to.clone());
