@@ -79,8 +79,7 @@ pub(crate) struct Done {
     /// Behind it nothing was left on the agenda, and the game was over.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ended: bool,
-    /// What was told, and to whom, where a replay may not find it again: of faces that were set by hand, and of
-    /// other rules.
+    /// What was told, and to whom, where a replay may not find it again: of faces that were set by hand, and of other rules.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub told: Vec<(Audience, Happening)>,
     /// Of an edit or a free act: the tape of the action that was open, as it met it.

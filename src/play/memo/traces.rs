@@ -44,7 +44,7 @@ impl Traces {
 #[derive(Debug)]
 pub(crate) struct Table {
     /// By a hash of their root.
-    trees: HashMap<u64, Vec<Tree>, BuildHasherDefault<Prehashed>>,
+    trees: HashMap<u64, Vec<Tree>, BuildHasherDefault<Mixed>>,
     tree_count: usize,
     nodes: Vec<Node>,
     /// The nodes behind values that were found later, by [`branch`].
@@ -408,7 +408,7 @@ impl Table {
     }
 }
 
-/// A hash of one number that is not one yet, by multiplication.
+/// The hash of one number, by multiplication.
 #[derive(Default)]
 struct Mixed(u64);
 
@@ -423,21 +423,5 @@ impl Hasher for Mixed {
     fn write_u64(&mut self, number: u64) {
         let product = u128::from(number) * 0x9E37_79B9_7F4A_7C15;
         self.0 = (product >> 64) as u64 ^ product as u64;
-    }
-}
-
-/// A hash that is used as it is.
-#[derive(Default)]
-struct Prehashed(u64);
-
-impl Hasher for Prehashed {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, _: &[u8]) {}
-
-    fn write_u64(&mut self, hash: u64) {
-        self.0 = hash;
     }
 }
