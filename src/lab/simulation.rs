@@ -40,10 +40,10 @@ pub struct Simulation {
 pub enum MemoUse {
     /// Every script is run.
     Never,
-    /// Where there are enough trials, and for as long as more is replayed than run.
+    /// For as long as more is replayed than run.
     #[default]
     WhereItPays,
-    /// Traces are used from the first game on.
+    /// Even where little is replayed.
     Always,
 }
 
@@ -201,9 +201,6 @@ pub const BLOCK: u64 = 250;
 /// Where none of the first so many games counts with one set of rules, no more are played; or so many that took long.
 const GIVEN_UP_AFTER: usize = 25;
 const GIVEN_UP_AFTER_LONG: usize = 2;
-
-/// In fewer trials too little is met again.
-const WORTH_RECORDING: u64 = 1500;
 
 /// The name for a seat that looks one step ahead by what the ruleset says a state is worth.
 pub const AHEAD: &str = "ahead";
@@ -408,8 +405,7 @@ impl Simulation {
         stop: &AtomicBool,
         send: &mpsc::SyncSender<Played>,
     ) {
-        let use_memo = self.use_memo();
-        let tables = ready.iter().map(|ready| Table::new(ready, tables, use_memo)).collect::<Result<Vec<_>, _>>();
+        let tables = ready.iter().map(|ready| Table::new(ready, tables, self.memo)).collect::<Result<Vec<_>, _>>();
         let mut tables = match tables {
             Ok(tables) => tables,
             Err(error) => return drop(send.send(Err(error))),
@@ -477,14 +473,6 @@ impl Simulation {
     /// Each variant, ready to be played.
     pub(super) fn ready(&self) -> Result<Vec<Ready>, SimulationError> {
         self.variants.iter().map(|variant| variant.ready(self.seed)).collect()
-    }
-
-    /// Whether a table starts with the memo: it may give it up later.
-    fn use_memo(&self) -> MemoUse {
-        match self.memo {
-            MemoUse::WhereItPays if self.trials < WORTH_RECORDING => MemoUse::Never,
-            memo => memo,
-        }
     }
 
     /// The trials of a block, counted from 1.

@@ -42,7 +42,7 @@ pub(super) struct Table<'r> {
 }
 
 /// So many entries are tried before it is judged whether learning them pays.
-const JUDGED_AFTER: u64 = 20_000;
+const JUDGED_AFTER: u64 = 5_000;
 
 /// Bytes that the machines of all tables share, and the least of them that a table has.
 const TOGETHER: usize = 16 << 20;

@@ -145,7 +145,7 @@ impl Repl {
                 seed: setup.seed.wrapping_add(games),
                 until: None,
                 actions: ACTIONS,
-                memo: MemoUse::Never,
+                memo: MemoUse::default(),
             };
             let found = simulation
                 .run(threads, None, None, &mut |_, _| !watch.is_over())
