@@ -4,6 +4,7 @@
 //! Strongly connected components are solved one after the other. Inside a component, states are eliminated until only edges out
 //! of it are left.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -37,6 +38,37 @@ pub(super) enum Unsolved {
     CircularChoice,
     /// Somebody ended the work.
     Interrupted,
+    /// The chances have so many digits that they would take too long.
+    TooLong,
+}
+
+/// Why there are no exact chances then.
+pub(super) const TOO_LONG: &str = "the fractions of its chances are too long to be worked out";
+
+/// The work that fractions may take, and who may end it.
+#[derive(Debug)]
+struct Effort<'p> {
+    /// Once this is set, the work ends.
+    interrupt: Option<&'p AtomicBool>,
+    /// About sixty nanoseconds each.
+    left: Cell<u64>,
+}
+
+impl Effort<'_> {
+    const MOST: u64 = 50_000_000;
+    /// What an operation on short fractions costs.
+    const LEAST: u64 = 6;
+
+    /// Counts an operation on a fraction: the common divisor takes the square of its digits.
+    fn pay(&self, fraction: &BigRational) -> Result<(), Unsolved> {
+        let words = (fraction.numer().bits() + fraction.denom().bits()) / 128;
+        self.left.set(self.left.get().saturating_sub(Effort::LEAST + words * words));
+        if self.left.get() == 0 { Err(Unsolved::TooLong) } else { Ok(()) }
+    }
+
+    fn check(&self) -> Result<(), Unsolved> {
+        if is_set(self.interrupt) { Err(Unsolved::Interrupted) } else { Ok(()) }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -58,14 +90,14 @@ pub(super) struct Chain<'p> {
     components: Vec<Vec<u32>>,
     /// The branch that is chosen where somebody chooses.
     choice: HashMap<u32, usize>,
-    /// Once this is set, the work ends.
-    interrupt: Option<&'p AtomicBool>,
+    effort: Effort<'p>,
 }
 
 impl<'p> Chain<'p> {
     pub fn new(points: &'p [ChoicePoint], start: Edge, interrupt: Option<&'p AtomicBool>) -> Chain<'p> {
         let rows = points.iter().map(row).collect();
-        let mut chain = Chain { points, rows, components: Vec::new(), choice: HashMap::new(), interrupt };
+        let effort = Effort { interrupt, left: Cell::new(Effort::MOST) };
+        let mut chain = Chain { points, rows, components: Vec::new(), choice: HashMap::new(), effort };
         if let Edge::To(start) = start {
             chain.find_components(start);
         }
@@ -74,7 +106,8 @@ impl<'p> Chain<'p> {
 
     /// A chain whose states nobody chooses in.
     pub fn of_rows(rows: Vec<Row>, start: u32, interrupt: Option<&'p AtomicBool>) -> Chain<'p> {
-        let mut chain = Chain { points: &[], rows, components: Vec::new(), choice: HashMap::new(), interrupt };
+        let effort = Effort { interrupt, left: Cell::new(Effort::MOST) };
+        let mut chain = Chain { points: &[], rows, components: Vec::new(), choice: HashMap::new(), effort };
         chain.find_components(start);
         chain
     }
@@ -95,16 +128,19 @@ impl<'p> Chain<'p> {
             row.iter().map(of).sum()
         };
         for component in &self.components {
-            check(self.interrupt)?;
+            self.effort.check()?;
             if !self.is_cyclic(component) {
-                let count = counted(&self.rows[component[0] as usize], &steps) + BigRational::one();
+                let row = &self.rows[component[0] as usize];
+                let count = counted(row, &steps) + BigRational::one();
+                row.iter().try_for_each(|_| self.effort.pay(&count))?;
                 steps.insert(component[0], count);
                 continue;
             }
             let mut elimination = Elimination::new(component, &self.rows);
             elimination.rows.values_mut().for_each(|row| drop(row.insert(Target::Step, BigRational::one())));
-            for (state, row) in elimination.eliminate_all(&mut HashMap::new(), self.interrupt)?.into_iter().rev() {
+            for (state, row) in elimination.eliminate_all(&mut HashMap::new(), &self.effort)?.into_iter().rev() {
                 let count = counted(&row, &steps);
+                row.iter().try_for_each(|_| self.effort.pay(&count))?;
                 steps.insert(state, count);
             }
         }
@@ -126,7 +162,7 @@ impl<'p> Chain<'p> {
             Target::Rest | Target::Step => Worth::new(),
         };
         for component in self.components.clone() {
-            check(self.interrupt)?;
+            self.effort.check()?;
             if !self.is_cyclic(&component) {
                 let state = component[0];
                 if let Fork::Answers { seat, .. } = &self.points[state as usize].fork {
@@ -198,7 +234,7 @@ impl<'p> Chain<'p> {
         }
         loop {
             let mut elimination = Elimination::new(component, &self.rows);
-            for (state, row) in elimination.eliminate_all(&mut HashMap::new(), self.interrupt)?.into_iter().rev() {
+            for (state, row) in elimination.eliminate_all(&mut HashMap::new(), &self.effort)?.into_iter().rev() {
                 let value = weighed(&row, |target| value_of(values, target));
                 values.insert(state, value);
             }
@@ -246,7 +282,7 @@ impl<'p> Chain<'p> {
         let mut chosen = BTreeSet::new();
         flow(&mut mass, target(start), BigRational::one());
         for component in self.components.iter().rev() {
-            check(self.interrupt)?;
+            self.effort.check()?;
             if component.iter().any(|state| mass.contains_key(state)) {
                 for state in component {
                     if let Some(branch) = self.choice.get(state)
@@ -260,6 +296,7 @@ impl<'p> Chain<'p> {
             if !self.is_cyclic(component) {
                 let Some(own) = mass.remove(&component[0]) else { continue };
                 for (target, chance) in &self.rows[component[0] as usize] {
+                    self.effort.pay(&own)?;
                     flow(&mut mass, *target, chance * &own);
                 }
                 continue;
@@ -270,11 +307,12 @@ impl<'p> Chain<'p> {
                 continue;
             }
             let mut elimination = Elimination::new(component, &self.rows);
-            for (state, row) in elimination.eliminate_all(&mut own, self.interrupt)? {
+            for (state, row) in elimination.eliminate_all(&mut own, &self.effort)? {
                 let Some(own) = own.remove(&state) else { continue };
                 for (target, chance) in row {
                     // What goes to other states of the component has been added to what they have.
                     if !matches!(target, Target::State(other) if elimination.members.contains(&other)) {
+                        self.effort.pay(&own)?;
                         flow(&mut mass, target, chance * &own);
                     }
                 }
@@ -346,10 +384,6 @@ impl<'p> Chain<'p> {
             }
         }
     }
-}
-
-fn check(interrupt: Option<&AtomicBool>) -> Result<(), Unsolved> {
-    if is_set(interrupt) { Err(Unsolved::Interrupted) } else { Ok(()) }
 }
 
 fn target(edge: Edge) -> Target {
@@ -424,14 +458,14 @@ impl Elimination {
     fn eliminate_all(
         &mut self,
         own: &mut HashMap<u32, BigRational>,
-        interrupt: Option<&AtomicBool>,
+        effort: &Effort<'_>,
     ) -> Result<Vec<(u32, Row)>, Unsolved> {
         let mut order = Vec::with_capacity(self.members.len());
         let cost = |before: &BTreeSet<u32>, row: &Row| before.len() * row.len();
         let mut queue: BTreeSet<(usize, u32)> =
             self.rows.iter().map(|(state, row)| (cost(&self.before[state], row), *state)).collect();
         while let Some((priced, state)) = queue.pop_first() {
-            check(interrupt)?;
+            effort.check()?;
             // Its price may have changed since; it is looked at again then.
             let price = cost(&self.before[&state], &self.rows[&state]);
             if price > priced && queue.first().is_some_and(|(next, _)| *next < price) {
@@ -459,11 +493,13 @@ impl Elimination {
                 let Some(known) = self.rows.get_mut(from) else { continue };
                 let Some(share) = known.remove(&Target::State(state)) else { continue };
                 for (target, chance) in &row {
+                    effort.pay(chance)?;
                     *known.entry(*target).or_insert_with(BigRational::zero) += chance * &share;
                 }
             }
             if let Some(mass) = own.get(&state).cloned() {
                 for (target, chance) in &row {
+                    effort.pay(&mass)?;
                     if let Target::State(to) = target
                         && self.members.contains(to)
                     {
@@ -474,5 +510,45 @@ impl Elimination {
             order.push((state, row));
         }
         Ok(order)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// So many rounds, in each of which one of eight places moves on by one or two.
+    fn rounds(count: u32) -> Vec<Row> {
+        let half = || BigRational::new(1.into(), 2.into());
+        let third = || BigRational::new(1.into(), 3.into());
+        let place = |round: u32, at: u32| match round < count {
+            true => Target::State(8 * round + at % 8),
+            false => Target::End(at % 8),
+        };
+        let row = |state: u32| {
+            let (next, at) = (state / 8 + 1, state % 8);
+            Row::from([
+                (place(next, at + 1), third()),
+                (place(next, at + 2), BigRational::one() - half() - third()),
+                (place(next, at + 3), half()),
+            ])
+        };
+        (0..8 * count).map(row).collect()
+    }
+
+    #[test]
+    fn a_chain_whose_fractions_grow_too_long_is_given_up() {
+        let short = Chain::of_rows(rounds(40), 0, None);
+        let sum: BigRational = short.settle(Edge::To(0)).unwrap().ends.values().sum();
+        assert!(sum.is_one());
+        assert_eq!(short.expected_steps(0), Ok(BigRational::from_integer(40.into())));
+        let long = Chain::of_rows(rounds(400), 0, None);
+        long.effort.left.set(200_000);
+        assert_eq!(long.settle(Edge::To(0)), Err(Unsolved::TooLong));
+        assert_eq!(long.expected_steps(0), Err(Unsolved::TooLong));
+        // The work is the length of the fractions, not their number.
+        let short = Chain::of_rows(rounds(400), 3_100, None);
+        short.effort.left.set(200_000);
+        assert!(short.settle(Edge::To(3_100)).is_ok());
     }
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use num_rational::BigRational;
 use num_traits::{One, Zero};
 
-use super::chain::{Chain, Unsolved, Worth};
+use super::chain::{Chain, TOO_LONG, Unsolved, Worth};
 use super::interrupt::is_set;
 use super::odds::{Estimate, FieldOdds, Limits, Odds, OddsQuery};
 use super::outcome::{Effect, Outcome};
@@ -358,6 +358,7 @@ impl Exploration<'_> {
                     "somebody may choose the same again and again, so that no answer is the best; give the answers"
                 }
                 Unsolved::Interrupted => return Failure::Interrupted,
+                Unsolved::TooLong => return Failure::TooMuch(TOO_LONG.into()),
             }))
         })?;
         let sum: BigRational = settled.ends.values().sum::<BigRational>() + &settled.remaining;

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use num_rational::BigRational;
 use num_traits::{One, ToPrimitive, Zero};
 
-use super::chain::{Chain, Row, Target, Unsolved};
+use super::chain::{Chain, Row, TOO_LONG, Target, Unsolved};
 use super::exploration::STEADY_AFTER;
 use super::interrupt::is_set;
 use crate::play::{
@@ -174,6 +174,7 @@ impl Solver<'_> {
         self.waiting.push((1.0_f64.to_bits(), Reverse(0)));
         let mut explored = 0;
         let mut open = 1.0;
+        let mut spent = false;
         while let Some((_, Reverse(node))) = self.waiting.pop() {
             if self.nodes[node as usize].state.is_none() {
                 continue;
@@ -182,7 +183,7 @@ impl Solver<'_> {
                 return self.known_so_far();
             }
             explored += 1;
-            let spent = self.nodes.len() > self.limits.states || self.ways > self.limits.ways || self.is_full();
+            spent = self.nodes.len() > self.limits.states || self.ways > self.limits.ways || self.is_full();
             if explored % LOOKED_AT_EVERY == 0 || spent {
                 open = self.nodes.iter().filter(|node| node.state.is_some()).map(|node| node.mass).sum();
             }
@@ -194,29 +195,39 @@ impl Solver<'_> {
         if kept.is_some() && self.vm.kept() != kept {
             return Err(Failure::Unsteady);
         }
+        // At least that much is open: chances that come back to a state that was explored are not in it.
+        if spent && open > 2.0 * NEGLIGIBLE.0 as f64 / NEGLIGIBLE.1 as f64 {
+            return Err(self.too_many(open));
+        }
         let chain = Chain::of_rows(std::mem::take(&mut self.rows), 0, interrupt);
         let solved = chain.settle(Edge::To(0)).and_then(|settled| Ok((settled, chain.expected_steps(0)?)));
         let (settled, actions) = match solved {
             Ok(solved) => solved,
             Err(Unsolved::Interrupted) => return self.known_so_far(),
+            Err(Unsolved::TooLong) => {
+                return Err(Refusal::failing(format!("{TOO_LONG}: `sim` plays the game instead")).into());
+            }
             Err(_) => {
                 let text = "the game can go on for ever: some states have no way to an end";
                 return Err(Refusal::failing(text).into());
             }
         };
         if settled.remaining > BigRational::new(NEGLIGIBLE.0.into(), NEGLIGIBLE.1.into()) {
-            return Err(Refusal::failing(format!(
-                "the game has more states than the {} that were followed, {:.3} % of it is open: `sim` plays it instead",
-                self.nodes.len(),
-                settled.remaining.to_f64().unwrap_or(1.0) * 100.0
-            ))
-            .into());
+            return Err(self.too_many(settled.remaining.to_f64().unwrap_or(1.0)));
         }
         let mut results: Vec<(String, BigRational)> =
             settled.ends.into_iter().map(|(end, chance)| (self.results[end as usize].clone(), chance)).collect();
         results.sort_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
         let states = self.nodes.len();
         Ok(GameOdds { results, remaining: settled.remaining, actions, states, ways: self.ways, interrupted: false })
+    }
+
+    fn too_many(&self, open: f64) -> Failure {
+        let (followed, open) = (self.nodes.len(), open * 100.0);
+        let text = format!(
+            "the game has more states than the {followed} that were followed, {open:.3} % of it is open: `sim` plays it instead"
+        );
+        Refusal::failing(text).into()
     }
 
     /// What is known before the game is solved: how likely the ways are that were followed to each result.
@@ -312,7 +323,9 @@ impl Solver<'_> {
     fn settled(&self, game: &Game) -> Result<(BTreeMap<u32, BigRational>, BigRational), Failure> {
         let explorer = game.context.explorer.as_ref().expect("it is there while ways are explored");
         let settled = Chain::new(&explorer.points, explorer.start, None).settle(explorer.start);
-        let settled = settled.map_err(|_| Refusal::failing("an action rolls for ever"))?;
+        let settled = settled.map_err(|unsolved| {
+            Refusal::failing(if unsolved == Unsolved::TooLong { TOO_LONG } else { "an action rolls for ever" })
+        })?;
         Ok((settled.ends, settled.remaining))
     }
 
