@@ -241,6 +241,9 @@ fn sound_code_is_told_nothing() {
     for code in [
         "for n in rb.each(\"puller\") do rb.say(\"{}\", n + 1) end",
         "local order = { 2, 1 } for n in rb.each(\"puller\") do rb.say(\"{}\", order[n]) end",
+        "for n in ipairs(ctx.foes or {}) do rb.say(`round {n}`) end",
+        "local last = { 1 } last[#last] = 2 rb.say(\"{}\", last[1])",
+        "local all = {} table.insert(all, 1) all[#all] = 2 rb.say(\"{}\", all[1])",
         "while ctx.actor.rests < 3 do ctx.actor:add(\"rests\", 1) end",
         "while ctx.actor.rests < 3 do ctx.actor:set(ctx.which or \"rests\", 3) end",
         "while ctx.rope.at < 3 do rb.act.move_rope(ctx.rope, 1, ctx.actor) end",

@@ -127,6 +127,34 @@ const MISTAKES: &[Mistake] = &[
     ("contest/items/battleaxe.luau", "form = \"blunt\"", "form = \"blutn\"", "did you mean \"blunt\"?"),
     ("contest/policies/random.luau", "\"choose_many\"", "\"choose_meny\"", "did you mean `choose_many`?"),
     ("silent-winter/scenarios/duel.toml", "[seats]", "[seat]", "did you mean `seats`?"),
+    // A value of another sort in the place of an entity, a list or one of it
+    (
+        "contest/maneuvers/melee.luau",
+        "for _, foe in ipairs(foes) do",
+        "for foe in ipairs(foes) do",
+        "write `for _, foe in`",
+    ),
+    (
+        "tug/maneuvers/rest.luau",
+        RESOLVE,
+        "resolve = function(ctx) local function open(n: number) return { n } end rb.choose({ seat = \"left\", topic = \"carda\", options = open })",
+        "handed the question",
+    ),
+    ("rbf/maneuvers/reload.luau", "default = list[1]", "default = list", "the default is one of the options"),
+    (
+        "house-taunt/maneuvers/taunt.luau",
+        "rb.act.provoke(ctx.targets[1], ctx.actor)",
+        "ctx.targets[1].taunter = ctx.actor",
+        "declare it in kinds.luau",
+    ),
+    (
+        "riskbreaker-0.0.3/hooks/watch.luau",
+        "rb.act.set_off(holder.owner, { e.target })",
+        "rb.act.set_off(holder, { e.target })",
+        "`.owner`",
+    ),
+    ("rbf/verbs.luau", "rb.remove(condition)", "rb.remove(condition.id)", "without `.id`"),
+    ("rbf/maneuvers/cleave.luau", "table.insert(list, other)", "list[#list] = other", "table.insert(list, value)"),
     // Slips that read well
     ("tug/verbs.luau", "rope:add(\"at\", by)", "rope:add(\"at\", math.clamp(by, 2, -2))", "least, greatest"),
     (

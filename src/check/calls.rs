@@ -1,5 +1,6 @@
 //! Arguments of calls: their number, order and types.
 
+use super::known::Wrong;
 use super::script::Reader;
 use super::signature::Signature;
 use super::symbol::Symbol;
@@ -51,11 +52,9 @@ impl Reader<'_> {
         }
         for (arg, param) in args.iter().zip(&params) {
             if param.ty.trim_end_matches('?') == "Entity"
-                && let ExpressionKind::IndexName { index, .. } = arg.kind()
-                && self.known.names.is_list(&text(index))
+                && let Some((wrong, cure)) = self.no_entity(*arg)
             {
-                let wrong = format!("expected an entity, and `{}` is a list", text(index));
-                return self.problem(arg.location(), (wrong, format!("name one of it: {}[1]", text(index))));
+                return self.problem(arg.location(), (format!("expected an entity, and {wrong}"), cure));
             }
             let Some(sort) = self.value_type(*arg) else { continue };
             if let Some(wanted) = wanted(param.ty, sort) {
@@ -149,11 +148,10 @@ impl Reader<'_> {
             }
             self.slip_in_call(*arg);
             if wanted == Some(ValueType::Entity)
-                && let ExpressionKind::IndexName { index, .. } = arg.kind()
-                && self.known.names.is_list(&text(index))
+                && let Some((wrong, cure)) = self.no_entity(*arg)
             {
-                let wrong = format!("`{param}` of `{name}` must be an entity, and `{}` is a list", text(index));
-                return self.problem(arg.location(), (wrong, format!("name one of it: {}[1]", text(index))));
+                let wrong = format!("`{param}` of `{name}` must be an entity, and {wrong}");
+                return self.problem(arg.location(), (wrong, cure));
             }
             let Some(given) = self.value_type(*arg) else { continue };
             let words = match wanted {
@@ -176,6 +174,21 @@ impl Reader<'_> {
             let wrong = format!("`{param}` of `{name}` must be {words}, and this is {}", given.words());
             return self.problem(arg.location(), (wrong, written));
         }
+    }
+
+    /// What an expression is instead of an entity, whatever it is read off, and the cure.
+    fn no_entity(&self, expression: Expression<'_>) -> Option<Wrong> {
+        if self.symbol(expression) == Some(Symbol::Holder) {
+            return Some(("this is what is attached".into(), "name whom it is attached to: `.owner`".into()));
+        }
+        let ExpressionKind::IndexName { index, .. } = expression.kind() else { return None };
+        let name = text(index);
+        if self.known.names.is_list(&name) {
+            return Some((format!("`{name}` is a list"), format!("name one of it: {name}[1]")));
+        }
+        // The number of an entity, or the name of a card.
+        let is_id = name == "id" && self.known.types_of(&name).next().is_none();
+        is_id.then(|| ("`id` is not one".into(), "hand it over itself, without `.id`".into()))
     }
 
     /// The parameter that a value is called like, where it stands in the place of another that is used otherwise.
@@ -314,7 +327,7 @@ fn misfits(arg: Expression<'_>, given: ValueType, wanted: ValueType) -> bool {
             matches!(arg.kind(), ExpressionKind::Boolean(true)) && wanted != ValueType::Truth
         }
         (ValueType::Table, ValueType::Entity) => is_plain_table(arg),
-        (ValueType::Table, wanted) if wanted.is_table() => false,
+        (ValueType::Table | ValueType::Attached, wanted) if wanted.is_table() => false,
         (ValueType::Record | ValueType::Entity, ValueType::Table) => false,
         (ValueType::Table, wanted) => is_constant(wanted) && matches!(arg.kind(), ExpressionKind::Table { .. }),
         (given, wanted) => given != wanted,

@@ -81,6 +81,8 @@ struct Uses {
     used: bool,
     /// Something is taken out of a table by it.
     key: bool,
+    /// It is told or kept.
+    told: bool,
     /// It is declared as an empty table.
     empty: bool,
     /// Something may be put into it.
@@ -136,6 +138,11 @@ impl Evidence {
         self.0.get(&id).is_some_and(|uses| uses.used && uses.number == 0 && !uses.key && !uses.open)
     }
 
+    /// Whether a variable is told or kept, which a place in a list may be, too.
+    pub fn is_told(&self, id: u64) -> bool {
+        self.0.get(&id).is_some_and(|uses| uses.told)
+    }
+
     /// Whether an expression is a table that is declared empty and into which nothing is ever put.
     pub fn stays_empty(&self, expression: Expression<'_>) -> bool {
         let uses = local_id(expression).and_then(|id| self.0.get(&id));
@@ -154,6 +161,12 @@ impl Evidence {
         let all: usize = scores.iter().map(|(times, _)| times).sum();
         scores.into_iter().find(|(times, _)| *times > all - times).map(|(_, ty)| ty)
     }
+}
+
+/// Whether an expression is `#list`, of a list that is a local variable.
+pub(super) fn is_length_of(length: Expression<'_>, list: Expression<'_>) -> bool {
+    let ExpressionKind::Unary { op: UnaryOp::Length, rhs } = length.kind() else { return false };
+    local_id(list).is_some_and(|id| local_id(rhs) == Some(id))
 }
 
 struct Finder<'f> {
@@ -187,6 +200,8 @@ impl Finder<'_> {
 
     fn assigned(&mut self, target: Expression<'_>) {
         match target.kind() {
+            // What stands last in it changes, and nothing comes to it.
+            ExpressionKind::IndexExpr { expr, index } if is_length_of(index, expr) => {}
             ExpressionKind::IndexName { expr, .. } | ExpressionKind::IndexExpr { expr, .. } => {
                 self.note(expr, |uses| uses.filled = true);
             }
@@ -221,6 +236,10 @@ impl Finder<'_> {
 
     fn call(&mut self, func: Expression<'_>, args: &[Expression<'_>]) {
         let inserts = matches!(func.kind(), ExpressionKind::IndexName { index, .. } if index == "insert");
+        let tells = matches!(func.kind(), ExpressionKind::IndexName { index, .. } if index == "say");
+        for arg in args.iter().skip(1).filter(|_| inserts || tells) {
+            self.note(*arg, |uses| uses.told = true);
+        }
         for arg in args.iter().take(if inserts { 1 } else { args.len() }) {
             self.note(*arg, |uses| uses.filled = true);
         }
@@ -284,6 +303,7 @@ impl Finder<'_> {
                 self.is(lhs, Some(ValueType::Number));
                 self.is(rhs, Some(ValueType::Number));
             }
+            BinaryOp::Concat => [lhs, rhs].into_iter().for_each(|side| self.note(side, |uses| uses.told = true)),
             Less | LessEqual | Greater | GreaterEqual | Equal | NotEqual => {
                 for (one, other) in [(lhs, rhs), (rhs, lhs)] {
                     match other.kind() {
@@ -343,6 +363,9 @@ impl<'ast> AstVisitor<'ast> for Finder<'_> {
                 ExpressionKind::IndexExpr { expr, index } => {
                     self.note(index, |uses| uses.key = true);
                     self.keys.extend(local_id(expr).zip(local_id(index)));
+                }
+                ExpressionKind::InterpString { expressions, .. } => {
+                    expressions.iter().for_each(|told| self.note(*told, |uses| uses.told = true));
                 }
                 ExpressionKind::Binary { lhs, op, rhs } => self.binary(lhs, op, rhs),
                 ExpressionKind::Unary { op: UnaryOp::Negate, rhs } => self.is(rhs, Some(ValueType::Number)),

@@ -41,6 +41,8 @@ pub(super) struct Names {
     parted: BTreeSet<String>,
     /// Names that are assigned: `thing.name = ...`.
     assigned: BTreeSet<String>,
+    /// How often a name is assigned, outside of specs.
+    written: BTreeMap<String, usize>,
     /// Facts that are read by `rb.fact`: it calls those that are functions.
     facts: BTreeSet<String>,
     /// How often a text stands in scripts, specs left out.
@@ -227,7 +229,13 @@ impl Names {
     pub fn type_everywhere(&self, name: &str) -> Option<ValueType> {
         let field = self.fields.type_of(name)?;
         let other = self.constants.get(name).is_some_and(|written| *written != Some(field));
-        (!other && matches!(field, ValueType::Number | ValueType::Text | ValueType::Truth)).then_some(field)
+        let certain = match field {
+            ValueType::Number | ValueType::Text | ValueType::Truth => true,
+            // What a table of the ruleset's own has under that name may be left out.
+            ValueType::List => !self.written.contains_key(name) && !self.own_keys.contains(name),
+            _ => false,
+        };
+        (certain && !other).then_some(field)
     }
 
     /// Whether a member of that name is used as an entity somewhere, and nothing else is written behind it.
@@ -260,6 +268,9 @@ impl Names {
             }
             ExpressionKind::String { .. } | ExpressionKind::InterpString { .. } => Some(ValueType::Text),
             ExpressionKind::Boolean(_) => Some(ValueType::Truth),
+            ExpressionKind::Table { items } if items.iter().all(|item| matches!(item, TableItem::List { .. })) => {
+                Some(ValueType::List)
+            }
             ExpressionKind::Table { .. } | ExpressionKind::FunctionLiteral(_) | ExpressionKind::Nil => None,
             _ => return,
         };
@@ -271,6 +282,24 @@ impl Names {
 
     pub fn is_assigned(&self, name: &str) -> bool {
         self.assigned.contains(name)
+    }
+
+    /// Whether a name is only assigned, and read nowhere.
+    pub fn is_only_written(&self, name: &str) -> bool {
+        self.reads(name) <= self.written.get(name).copied().unwrap_or_default()
+    }
+
+    /// A name that is read, one letter away from another.
+    pub fn read_and_near(&self, name: &str) -> Option<&str> {
+        let near = |other: &&String| {
+            other.len() > 1 && strsim::damerau_levenshtein(name, other) == 1 && !self.is_only_written(other)
+        };
+        self.read.keys().find(near).map(String::as_str).filter(|_| name.len() > 1)
+    }
+
+    /// Whether a table of the ruleset's own may have a name.
+    pub fn is_own_key(&self, name: &str) -> bool {
+        self.own_keys.contains(name)
     }
 
     /// Whether something has it as a key.
@@ -472,6 +501,9 @@ impl Gatherer<'_> {
                 for (at, name) in assign.vars.iter().map(|var| member(*var)).enumerate() {
                     if let (Some(name), Some(value)) = (&name, assign.values.get(at)) {
                         self.names.note_constant(name, *value);
+                        if !self.spec {
+                            *self.names.written.entry(name.clone()).or_default() += 1;
+                        }
                     }
                     self.assigned(name);
                 }

@@ -146,12 +146,29 @@ impl Reader<'_> {
                 Some("seat" | "topic") => (ValueType::Text, &[]),
                 // Seats in a list, or whoever sees an entity.
                 Some("audience") => (ValueType::Text, &[ValueType::List, ValueType::Entity, ValueType::Table]),
+                Some("options") => {
+                    if let Some(signature) = self.called(*value, false).map(|called| called.signature)
+                        && let (Some(param), Some(Some(used))) = (signature.params.first(), signature.uses.first())
+                        && !matches!(used, ValueType::Table | ValueType::Record)
+                    {
+                        let wrong =
+                            format!("this function is handed the question, and its `{param}` is {}", used.words());
+                        let cure = "call it: put brackets with its values behind it".to_string();
+                        self.problem(value.location(), (wrong, cure));
+                    }
+                    (ValueType::List, &[ValueType::Table, ValueType::Record, ValueType::Function])
+                }
                 Some("auto" | "sealed" | "propose" | "other") => (ValueType::Truth, &[]),
                 Some("default") => match ask {
                     "confirm" => (ValueType::Truth, &[]),
                     "number" => (ValueType::Number, &[]),
                     "line" => (ValueType::Text, &[]),
                     "choose_many" | "order" => (ValueType::List, &[ValueType::Table]),
+                    "choose" if self.value_type(*value) == Some(ValueType::List) => {
+                        let wrong = "the default is one of the options, and this is a list".to_string();
+                        self.problem(value.location(), (wrong, "name one of them, such as list[1]".into()));
+                        continue;
+                    }
                     _ => continue,
                 },
                 _ => continue,

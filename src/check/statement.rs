@@ -1,5 +1,6 @@
 //! Statements of a script.
 
+use super::evidence::is_length_of;
 use super::script::Reader;
 use super::symbol::Symbol;
 use super::syntax::{is_text_map, leaves_loop, literal, text};
@@ -195,8 +196,9 @@ impl Reader<'_> {
                     let cure = "keep what changes in a field of an entity".to_string();
                     self.problem(target.location(), (wrong, cure));
                 }
+                let of_a_list = is_one_of_a_list(expr) && !self.known.names.is_own_key(&text(index));
                 let entity = matches!(self.symbol(expr), Some(Symbol::Entity(_)));
-                if entity || (of_an_actor || of_a_verb) && is_field {
+                if entity || (of_an_actor || of_a_verb || of_a_list) && is_field {
                     let name = text(index);
                     let wrong = format!("`{name}` of an entity is written like a table's");
                     self.problem(
@@ -204,6 +206,7 @@ impl Reader<'_> {
                         (wrong, format!("write :set(\"{name}\", value) or :add(\"{name}\", n)")),
                     );
                 }
+                self.read_by_nobody(expr, &text(index), target.location());
                 self.fills(expr, target.location());
             }
             ExpressionKind::IndexExpr { expr, index } => {
@@ -214,9 +217,34 @@ impl Reader<'_> {
                 {
                     self.keyed_by_entities.insert(local.id);
                 }
+                if is_length_of(index, expr) && self.evidence.stays_empty(expr) {
+                    let wrong = "an empty list has no last place, and so this list stays empty".to_string();
+                    self.problem(target.location(), (wrong, "write table.insert(list, value)".into()));
+                }
                 self.fills(expr, target.location());
             }
             _ => self.expression(target),
+        }
+    }
+
+    /// A write to a table that a function is handed or makes, under a name that no file reads.
+    fn read_by_nobody(&mut self, table: Expression<'_>, name: &str, at: Location) {
+        // Of a ruleset that others extend, nobody knows what they read.
+        let complete = self.known.stack.scenario().is_some() && !self.elsewhere && !self.is_spec();
+        if !complete || self.path.starts_with("convert/") || !self.known.names.is_only_written(name) {
+            return;
+        }
+        let cure = match table.kind() {
+            ExpressionKind::Local { local, .. } if local.function_depth > 0 => {
+                self.known.names.read_and_near(name).map(|meant| format!("did you mean `{meant}`?"))
+            }
+            _ if is_one_of_a_list(table) => {
+                Some(format!("if it belongs to an entity, declare it in kinds.luau, and write :set(\"{name}\", value)"))
+            }
+            _ => None,
+        };
+        if let Some(cure) = cure {
+            self.problem(at, (format!("nothing reads `{name}`"), cure));
         }
     }
 
@@ -271,16 +299,16 @@ impl Reader<'_> {
         } else if let Some(name) = names.get(1) {
             self.by_its_uses(name);
         }
+        let places = matches!(value.kind(), ExpressionKind::Call { func, .. }
+            if matches!(func.kind(), ExpressionKind::Global(name) if name == "ipairs"));
         if let [place] = names
-            && self.value_type(table) == Some(ValueType::List)
+            && (places && !self.evidence.is_told(place.id) || self.value_type(table) == Some(ValueType::List))
             && self.evidence.is_no_place(place.id)
         {
             let name = text(place.name);
             let wrong = format!("`{name}` is the place in the list, and not what stands there");
             self.problem(place.location, (wrong, format!("write `for _, {name} in`")));
         }
-        let places = matches!(value.kind(), ExpressionKind::Call { func, .. }
-            if matches!(func.kind(), ExpressionKind::Global(name) if name == "ipairs"));
         if let Some(place) = names.first()
             && (places || self.value_type(value) == Some(ValueType::List))
             && !self.changing.contains(&place.id)
@@ -288,6 +316,12 @@ impl Reader<'_> {
             self.value_types.insert(place.id, ValueType::Number);
         }
     }
+}
+
+/// `thing.list[1]`.
+fn is_one_of_a_list(expression: Expression<'_>) -> bool {
+    let ExpressionKind::IndexExpr { expr, index } = expression.kind() else { return false };
+    matches!(expr.kind(), ExpressionKind::IndexName { .. }) && matches!(index.kind(), ExpressionKind::Number { .. })
 }
 
 /// A table that is written down without keys.

@@ -19,6 +19,8 @@ pub(super) enum ValueType {
     Record,
     Function,
     Entity,
+    /// A hook or an item on somebody, as hooks are given it.
+    Attached,
 }
 
 impl ValueType {
@@ -33,6 +35,7 @@ impl ValueType {
             ValueType::Record => "a table with names",
             ValueType::Function => "a function",
             ValueType::Entity => "an entity",
+            ValueType::Attached => "what is attached",
         }
     }
 
@@ -49,7 +52,7 @@ impl ValueType {
 
     /// Whether it is a table, whatever stands in it.
     pub(super) fn is_table(self) -> bool {
-        matches!(self, ValueType::Table | ValueType::List | ValueType::Record)
+        matches!(self, ValueType::Table | ValueType::List | ValueType::Record | ValueType::Attached)
     }
 }
 
@@ -200,6 +203,8 @@ impl Reader<'_> {
                         .known
                         .names
                         .type_everywhere(&name)
+                        // A variable may hold a table with the names of fields, such as a sheet.
+                        .filter(|ty| *ty != ValueType::List || !matches!(expr.kind(), ExpressionKind::Local { .. }))
                         .filter(|_| !self.is_spec() && !self.elsewhere)
                         .or_else(|| self.type_of_symbol(expression));
                 };
@@ -239,7 +244,7 @@ impl Reader<'_> {
             // A reference and the first of a kind may be nil; otherwise they are entities.
             Symbol::Entity(_) => Some(ValueType::Entity),
             Symbol::Entities(_) => Some(ValueType::List),
-            Symbol::Holder => Some(ValueType::Table),
+            Symbol::Holder => Some(ValueType::Attached),
             _ => None,
         }
     }
@@ -527,10 +532,13 @@ impl Reader<'_> {
                     format!("the switch `{}` always has a value, so this condition is always true", text(index));
                 self.problem(condition.location(), (wrong, cure));
             }
-            ExpressionKind::IndexName { expr, index, .. } if matches!(self.symbol(expr), Some(Symbol::Entity(_))) => {
+            ExpressionKind::IndexName { expr, index, .. }
+                if matches!(self.symbol(expr), Some(Symbol::Entity(_)) | None) =>
+            {
+                let read_off_any = self.symbol(expr).is_none();
                 let cure = match self.value_type(condition) {
-                    Some(ValueType::Number) => "compare it: `> 0`",
-                    Some(ValueType::Text) => "compare it: `~= \"\"`",
+                    Some(ValueType::Number) if !read_off_any => "compare it: `> 0`",
+                    Some(ValueType::Text) if !read_off_any => "compare it: `~= \"\"`",
                     Some(ValueType::List) => "count it: `#` before it and `> 0` behind it",
                     _ => return,
                 };
