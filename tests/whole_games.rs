@@ -6,7 +6,7 @@ use std::path::Path;
 use num_rational::BigRational;
 use num_traits::{One, Zero};
 use riskbreaker::lab::{GameLimits, game_odds};
-use riskbreaker::{Driver, Library, Ruleset, Setup};
+use riskbreaker::{Driver, Library, Ruleset, Session, Setup, Step};
 
 fn of(part: i64, whole: i64) -> BigRational {
     BigRational::new(part.into(), whole.into())
@@ -86,4 +86,40 @@ fn a_game_that_grows_is_refused_by_the_size_of_its_states() {
     let states = refusal.strip_prefix("the game has more states than the ").and_then(|rest| rest.split(' ').next());
     let states: u32 = states.unwrap_or_else(|| panic!("{refusal}")).parse().unwrap();
     assert!((100..4_000).contains(&states), "{refusal}");
+}
+
+/// What the host keeps of rolls counts, whether they are rolled or gone through.
+#[test]
+fn an_action_has_the_same_memory_in_a_game_and_in_its_odds() {
+    let manifest = "id = \"full\"\ntitle = \"Full\"\nversion = \"1.0.0\"\nscenario = \"start\"\n\
+        [switches.n]\nmin = 0\nmax = 100000\ndefault = 1\ntext = \"How often.\"\n";
+    let kinds = "local rb = require(\"@riskbreaker\")\nreturn rb.kinds({ thing = { fields = { a = rb.int() } } })";
+    let play = "local rb = require(\"@riskbreaker\")
+return rb.play({
+    start = function() rb.schedule(\"act\", 0, rb.spawn(\"thing\", {})) end,
+    entries = {
+        act = function(x)
+            for _ = 1, 20 do rb.roll(\"1d2\", \"r\") end
+            local e = rb.schedule(\"over\", 90, x)
+            for i = 1, rb.switches.n do rb.rekey(e, 90 + i) end
+        end,
+        over = function() rb.finish(\"done\") end,
+    },
+})";
+    let files = [
+        ("ruleset.toml", manifest),
+        ("scenarios/start.toml", "title = \"Start\"\n"),
+        ("kinds.luau", kinds),
+        ("play.luau", play),
+    ];
+    let library = Library::from_files(files.map(|(path, text)| (format!("full/{path}"), text.as_bytes().to_vec())));
+    let rules = Ruleset::load(&library, "full").unwrap_or_else(|error| panic!("{error}"));
+    for (n, fits) in [(17_440, true), (17_460, false)] {
+        let setup = || Setup::default().switch("n", n);
+        let step = Session::start(&rules, setup()).unwrap().advance().unwrap();
+        assert_eq!(matches!(step, Step::Over(_)), fits, "{n}: {step:?}");
+        let odds = game_odds(&rules, setup(), GameLimits::default(), None);
+        assert_eq!(odds.is_ok(), fits, "{n}: {odds:?}");
+        assert!(odds.is_ok() || odds.unwrap_err().to_string().contains("used up its memory"));
+    }
 }

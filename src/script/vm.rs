@@ -485,14 +485,12 @@ impl Machine for Vm {
     fn go_on(&mut self, context: &mut ActionContext, place: &(dyn Any + Send + Sync), rolled: &Rolled) -> bool {
         let Some(snapshot) = place.downcast_ref::<Snapshot>() else { return false };
         let Some(continuation) = self.continuation.as_deref().filter(|known| known.has(snapshot)) else { return false };
-        if self.dead {
-            return false;
-        }
+        let Some(budget) = snapshot.budget(rolled).filter(|_| !self.dead) else { return false };
         let host = self.host.clone();
         host.count_run();
         context.glimpse = None;
         let attempt = catch_unwind(AssertUnwindSafe(|| {
-            guarded(snapshot.budget(rolled), || {
+            guarded(budget, || {
                 if let Some((function, args)) = self.sync(context)? {
                     host.lend(context, || function.call::<()>(args))?;
                     return Ok(Went::Nowhere);

@@ -5,7 +5,9 @@ use mlua::{Lua, LuaString, Result, Table, Value as Lv, Variadic};
 
 use super::super::conversion::{text_of, to_lua, whole_of, whole_or_why};
 use super::super::sandbox::{charge, hold, uncharged};
-use super::{DIE, HostState, LONGEST_LABEL, TOLD, audience_arg, fault, fill, host_function, stopped, text_arg, told};
+use super::{
+    HostState, LONGEST_LABEL, audience_arg, bytes_of_roll, fault, fill, host_function, stopped, text_arg, told,
+};
 use crate::dice::Dice;
 use crate::play::{ActionContext, Need, Sight};
 
@@ -59,8 +61,8 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
                 }
                 other => text_arg(context, other, "the label of a roll")?,
             };
-            let explored = context.explorer.is_some();
-            let counted = context.explorer.as_ref().is_some_and(|explorer| !explorer.is_sampling());
+            let sampled = context.explorer.as_ref().is_some_and(|explorer| explorer.is_sampling());
+            let counted = context.explorer.is_some() && !sampled;
             let mut roll = || {
                 let told = |context: &ActionContext| fill(&label, &args, context, &b.handles.borrow());
                 context.roll(&dice, &label, &sight, told)
@@ -69,8 +71,9 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
             let rolled = if counted { uncharged(roll) } else { roll() };
             let rolled = rolled.map_err(stopped)?;
             charge(16 + rolled.dice as i64 / 4);
-            if !explored {
-                hold(TOLD + rolled.dice * DIE)?;
+            // What a play for an estimate rolls is kept by nobody, and its length is limited.
+            if !sampled {
+                hold(bytes_of_roll(rolled.dice))?;
             }
             to_lua(lua, &rolled.seen, &b.handles.borrow())
         }
