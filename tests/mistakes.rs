@@ -155,6 +155,10 @@ const MISTAKES: &[Mistake] = &[
     ),
     ("rbf/verbs.luau", "rb.remove(condition)", "rb.remove(condition.id)", "without `.id`"),
     ("rbf/maneuvers/cleave.luau", "table.insert(list, other)", "list[#list] = other", "table.insert(list, value)"),
+    ("rbf/maneuvers/reload.luau", "require(\"lib/gear\")", "require(\"gear\")", "did you mean `lib/gear`?"),
+    ("tug/maneuvers/rest.luau", "require(\"@riskbreaker\")", "require(\"riskbreaker\")", "`@riskbreaker`"),
+    ("house-armour/hooks/armour.luau", "e.amount -= soaked", "e.amount =- soaked", "write `-=`"),
+    ("riskbreaker-0.0.3/hooks/watch.luau", "if #caught > 0 then", "if #caught >= 0 then", "always true"),
     // Slips that read well
     ("tug/verbs.luau", "rope:add(\"at\", by)", "rope:add(\"at\", math.clamp(by, 2, -2))", "least, greatest"),
     (

@@ -188,7 +188,9 @@ pub(super) fn blamed(rules: &Rulebook, scenario: &str, message: &str) -> Option<
     }
     // "takes one of these, not that": what stands last is what was found.
     let given = message.rsplit_once(" not ").map(|(_, given)| given).into_iter();
-    for told in given.chain([message]) {
+    // Behind a colon stands what it may be.
+    let wrong = message.split_once(": ").map(|(wrong, _)| wrong).into_iter();
+    for told in given.chain(wrong).chain([message]) {
         let named = words.iter().filter(|(_, word)| stands_in(told, &word.text));
         // In a file of the cast a word that many have proves nothing.
         let telling = named.filter(|(at, word)| (*at == 0 && own.is_some()) || often(&word.text) == 1);

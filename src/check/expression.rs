@@ -425,8 +425,14 @@ impl Reader<'_> {
         if self.file_named(&name).is_none() {
             let stems =
                 self.known.stack.scripts().map(|(_, path, _)| path.trim_end_matches(".luau").trim_end_matches(".lua"));
-            let names: Vec<String> = stems.map(str::to_string).collect();
-            self.problem(at, (format!("there is no file `{path}` to require"), instead(path, &names)));
+            let names: Vec<String> = stems.map(str::to_string).chain(["@riskbreaker".to_string()]).collect();
+            // A file is named with its folder.
+            let last = |name: &&String| name.trim_start_matches('@').rsplit('/').next() == Some(path);
+            let cure = match names.iter().find(last) {
+                Some(meant) => format!("did you mean `{meant}`?"),
+                None => instead(path, &names),
+            };
+            self.problem(at, (format!("there is no file `{path}` to require"), cure));
         }
     }
 

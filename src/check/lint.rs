@@ -149,6 +149,7 @@ impl Lints<'_> {
             StatementView::Assign(assign) => {
                 self.balanced(assign.vars.len(), assign.values, at);
                 self.gives_nothing(assign.values);
+                assign.values.iter().for_each(|value| self.signs_exchanged(*value));
                 for var in assign.vars {
                     if let ExpressionKind::Local { local, .. } = var.kind() {
                         self.given.entry(local.id).or_insert(at.begin);
@@ -215,6 +216,16 @@ impl Lints<'_> {
             self.tell(looped.start.location(), "this loop never runs: it counts up", cure);
         } else if start == Some(0.0) && is_length(looped.limit) {
             self.tell(looped.start.location(), "the first place of a list is 1, not 0", "begin the loop with 1");
+        }
+    }
+
+    /// `n =- 1`, which sets `n` to minus one.
+    fn signs_exchanged(&mut self, value: Expression<'_>) {
+        let at = value.location().begin;
+        let line = self.lines.get(at.line as usize).and_then(|line| line.split_at_checked(at.column as usize));
+        let negates = matches!(value.kind(), ExpressionKind::Unary { op: UnaryOp::Negate, .. });
+        if negates && line.is_some_and(|(before, after)| before.ends_with('=') && after.starts_with("- ")) {
+            self.tell(value.location(), "`=-` sets it to minus the value", "write `-=` to take the value off");
         }
     }
 
@@ -306,6 +317,11 @@ impl Lints<'_> {
                 if is_not(lhs) && !is_not(rhs) && !matches!(rhs.kind(), ExpressionKind::Boolean(_)) =>
             {
                 self.tell(at, format!("`not` is worked out before `{}`", op.symbol()), cure);
+            }
+            BinaryOp::GreaterEqual | BinaryOp::Less if is_length(lhs) && number(rhs) == Some(0.0) => {
+                let always = if op == BinaryOp::Less { "never" } else { "always" };
+                let cure = "write `> 0` for a list with something in it, `== 0` for an empty one";
+                self.tell(at, format!("a list has 0 places or more, so that this is {always} true"), cure);
             }
             _ if compares(op) => {
                 if let ExpressionKind::Binary { op: inner, .. } = lhs.kind()
