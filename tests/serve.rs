@@ -917,6 +917,9 @@ fn a_game_that_was_saved_goes_on_after_a_kill_with_numbers_that_are_new() {
     let before = program.request("view", json!({ "table": "a" }))["result"].clone();
     let saved = program.request("table.save", json!({ "table": "a", "path": path }));
     assert_eq!(saved["result"]["seq"], before["seq"], "{saved}");
+    let lost = program.request("table.save", json!({ "table": "a", "path": "no such folder/a.json" }));
+    assert!(!lost["error"].to_string().contains("os error"), "{lost}");
+    assert_eq!(lost["error"]["data"]["kind"], "file", "{lost}");
     program.child.kill().unwrap();
     let _ = program.child.wait();
     let mut program = Program::start();

@@ -333,9 +333,14 @@ fn head(
     told: bool,
 ) -> Result<()> {
     let rules = session.ruleset().id();
-    // The folder may not have this ruleset, which is then built in.
-    let built_in = library.folder_of(rules).is_none() && Library::embedded().contains(rules);
-    let from = if built_in { Library::embedded() } else { library.clone() }.describe();
+    // The folder may not have this ruleset, which is then built in; house rules over it may be in the folder.
+    let built_in = |id: &str| library.folder_of(id).is_none() && Library::embedded().contains(id);
+    let place = |id: &str| if built_in(id) { Library::embedded() } else { library.clone() }.describe();
+    let mut from = place(rules);
+    let layers = session.ruleset().extra_layers().iter();
+    if let Some(other) = layers.map(|layer| place(layer)).find(|other| *other != from) {
+        from = format!("{from} and {other}");
+    }
     if screen.json() {
         screen.event(
             "start",

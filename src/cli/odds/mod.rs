@@ -196,7 +196,8 @@ pub fn odds(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
                 && args.actor.is_none()
                 && !is_card(&text, &args, folder.as_deref()) =>
         {
-            Err(call_error(format!("{text}: {error}")))
+            let cure = of_total(&text).map_or(String::new(), |call| format!("; for the total of the dice: `{call}`"));
+            Err(call_error(format!("{text}: {error}{cure}")))
         }
         Err(_) => match args.for_dice() {
             Some(option) => Err(call_error(format!(
@@ -205,6 +206,22 @@ pub fn odds(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
             None => card::of_card(&text, &args, folder),
         },
     }
+}
+
+/// The call that asks what `3d6 >= 12` seems to ask. Behind dice a comparison counts the dice whose faces fit it.
+fn of_total(text: &str) -> Option<String> {
+    let (dice, rest) = text.split_at(text.find(['<', '>'])?);
+    let (sign, total) = rest.split_at(rest.find(|c: char| !"<>=".contains(c))?);
+    let total: i64 = total.trim().parse().ok()?;
+    let (option, total) = match sign {
+        ">=" => ("--at-least", total),
+        ">" => ("--at-least", total + 1),
+        "<=" => ("--at-most", total),
+        "<" => ("--at-most", total - 1),
+        _ => return None,
+    };
+    Dice::parse(dice.trim()).ok()?;
+    Some(format!("odds {} {option} {total}", dice.trim()))
 }
 
 impl Args {
