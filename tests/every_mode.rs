@@ -471,3 +471,59 @@ fn a_search_is_work_by_what_it_goes_through() {
         assert!(found.ends_with("the script used up its budget of work"), "{search}: {found}");
     }
 }
+
+/// Nearly all of an action's work, in little time.
+const MUCH: &str = "local long, other = string.rep(\"a\", 65536), string.rep(\"b\", 256)
+    for _ = 1, 480 do string.find(long, other, 1, true) end";
+
+/// The largest number of turns with which the told game ends, of a loop that takes one unit of work a turn.
+fn turns_left(act: impl Fn(u32) -> String, more: &[(&str, &str)]) -> u32 {
+    let ends = |turns: u32| {
+        let rules = Ruleset::load(&library(&act(turns), "", more), "small").unwrap_or_else(|error| panic!("{error}"));
+        matches!(Session::start(&rules, setup()).unwrap().advance().unwrap(), Step::Over(_))
+    };
+    let (mut fits, mut too_many) = (0, 40_000);
+    assert!(ends(fits) && !ends(too_many), "{}", act(0));
+    while fits + 1 < too_many {
+        let middle = fits.midpoint(too_many);
+        if ends(middle) { fits = middle } else { too_many = middle }
+    }
+    fits
+}
+
+#[test]
+fn an_operation_is_the_same_work_in_every_mode() {
+    let option = "topic = \"n\", why = function() return \"why\" end";
+    let asks = format!(
+        "rb.choose({{ seat = \"left\", {option}, options = function() return {{ \"a\", \"b\" }} end, default = \"a\" }})"
+    );
+    let races = format!(
+        "rb.race({{ {{ ask = \"confirm\", seat = \"left\", {option}, default = true }}, {{ ask = \"confirm\", seat = \"gm\", {option}, default = true }} }})"
+    );
+    for deed in [
+        "local n = #rb.each(\"thing\") + rb.first(\"thing\").a",
+        "local list = x.list x:set(\"list\", { #list }) list = x.list",
+        "rb.spawn(\"thing\", { name = \"Z\" }) x:set(\"a\", #rb.each(\"thing\"))",
+        "if x:reaches(\"a\", 3) then x:add(\"b\", 1) end",
+        "rb.say(\"words {}\", x)",
+        "rb.say(function() local n = 0 for i = 1, 50 do n += i end return `sum {n}` end)",
+        "rb.term(\"part\", 1)",
+        "rb.roll(\"1d1+0\", \"luck\") rb.faces(\"9d1\", \"faces\")",
+        "rb.again(function() return rb.roll(\"1d1\", \"luck\") end)",
+        &asks,
+        &races,
+    ] {
+        for policy in [
+            POLICY.to_owned(),
+            POLICY.replace("return nil", "if q.kind == \"choose\" then return q.options[2] end return nil"),
+        ] {
+            let policy = [("policies/p0.luau", policy.as_str())];
+            let act = |turns: u32| format!("{MUCH} for _ = 1, {turns} do end {deed}");
+            let most = turns_left(act, &policy);
+            let ended = comes_to(&act(most), "", &policy);
+            assert!(!ended.contains("fault"), "{deed}: {ended}");
+            let stopped = comes_to(&act(most + 1), "", &policy);
+            assert!(stopped.ends_with("the script used up its budget of work"), "{deed}: {stopped}");
+        }
+    }
+}

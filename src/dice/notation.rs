@@ -68,6 +68,11 @@ pub struct NotationError {
 }
 
 impl Dice {
+    /// How many dice the expression names; those that a roll adds are not among them.
+    pub(crate) fn count(&self) -> usize {
+        self.terms.iter().map(|term| term.pool.count as usize).sum()
+    }
+
     /// Reads an expression of at most 1000 characters, 10 000 dice, 1 000 000 faces a die, constants up to
     /// 1 000 000 000 and factors up to 100 000.
     ///

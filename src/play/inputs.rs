@@ -20,14 +20,6 @@ use crate::state::{Audience, EntityId, Value};
 /// How the tape labels a draw from a deck.
 const DRAW: &str = "draw";
 
-/// What a script gets to see of a roll.
-pub(crate) struct Rolled {
-    /// A total, whether the need was met, how many cuts were reached, or the faces.
-    pub seen: Value,
-    /// How many dice fell.
-    pub dice: usize,
-}
-
 /// So many parts of what a roll needs are kept.
 const MOST_TERMS: usize = 32;
 
@@ -109,7 +101,8 @@ impl ActionContext {
         self.written = position.written;
     }
 
-    /// Rolls dice. `label`: what for, as the script words it. `tell` fills in the names; it is called only if somebody reads it.
+    /// Rolls dice and gives what the script sees: a total, whether the need was met, how many cuts were reached, or the faces.
+    /// `label`: what for, as the script words it. `tell` fills in the names; it is called only if somebody reads it.
     ///
     /// # Errors
     ///
@@ -120,7 +113,7 @@ impl ActionContext {
         label: &Arc<str>,
         sight: &Sight,
         tell: impl Fn(&ActionContext) -> String,
-    ) -> Result<Rolled, Stop> {
+    ) -> Result<Value, Stop> {
         self.may_leave_open("rolling dice")?;
         let need = sight.need();
         self.pulse += 1;
@@ -128,14 +121,14 @@ impl ActionContext {
         if self.listening && !audience.is_everybody() {
             self.private.insert(self.cursor as u32, audience.clone());
         }
-        let rolled = if self.is_headless() && !sight.shows_faces() {
+        let seen = if self.is_headless() && !sight.shows_faces() {
             // Nobody reads the faces: the total is enough.
             let rng = &mut self.chance;
             let Some(total) = dice.total_with(&mut |sides| Some(rng.face(sides))) else {
                 return Err(self.ran_out(dice, need, 0, &tell));
             };
             self.note_roll(Thrown { total, shows_faces: false, unseen: None });
-            Rolled { seen: sight.of_total(total), dice: 1 }
+            sight.of_total(total)
         } else if self.explorer.is_some() && self.cursor >= self.tape.slots.len() {
             let roll = self.foresee(dice, label, sight)?;
             return Ok(self.foreseen(dice, sight, &roll));
@@ -143,23 +136,23 @@ impl ActionContext {
             let roll = self.draw(dice, label, need, &audience, &tell)?;
             self.note_roll(Thrown { total: roll.total(), shows_faces: sight.shows_faces(), unseen: None });
             self.tell_roll(dice, &roll, sight, audience, &tell);
-            Rolled { seen: sight.of_roll(&roll), dice: roll.faces().len() }
+            sight.of_roll(&roll)
         };
         if self.dealing {
-            let drawn = rolled.seen.as_int().and_then(|drawn| u32::try_from(drawn).ok()).unwrap_or_default();
+            let drawn = seen.as_int().and_then(|drawn| u32::try_from(drawn).ok()).unwrap_or_default();
             self.observers.observe(&Op::Deal { dice, drawn });
         } else {
-            self.observers.observe(&Op::Roll { dice, sight, seen: &rolled.seen });
+            self.observers.observe(&Op::Roll { dice, sight, seen: &seen });
         }
-        Ok(rolled)
+        Ok(seen)
     }
 
     /// What a script gets to see of a roll that the explorer has made.
-    pub fn foreseen(&mut self, dice: &Arc<Dice>, sight: &Sight, roll: &Roll) -> Rolled {
+    pub fn foreseen(&mut self, dice: &Arc<Dice>, sight: &Sight, roll: &Roll) -> Value {
         let knows_all = *sight == Sight::Total || !self.is_exploring();
         let unseen = (!knows_all).then(|| (dice.clone(), sight.clone()));
         self.note_roll(Thrown { total: roll.total(), shows_faces: sight.shows_faces(), unseen });
-        Rolled { seen: sight.of_roll(roll), dice: roll.faces().len() }
+        sight.of_roll(roll)
     }
 
     /// Keeps a roll for a later look. What is drawn unseen is no roll.
@@ -281,7 +274,7 @@ impl ActionContext {
         self.dealing = true;
         let rolled = self.roll(&dice, &Arc::from(DRAW), &Sight::Total, |_| DRAW.to_string());
         self.dealing = false;
-        Ok(rolled?.seen.as_int().and_then(|drawn| u32::try_from(drawn).ok()).unwrap_or(1))
+        Ok(rolled?.as_int().and_then(|drawn| u32::try_from(drawn).ok()).unwrap_or(1))
     }
 
     /// Asks the explorer for something; it looks at the context. Where it gives nothing, the run ends before its action does.

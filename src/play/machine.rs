@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::inputs::Rolled;
 use super::migration::Former;
 use super::{ActionContext, Explanation, Fault, Fingerprint, FreeAct, KeepPlace};
 use crate::ruleset::{CreationPart, Declarations, LoadError, Stack};
@@ -127,7 +126,7 @@ pub(crate) trait Machine {
 
     /// Lets a script go on from a place that was kept, with what came of the roll there. False where it could not, or it
     /// failed: then it has to run from its start.
-    fn go_on(&mut self, _: &mut ActionContext, _: &(dyn Any + Send + Sync), _: &Rolled) -> bool {
+    fn go_on(&mut self, _: &mut ActionContext, _: &(dyn Any + Send + Sync), _: &Value) -> bool {
         false
     }
 

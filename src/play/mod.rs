@@ -84,7 +84,6 @@ pub(crate) use explorer::{Budget, ChoicePoint, Edge, Explorer, Fingerprint, Fork
 pub(crate) use game::Game;
 pub(crate) use headless::Headless;
 #[cfg(feature = "continuations")]
-pub(crate) use inputs::Rolled;
 pub(crate) use inputs::{Answerer, fits_auto};
 pub(crate) use knowledge::Masked;
 pub(crate) use machine::{Call, Engine, Hits, Lines, Machine, PolicyAct};

@@ -57,16 +57,40 @@ impl Budget {
 
     /// What is left of it after the call that ended last.
     pub fn rest(self) -> Budget {
-        let Rest { work, held, taken: [time, wall] } = LEFT.get();
+        let Rest { work, held, taken: [time, wall], .. } = LEFT.get();
         let (time, wall) = (self.time.saturating_sub(time), self.wall.saturating_sub(wall));
         Budget { work, time, wall, held, ..self }
     }
 }
 
-/// What a call has left of its budget, and how long it took.
+/// What is worked out beside the game depends on how it is played: a person is shown a question, a policy answers it, a tape
+/// holds the answer. So it has an allowance of its own in each action, and the game's own work is the same in every mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Account {
+    Game,
+    /// Whoever answers a question, and what is made for that.
+    Answers,
+    /// Words for people. They must not decide how a game goes: where their allowance is spent, an error is raised that is told
+    /// in their place.
+    Words,
+}
+
+/// Which account is charged at the moment, and what is left of the others.
+#[derive(Clone, Copy)]
+struct Accounts {
+    open: Account,
+    /// By account; nothing is noted here for the one that is open.
+    left: [i64; 3],
+}
+
+/// What words have left at least, to be told that they failed.
+const LAST_WORDS: i64 = 256;
+
+/// What a call has left of its budget, what it has used of its allowances, and how long it took.
 #[derive(Clone, Copy)]
 struct Rest {
     work: i64,
+    beside: i64,
     held: usize,
     taken: [Duration; 2],
 }
@@ -85,6 +109,7 @@ thread_local! {
     /// Work until the clock is looked at; what the call may use beyond that.
     static WORK: Cell<i64> = const { Cell::new(0) };
     static RESERVE: Cell<i64> = const { Cell::new(0) };
+    static ACCOUNTS: Cell<Accounts> = const { Cell::new(Accounts { open: Account::Game, left: [0; 3] }) };
     /// Bytes that may still be handed to the host.
     static HOLD: Cell<usize> = const { Cell::new(usize::MAX) };
     /// How long the running call may take, by the thread's clock and by that on the wall.
@@ -92,7 +117,7 @@ thread_local! {
     /// What both clocks showed when they were first looked at: short calls never do.
     static BEGUN: Cell<Option<[Duration; 2]>> = const { Cell::new(None) };
     /// Of the last call.
-    static LEFT: Cell<Rest> = const { Cell::new(Rest { work: 0, held: 0, taken: [Duration::ZERO; 2] }) };
+    static LEFT: Cell<Rest> = const { Cell::new(Rest { work: 0, beside: 0, held: 0, taken: [Duration::ZERO; 2] }) };
     static SPENT: Cell<Option<&'static str>> = const { Cell::new(None) };
     static SPENT_AT: Cell<Option<Place>> = const { Cell::new(None) };
     /// What to do about the error that was raised last, where whoever raised it knows.
@@ -117,6 +142,10 @@ unsafe extern "C-unwind" fn tick(state: *mut mlua::lua_State, gc: c_int) {
     if (left < 0 || watchdog::must_look())
         && let Some(spent) = spent_now()
     {
+        if are_words_spent() {
+            set_work(LAST_WORDS);
+            unsafe { refuse(state, "the words took too much work") }
+        }
         unsafe { kill(state, spent) }
     }
 }
@@ -132,19 +161,78 @@ unsafe fn count_collection(state: *mut mlua::lua_State) {
 /// Portions out the work that is left and looks at the clock; says which budget is spent, if one is.
 #[cold]
 fn spent_now() -> Option<&'static str> {
-    let left = RESERVE.get().saturating_add(WORK.get());
+    let left = work_left();
     if left < 0 {
         return Some("work");
     }
+    set_work(left);
+    is_late().then_some("time")
+}
+
+/// What is left of the account that is charged.
+fn work_left() -> i64 {
+    RESERVE.get().saturating_add(WORK.get())
+}
+
+fn set_work(left: i64) {
     let portion = left.min(CLOCK_EVERY);
     WORK.set(portion);
     RESERVE.set(left - portion);
-    is_late().then_some("time")
+}
+
+/// Whether it is words that have used up their allowance, and nothing else has happened.
+fn are_words_spent() -> bool {
+    ACCOUNTS.get().open == Account::Words && SPENT.get().is_none() && work_left() < 0
+}
+
+/// Charges another account for what `run` does. What belongs to an account stays there, whatever it calls; only words are
+/// apart in every one.
+pub(super) fn beside(account: Account, run: impl FnOnce()) {
+    let outer = ACCOUNTS.get();
+    if outer.open >= account {
+        return run();
+    }
+    open_account(account);
+    run();
+    if SPENT.get().is_none() {
+        open_account(outer.open);
+    }
+}
+
+fn open_account(account: Account) {
+    let mut accounts = ACCOUNTS.get();
+    accounts.left[accounts.open as usize] = work_left();
+    let least = if account == Account::Words { LAST_WORDS } else { i64::MIN };
+    set_work(accounts.left[account as usize].max(least));
+    accounts.open = account;
+    ACCOUNTS.set(accounts);
+}
+
+/// What the game's own work has left, whichever account is charged at the moment.
+fn game_left() -> i64 {
+    match ACCOUNTS.get() {
+        Accounts { open: Account::Game, .. } => work_left(),
+        accounts => accounts.left[Account::Game as usize],
+    }
+}
+
+/// The machine is ready for the script: what that took depends on what it did before, and is not charged.
+pub(super) fn begin_work() {
+    let Accounts { left: [work, ..], .. } = ACCOUNTS.get();
+    set_work(work);
+}
+
+/// The entry is done: what the host does until the next one is not charged to the game.
+pub(super) fn end_work() {
+    if ACCOUNTS.get().open == Account::Game {
+        open_account(Account::Answers);
+        set_work(Budget::ACTION.work);
+    }
 }
 
 /// Which budget is spent in the middle of an operation, if one is.
 pub(super) fn must_stop() -> Option<&'static str> {
-    if RESERVE.get().saturating_add(WORK.get()) < 0 {
+    if work_left() < 0 && !are_words_spent() {
         return Some("work");
     }
     (watchdog::must_look() && is_late()).then_some("time")
@@ -321,9 +409,9 @@ pub(super) fn noted_cure() -> Option<&'static str> {
 
 /// Gives the next action of a game that runs on its whole budget.
 pub(super) fn renew(budget: Budget) {
-    let portion = budget.work.clamp(0, CLOCK_EVERY);
-    WORK.set(portion);
-    RESERVE.set(budget.work - portion);
+    set_work(budget.work);
+    let allowance = Budget::ACTION.work;
+    ACCOUNTS.set(Accounts { open: Account::Game, left: [budget.work, allowance, allowance] });
     HOLD.set(budget.held);
     BEGUN.set(budget.exact.then(clocks));
 }
@@ -342,12 +430,13 @@ pub(super) fn renew_program() {
 /// The work and the bytes that the running call may still use.
 #[cfg(feature = "continuations")]
 pub(super) fn left() -> (i64, usize) {
-    (RESERVE.get().saturating_add(WORK.get()), HOLD.get())
+    (game_left(), HOLD.get())
 }
 
-/// How much of the work of an action the last call took.
+/// How much of the work of an action the last call took, with what was worked out beside the game.
 pub(super) fn work_of_last_call() -> u64 {
-    (Budget::ACTION.work - LEFT.get().work).max(0) as u64
+    let Rest { work, beside, .. } = LEFT.get();
+    (Budget::ACTION.work - work + beside).max(0) as u64
 }
 
 /// Charges work that no safepoint counts.
@@ -382,10 +471,21 @@ unsafe extern "C-unwind" fn charged(state: *mut mlua::lua_State) -> c_int {
     0
 }
 
+/// How much of its allowances the call has used.
+fn used_beside() -> i64 {
+    let accounts = ACCOUNTS.get();
+    let left = |account: Account| match account == accounts.open {
+        true => work_left(),
+        false => accounts.left[account as usize],
+    };
+    [Account::Answers, Account::Words].into_iter().map(|account| Budget::ACTION.work - left(account)).sum()
+}
+
 /// What a call that was interrupted by another one on the same thread had used of its budget.
 struct Suspended {
     work: i64,
     reserve: i64,
+    accounts: Accounts,
     held: usize,
     limits: [Duration; 2],
     begun: Option<[Duration; 2]>,
@@ -398,6 +498,7 @@ impl Suspended {
         Suspended {
             work: WORK.get(),
             reserve: RESERVE.get(),
+            accounts: ACCOUNTS.get(),
             held: HOLD.get(),
             limits: LIMITS.get(),
             begun: BEGUN.get(),
@@ -411,6 +512,7 @@ impl Drop for Suspended {
     fn drop(&mut self) {
         WORK.set(self.work);
         RESERVE.set(self.reserve);
+        ACCOUNTS.set(self.accounts);
         HOLD.set(self.held);
         LIMITS.set(self.limits);
         // What the inner call took is not what the outer one used.
@@ -437,7 +539,7 @@ pub(super) fn guarded<R>(budget: Budget, run: impl FnOnce() -> Result<R>) -> (Re
     if matches!(&result, Err(error) if is_memory(error)) {
         spent = spent.or(Some("memory"));
     }
-    LEFT.set(Rest { work: RESERVE.get().saturating_add(WORK.get()), held: HOLD.get(), taken: taken() });
+    LEFT.set(Rest { work: game_left(), beside: used_beside(), held: HOLD.get(), taken: taken() });
     (result, spent)
 }
 

@@ -19,12 +19,12 @@ use super::handles::{Handles, Synced};
 use super::host::begin_reads;
 use super::host::{HostState, entry_tables, read_key};
 use super::load;
-use super::sandbox::{Budget, charge, clock, compile_natively, give_back, guarded, spent_at, work_of_last_call};
+use super::sandbox::{Budget, clock, compile_natively, give_back, guarded, spent_at, work_of_last_call};
 use crate::play::{
     ActionContext, Call, Driver, Explanation, Fault, Former, FreeAct, Hits, Lines, Machine, Phase, PolicyAct, Stop,
 };
 #[cfg(feature = "continuations")]
-use crate::play::{Fingerprint, KeepPlace, Rolled};
+use crate::play::{Fingerprint, KeepPlace};
 use crate::ruleset::{CreationPart, Declarations, LoadError, Stack};
 use crate::state::{EntityId, Entry, EntryId, FieldId, Key, Value, readable_name};
 
@@ -235,8 +235,8 @@ impl Vm {
     }
 
     /// Does something in several runs, which have the budget of one together.
-    fn in_one_budget<R>(&mut self, work: impl FnOnce(&mut Vm) -> R) -> R {
-        self.joint = Some(Budget::ACTION);
+    fn in_one_budget<R>(&mut self, budget: Budget, work: impl FnOnce(&mut Vm) -> R) -> R {
+        self.joint = Some(budget);
         let done = work(self);
         self.joint = None;
         done
@@ -482,20 +482,22 @@ impl Machine for Vm {
     }
 
     #[cfg(feature = "continuations")]
-    fn go_on(&mut self, context: &mut ActionContext, place: &(dyn Any + Send + Sync), rolled: &Rolled) -> bool {
+    fn go_on(&mut self, context: &mut ActionContext, place: &(dyn Any + Send + Sync), seen: &Value) -> bool {
         let Some(snapshot) = place.downcast_ref::<Snapshot>() else { return false };
         let Some(continuation) = self.continuation.as_deref().filter(|known| known.has(snapshot)) else { return false };
-        let Some(budget) = snapshot.budget(rolled).filter(|_| !self.dead) else { return false };
+        if self.dead {
+            return false;
+        }
         let host = self.host.clone();
         host.count_run();
         context.glimpse = None;
         let attempt = catch_unwind(AssertUnwindSafe(|| {
-            guarded(budget, || {
+            guarded(snapshot.budget(), || {
                 if let Some((function, args)) = self.sync(context)? {
                     host.lend(context, || function.call::<()>(args))?;
                     return Ok(Went::Nowhere);
                 }
-                let went = host.lend(context, || continuation.go_on(snapshot, &rolled.seen, begin_reads));
+                let went = host.lend(context, || continuation.go_on(snapshot, seen, begin_reads));
                 match went {
                     Went::On => host.reads.keep_up(&context.state),
                     Went::Wrong | Went::Nowhere => host.reads.disown(),
@@ -634,7 +636,7 @@ impl Machine for Vm {
             }
             vm.laid_out(context, *entity, |trusted| &trusted.overview, "overview")
         };
-        self.in_one_budget(|vm| entities.iter().map(|entity| of(vm, entity)).collect())
+        self.in_one_budget(Budget::ACTION, |vm| entities.iter().map(|entity| of(vm, entity)).collect())
     }
 
     fn view(&mut self, context: &mut ActionContext, name: &str, seat: &str) -> Result<Lines, Fault> {
@@ -712,13 +714,13 @@ impl Machine for Vm {
             })?;
             Ok(found.as_int().unwrap_or_default())
         };
-        self.in_one_budget(|vm| labels.iter().map(|label| of(vm, label)).collect())
+        self.in_one_budget(Budget::ACTION, |vm| labels.iter().map(|label| of(vm, label)).collect())
     }
 
     fn free_acts(&mut self, context: &mut ActionContext) -> Vec<FreeAct> {
         let declarations = self.declarations.clone();
         let seats: Vec<Arc<str>> = context.seats.keys().cloned().collect();
-        self.in_one_budget(|vm| {
+        self.in_one_budget(Budget::ACTION, |vm| {
             let mut acts = Vec::new();
             for free in &declarations.free {
                 for seat in &seats {
@@ -798,10 +800,15 @@ impl Machine for Vm {
             return Ok(());
         }
         let (lua, host) = (self.lua.clone(), self.host.clone());
+        let work = Budget::ACTION.work - KEY_COST * computed.len() as i64;
         let keys: Vec<Key> = self.reading(context, |vm, context| {
-            let found = vm.run(context, |trusted| {
-                charge(KEY_COST * computed.len() as i64);
-                Ok((trusted.keys.clone(), entry_tables(&lua, &computed, &host.handles.borrow())?.into_lua_multi(&lua)?))
+            let found = vm.in_one_budget(Budget { work, ..Budget::ACTION }, |vm| {
+                vm.run(context, |trusted| {
+                    Ok((
+                        trusted.keys.clone(),
+                        entry_tables(&lua, &computed, &host.handles.borrow())?.into_lua_multi(&lua)?,
+                    ))
+                })
             })?;
             let Some(Lv::Table(keys)) = found.into_iter().next() else { return Ok(Vec::new()) };
             let of = |(at, entry): (usize, &Entry)| {

@@ -7,10 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use mlua::lua_State;
 
-use super::super::host::bytes_of_roll;
 use super::super::sandbox::{self, Budget};
 use super::{Continuation, EXPLORING};
-use crate::play::{KeepPlace, KeptPlace, Rolled};
+use crate::play::{KeepPlace, KeptPlace};
 use crate::state::Value;
 
 unsafe extern "C-unwind" {
@@ -66,14 +65,10 @@ pub(in crate::script) enum Went {
     Nowhere,
 }
 
-/// What the host takes for a roll besides the work of the script, in [`host`](super::super::host).
-const ROLL: i64 = 16;
-
 impl Snapshot {
-    /// What the script may use from there on; `None` if the roll itself is more than it may.
-    pub fn budget(&self, rolled: &Rolled) -> Option<Budget> {
-        let held = self.held.checked_sub(bytes_of_roll(rolled.dice))?;
-        Some(Budget { work: self.work - ROLL - rolled.dice as i64 / 4, held, ..Budget::ACTION })
+    /// What the script may use from there on.
+    pub fn budget(&self) -> Budget {
+        Budget { work: self.work, held: self.held, ..Budget::ACTION }
     }
 }
 

@@ -5,9 +5,7 @@ use mlua::{Lua, LuaString, Result, Table, Value as Lv, Variadic};
 
 use super::super::conversion::{text_of, to_lua, whole_of, whole_or_why};
 use super::super::sandbox::{charge, hold, uncharged};
-use super::{
-    HostState, LONGEST_LABEL, audience_arg, bytes_of_roll, fault, fill, host_function, stopped, text_arg, told,
-};
+use super::{DIE, HostState, LONGEST_LABEL, TOLD, audience_arg, fault, fill, host_function, stopped, text_arg, told};
 use crate::dice::Dice;
 use crate::play::{ActionContext, Need, Sight};
 
@@ -19,8 +17,8 @@ const COPIES: usize = 3;
 const MOST_CUTS: usize = 1_000;
 
 pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
-    // The number of a dice expression, for `roll`; nothing if there are too many of them to be kept.
-    host_function!(lua, host, table, "dice_number", |_, b, dice: Lv| {
+    // The number of a dice expression, for `roll`, which the table keeps; the expression if there are too many of them.
+    host_function!(lua, host, table, "dice_number", |_, b, (numbers, dice): (Table, Lv)| {
         let context = b.context()?;
         let Lv::String(text) = &dice else {
             return Err(fault(context, format!("dice are a text such as \"2d6+1\", not {}", told(&dice))));
@@ -28,10 +26,11 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         let parsed = parsed(context, text)?;
         let mut known = b.dice.borrow_mut();
         if known.len() >= MOST_DICE {
-            return Ok(None);
+            return Ok(dice);
         }
         known.push(parsed);
-        Ok(Some(known.len()))
+        numbers.raw_set(&dice, known.len())?;
+        Ok(Lv::Number(known.len() as f64))
     });
     // roll(dice by number or text, what is seen, what is needed, label, what fills it in)
     host_function!(
@@ -67,15 +66,14 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
                 let told = |context: &ActionContext| fill(&label, &args, context, &b.handles.borrow());
                 context.roll(&dice, &label, &sight, told)
             };
-            // Where all faces are gone through, the host makes them: their number is limited there.
-            let rolled = if counted { uncharged(roll) } else { roll() };
-            let rolled = rolled.map_err(stopped)?;
-            charge(16 + rolled.dice as i64 / 4);
+            charge(16 + dice.count() as i64 / 4);
             // What a play for an estimate rolls is kept by nobody, and its length is limited.
             if !sampled {
-                hold(bytes_of_roll(rolled.dice))?;
+                hold(TOLD + dice.count() * DIE)?;
             }
-            to_lua(lua, &rolled.seen, &b.handles.borrow())
+            // Where all faces are gone through, the host makes them: their number is limited there.
+            let seen = if counted { uncharged(roll) } else { roll() };
+            to_lua(lua, &seen.map_err(stopped)?, &b.handles.borrow())
         }
     );
     // deal(n): a number from 1 to n by which something is drawn unseen.

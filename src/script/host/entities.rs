@@ -2,6 +2,7 @@ use std::rc::Rc;
 
 use mlua::{Error, Lua, Result, Table, Value as Lv};
 
+use super::super::allocation::limited;
 use super::super::conversion::from_lua;
 use super::super::handles::Handles;
 use super::super::sandbox::{charge, hold};
@@ -43,7 +44,8 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         let mut handles = b.handles.borrow_mut();
         let Some(id) = handles.id_of(&handle) else { return Ok(Lv::Nil) };
         match context.read(id, FieldId(at)) {
-            Some(value) => handles.table_of(lua, id, FieldId(at), value),
+            // The handle holds it from now on: whether it did already is no matter of the script.
+            Some(value) => limited(false, || handles.table_of(lua, id, FieldId(at), value)),
             None => Ok(Lv::Nil),
         }
     });
@@ -65,13 +67,6 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         let rules = context.rules.clone();
         b.handles.borrow_mut().sync(lua, &mut context.state, rules.schema()).map(|_| ())
     });
-    // reaches(handle, place of the field, number): whether the field is at least that; nothing where the host cannot tell.
-    host_function!(lua, host, table, "reaches", |_, b, (handle, at, least): (Table, u16, f64)| {
-        let context = b.context()?;
-        let Some(id) = b.handles.borrow().id_of(&handle) else { return Ok(None) };
-        let whole = least.fract() == 0.0 && least.abs() <= 9_007_199_254_740_992.0;
-        Ok(if whole { context.reaches(id, FieldId(at), least as i64) } else { None })
-    });
     host_function!(lua, host, table, "exists", |_, b, handle: Table| {
         let context = b.context()?;
         context.may_go_on().map_err(stopped)?;
@@ -79,17 +74,21 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         context.observers.observe(&Op::ReadExists { entity: id });
         Ok(context.shown().entity(id).is_some())
     });
-    host_function!(lua, host, table, "each", |lua, b, kind: Lv| {
+    // each(lists by kind, kind): the list, which they keep. Whether it is there already is no matter of the script, so making it
+    // is charged to what changes who is there.
+    host_function!(lua, host, table, "each", |lua, b, (lists, kind): (Table, Lv)| {
         let context = b.context()?;
         context.may_go_on().map_err(stopped)?;
-        let kind = kind_arg(context, &kind, "the name of a kind")?;
-        context.observers.observe(&Op::ReadPopulation { query: Query::Kind(kind), state: &context.state });
+        let found = kind_arg(context, &kind, "the name of a kind")?;
+        context.observers.observe(&Op::ReadPopulation { query: Query::Kind(found), state: &context.state });
         let handles = b.handles.borrow();
-        charge(i64::from(context.state.ids()) / 8);
-        let found = context.shown().entities().filter(|(_, entity)| entity.kind == kind);
-        let list = lua.create_sequence_from(found.filter_map(|(id, _)| handles.handle(id).cloned()))?;
-        list.set_readonly(true);
-        Ok(list)
+        let entities = context.shown().entities().filter(|(_, entity)| entity.kind == found);
+        limited(false, || {
+            let list = lua.create_sequence_from(entities.filter_map(|(id, _)| handles.handle(id).cloned()))?;
+            list.set_readonly(true);
+            lists.raw_set(kind, &list)?;
+            Ok(list)
+        })
     });
     host_function!(lua, host, table, "spawn", |lua, b, (kind, fields): (Lv, Lv)| {
         let context = b.context()?;
@@ -190,6 +189,7 @@ pub(super) fn kind_arg(context: &mut ActionContext, kind: &Lv, what: &str) -> Re
 pub(super) fn take_away(lua: &Lua, context: &mut ActionContext, handles: &mut Handles, id: EntityId) -> Result<()> {
     let rules = context.rules.clone();
     let gone = context.relations_of(id).into_iter().chain([id]);
+    charge_lists(context);
     let last: Vec<_> =
         gone.inspect(|_| charge(64)).filter_map(|id| Some((id, context.state.entity(id)?.clone()))).collect();
     if context.notes_reads() {
@@ -247,6 +247,11 @@ pub(super) fn read_fields(
     Ok(values)
 }
 
+/// Charges for the lists by kind that have to be made anew when entities come or go.
+fn charge_lists(context: &ActionContext) {
+    charge(i64::from(context.state.ids()) / 32);
+}
+
 /// Makes an entity and its handle.
 pub(super) fn new_entity(
     lua: &Lua,
@@ -257,6 +262,7 @@ pub(super) fn new_entity(
 ) -> Result<Table> {
     let rules = context.rules.clone();
     charge(128);
+    charge_lists(context);
     hold(TOLD + rules.schema().kind(kind).fields.len() * CHANGE)?;
     let id = context.spawn(kind, given).map_err(stopped)?;
     handles.make(lua, rules.schema(), id, kind)

@@ -161,11 +161,6 @@ const ASKED: usize = 512;
 const OPTION: usize = 128;
 const DIE: usize = 48;
 
-/// The bytes that are counted for a roll of so many dice.
-pub(super) const fn bytes_of_roll(dice: usize) -> usize {
-    TOLD + dice * DIE
-}
-
 /// Names that a message lists at most, and arguments that it takes.
 const MOST_NAMED: usize = 100;
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use mlua::{Function, LightUserData, Lua, Result, Table, Value as Lv, ffi, lua_State};
 
 use super::super::conversion;
-use super::super::sandbox::{Budget, hold, place_of, renew};
+use super::super::sandbox::{Account, Budget, begin_work, beside, end_work, hold, place_of, renew};
 use super::entities::{check_target, hold_change};
 use super::{HostState, NO_GAME, TOLD, answering, message_of};
 use crate::play::{ActionContext, Stop, settled};
@@ -61,7 +61,7 @@ pub(crate) fn current_place() -> String {
 
 /// Adds the functions to the table of host functions.
 pub(super) fn add(lua: &Lua, table: &Table) -> Result<()> {
-    let functions: [(&str, ffi::lua_CFunction); 13] = [
+    let functions: [(&str, ffi::lua_CFunction); 20] = [
         ("reader", reader),
         ("renew_reads", renew_reads),
         ("forget_reads", forget_reads),
@@ -75,6 +75,13 @@ pub(super) fn add(lua: &Lua, table: &Table) -> Result<()> {
         ("next", next),
         ("entry_metatable", entry_metatable),
         ("unheard", unheard),
+        ("reaches", reaches),
+        ("for_answers", for_answers),
+        ("for_words", for_words),
+        ("where_heard", where_heard),
+        ("is_text", is_text),
+        ("end_work", end_entry),
+        ("begin_work", begin_entry),
     ];
     // SAFETY: each keeps to the engine's rules for functions, see below.
     unsafe { add_functions(lua, table, &functions) }
@@ -364,18 +371,19 @@ pub(super) unsafe fn value_at(
     }
 }
 
-/// reader(places, other): what handles of a kind answer with if they do not hold it, see `read`.
+/// reader(places, tables, other): what handles of a kind answer with if they do not hold it, see `read`.
 unsafe extern "C-unwind" fn reader(state: *mut lua_State) -> c_int {
-    // SAFETY: the prelude gives a table and a function.
+    // SAFETY: the prelude gives a table and two functions.
     unsafe {
-        ffi::lua_settop(state, 2);
-        ffi::lua_pushcclosure(state, read, 2);
+        ffi::lua_settop(state, 3);
+        ffi::lua_pushcclosure(state, read, 3);
         1
     }
 }
 
-/// read(handle, name): the value of the field, which the handle holds from now on. What is no field, and what is a table, the
-/// other function gives. Goes with the place of each field by name, and with that function.
+/// read(handle, name): the value of the field, which the handle holds from now on. It is no call of the script, and no work.
+/// Goes with the place of each field by name, the function that gives a field whose value is a table, and the one for what is no
+/// field.
 unsafe extern "C-unwind" fn read(state: *mut lua_State) -> c_int {
     // SAFETY: as in `write`; `reader` has put the values beside this function.
     unsafe {
@@ -395,8 +403,14 @@ unsafe extern "C-unwind" fn read(state: *mut lua_State) -> c_int {
                 return 1;
             }
             Some((.., value)) if push_plain(state, value) => {}
-            _ => {
+            Some(_) => {
                 ffi::lua_pushvalue(state, ffi::lua_upvalueindex(2));
+                ffi::lua_pushvalue(state, 1);
+                ffi::lua_pushvalue(state, 3);
+                ffi::lua_call(state, 2, 1);
+            }
+            None => {
+                ffi::lua_pushvalue(state, ffi::lua_upvalueindex(3));
                 ffi::lua_pushvalue(state, 1);
                 ffi::lua_pushvalue(state, 2);
                 ffi::lua_call(state, 2, 1);
@@ -473,13 +487,16 @@ unsafe extern "C-unwind" fn keep_handles(state: *mut lua_State) -> c_int {
     }
 }
 
-/// renew_reads(): the handles hold no fields, unless those are what the state holds and nobody notes what is read. Says whether
-/// somebody does.
+/// renew_reads(lists by kind): the handles hold no fields, and there are no lists, unless those are what the state holds and
+/// nobody notes what is read. Says whether somebody does.
 unsafe extern "C-unwind" fn renew_reads(state: *mut lua_State) -> c_int {
     // SAFETY: as in `write`.
     unsafe {
         let Some((host, context)) = lent(state) else { return 0 };
         let noted = context.notes_reads();
+        if noted {
+            ffi::lua_cleartable(state, 1);
+        }
         if noted || !host.reads.are_of(&context.state) {
             empty_handles(state, host);
             host.reads.begin(&context.state);
@@ -610,6 +627,128 @@ unsafe extern "C-unwind" fn next(state: *mut lua_State) -> c_int {
         }
         ffi::lua_pushboolean(state, c_int::from(others));
         4
+    }
+}
+
+/// reaches(handle, place of the field, number): whether the field is at least that; nothing where the host cannot tell.
+unsafe extern "C-unwind" fn reaches(state: *mut lua_State) -> c_int {
+    // SAFETY: as in `write`; there are three arguments.
+    unsafe {
+        let (at, least) = (whole(state, 2).and_then(|at| u16::try_from(at).ok()), whole(state, 3));
+        let met = at.zip(least).zip(lent(state)).and_then(|((at, least), (host, context))| {
+            let id = host.handles.try_borrow().ok()?.id_at(ffi::lua_topointer(state, 1) as usize)?;
+            context.reaches(id, FieldId(at), least)
+        });
+        match met {
+            Some(met) => ffi::lua_pushboolean(state, c_int::from(met)),
+            None => ffi::lua_pushnil(state),
+        }
+        1
+    }
+}
+
+// Work
+
+/// for_answers(function): the same function, charged to the account of answers.
+unsafe extern "C-unwind" fn for_answers(state: *mut lua_State) -> c_int {
+    // SAFETY: the prelude gives a function.
+    unsafe {
+        ffi::lua_pushcclosure(state, answers_beside, 1);
+        1
+    }
+}
+
+/// for_words(function): the same function, charged to the account of words.
+unsafe extern "C-unwind" fn for_words(state: *mut lua_State) -> c_int {
+    // SAFETY: as in `for_answers`.
+    unsafe {
+        ffi::lua_pushcclosure(state, words_beside, 1);
+        1
+    }
+}
+
+/// where_heard(function): a function that calls this one with all but its first argument, if that is true, and charges words.
+unsafe extern "C-unwind" fn where_heard(state: *mut lua_State) -> c_int {
+    // SAFETY: as in `for_answers`.
+    unsafe {
+        ffi::lua_pushcclosure(state, words_if, 1);
+        1
+    }
+}
+
+unsafe extern "C-unwind" fn answers_beside(state: *mut lua_State) -> c_int {
+    // SAFETY: as in `call_beside`.
+    unsafe { call_beside(state, Account::Answers) }
+}
+
+unsafe extern "C-unwind" fn words_beside(state: *mut lua_State) -> c_int {
+    // SAFETY: as in `call_beside`.
+    unsafe { call_beside(state, Account::Words) }
+}
+
+unsafe extern "C-unwind" fn words_if(state: *mut lua_State) -> c_int {
+    // SAFETY: the prelude gives at least one argument.
+    unsafe {
+        if ffi::lua_toboolean(state, 1) == 0 {
+            return 0;
+        }
+        ffi::lua_remove(state, 1);
+        call_beside(state, Account::Words)
+    }
+}
+
+/// Calls the function that goes with the one that runs. Nothing here has a destructor when the engine raises an error.
+unsafe fn call_beside(state: *mut lua_State, account: Account) -> c_int {
+    // SAFETY: the function was made with another one beside it.
+    unsafe {
+        let count = ffi::lua_gettop(state);
+        ffi::lua_pushvalue(state, ffi::lua_upvalueindex(1));
+        ffi::lua_insert(state, 1);
+        beside(account, || ffi::lua_call(state, count, ffi::LUA_MULTRET));
+        ffi::lua_gettop(state)
+    }
+}
+
+/// begin_work(): the machine is ready for the script.
+unsafe extern "C-unwind" fn begin_entry(_: *mut lua_State) -> c_int {
+    begin_work();
+    0
+}
+
+/// end_work(): the entry is done.
+unsafe extern "C-unwind" fn end_entry(_: *mut lua_State) -> c_int {
+    end_work();
+    0
+}
+
+/// Texts that are known to be in UTF-8: how many are kept at most, and how long.
+const MOST_TEXTS: c_int = 1_000;
+const LONGEST_KNOWN: usize = 100;
+/// The key of their number among them.
+static TEXTS: u8 = 3;
+
+/// is_text(known texts, value): whether it is a text in UTF-8, which is known from now on.
+unsafe extern "C-unwind" fn is_text(state: *mut lua_State) -> c_int {
+    // SAFETY: the engine gives the table and a value.
+    unsafe {
+        let length = text(state, 2).map(str::len);
+        if length.is_some_and(|length| length <= LONGEST_KNOWN) {
+            let key = (&raw const TEXTS).cast_mut().cast();
+            ffi::lua_pushlightuserdata(state, key);
+            ffi::lua_rawget(state, 1);
+            let known = ffi::lua_tonumberx(state, -1, ptr::null_mut()) as c_int;
+            if known >= MOST_TEXTS {
+                ffi::lua_cleartable(state, 1);
+            }
+            ffi::lua_pushlightuserdata(state, key);
+            ffi::lua_pushnumber(state, f64::from(known % MOST_TEXTS + 1));
+            ffi::lua_rawset(state, 1);
+            ffi::lua_pushvalue(state, 2);
+            ffi::lua_pushboolean(state, 1);
+            ffi::lua_rawset(state, 1);
+        }
+        ffi::lua_pushboolean(state, c_int::from(length.is_some()));
+        1
     }
 }
 
