@@ -83,7 +83,6 @@ pub(crate) use context::{ActionContext, Asked, Asking, DICE_RUN_OUT, Need, Phase
 pub(crate) use explorer::{Budget, ChoicePoint, Edge, Explorer, Fingerprint, Fork, OffPlan};
 pub(crate) use game::Game;
 pub(crate) use headless::Headless;
-#[cfg(feature = "continuations")]
 pub(crate) use inputs::{Answerer, fits_auto};
 pub(crate) use knowledge::Masked;
 pub(crate) use machine::{Call, Engine, Hits, Lines, Machine, PolicyAct};
