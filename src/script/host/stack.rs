@@ -599,7 +599,10 @@ unsafe extern "C-unwind" fn next(state: *mut lua_State) -> c_int {
         if context.stop.is_some() {
             return 0;
         }
-        host.reads.keep_up(&context.state);
+        // At the beginning of the loop no script has run yet, but entries may have been replayed.
+        if context.due().is_some() {
+            host.reads.keep_up(&context.state);
+        }
         if host.handles.borrow().saw_entry_number.take() {
             context.observers.observe(&crate::play::Op::ReadEntryNumber);
         }
