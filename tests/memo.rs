@@ -445,6 +445,36 @@ fn ties_are_settled_by_script_and_the_rest_is_replayed() {
     assert!(report.replayed > report.run && report.unused.is_none(), "{report:?}");
 }
 
+/// An entry that is given its key always runs by script. What it reads was written by a replay, in a later slice of the game.
+#[test]
+fn an_entry_that_is_not_recorded_reads_what_was_replayed_before_it() {
+    let rules = racing(
+        r#"local rb = require("@riskbreaker")
+return rb.play({
+	start = function()
+		rb.spawn("racer", { name = "sum" })
+		local racer = rb.spawn("racer", { name = "R" })
+		rb.recur("drive", { 1, 0 }, { 1, 0 }, racer)
+		rb.recur("watch", { 1, 1 }, { 1, 0 }, racer)
+	end,
+	entries = {
+		drive = function(racer)
+			racer:set("at", (racer.at + rb.roll("1d2")) % 3)
+		end,
+		watch = function(racer, _, key)
+			local sum = rb.first("racer")
+			sum:set("at", sum.at + racer.at * (key[1] % 5))
+			if key[1] >= 200 then
+				rb.finish(`{sum.at}`)
+			end
+		end,
+	},
+})"#,
+    );
+    let found = check(&rules, &Setup::scenario("lap"), "lap", 40, "keys");
+    assert!(found.tallies[0].left_out.is_empty() && found.tallies[0].outcomes.len() > 10, "{:?}", found.tallies[0]);
+}
+
 #[test]
 fn a_computed_key_is_named_as_what_keeps_the_memo_from_use() {
     let rules = racing(
