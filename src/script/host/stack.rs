@@ -488,7 +488,7 @@ unsafe extern "C-unwind" fn keep_handles(state: *mut lua_State) -> c_int {
 }
 
 /// renew_reads(lists by kind): the handles hold no fields, and there are no lists, unless those are what the state holds and
-/// nobody notes what is read. Says whether somebody does.
+/// nobody notes what is read.
 unsafe extern "C-unwind" fn renew_reads(state: *mut lua_State) -> c_int {
     // SAFETY: as in `write`.
     unsafe {
@@ -501,8 +501,7 @@ unsafe extern "C-unwind" fn renew_reads(state: *mut lua_State) -> c_int {
             empty_handles(state, host);
             host.reads.begin(&context.state);
         }
-        ffi::lua_pushboolean(state, c_int::from(noted));
-        1
+        0
     }
 }
 
