@@ -66,10 +66,11 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
                 let told = |context: &ActionContext| fill(&label, &args, context, &b.handles.borrow());
                 context.roll(&dice, &label, &sight, told)
             };
-            charge(16 + dice.count() as i64 / 4);
+            let count = dice.count();
+            charge(16 + count as i64 / 4);
             // What a play for an estimate rolls is kept by nobody, and its length is limited.
             if !sampled {
-                hold(TOLD + dice.count() * DIE)?;
+                hold(TOLD + count * DIE)?;
             }
             // Where all faces are gone through, the host makes them: their number is limited there.
             let seen = if counted { uncharged(roll) } else { roll() };
