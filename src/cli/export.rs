@@ -6,9 +6,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
+use riskbreaker::ruleset::system_message;
 use riskbreaker::store::Store;
 
-use super::report::{system, unwritable};
+use super::report::unwritable;
 use super::{call_error, campaigns, file, library};
 
 /// Writes a campaign as readable text, or as lines of JSON that `import` reads
@@ -62,8 +63,8 @@ pub fn import(args: &ImportArgs, folder: Option<PathBuf>) -> Result<ExitCode> {
     if path.exists() {
         return Err(call_error(format!("{} exists already", path.display())));
     }
-    let from =
-        File::open(&args.from).map_err(|error| call_error(format!("{}: {}", args.from.display(), system(&error))))?;
+    let from = File::open(&args.from)
+        .map_err(|error| call_error(format!("{}: {}", args.from.display(), system_message(&error))))?;
     // The file gets its name when it is complete, so that an interrupted import leaves no campaign.
     let part = path.with_extension("import");
     for left in [part.clone(), part.with_extension("import-journal")] {
@@ -73,7 +74,7 @@ pub fn import(args: &ImportArgs, folder: Option<PathBuf>) -> Result<ExitCode> {
     match entries {
         Ok(entries) => {
             std::fs::rename(&part, &path)
-                .map_err(|error| call_error(format!("{}: {}", path.display(), system(&error))))?;
+                .map_err(|error| call_error(format!("{}: {}", path.display(), system_message(&error))))?;
             println!("{} has {entries} entries; `riskbreaker play {}` goes on", path.display(), args.file);
             Ok(ExitCode::SUCCESS)
         }

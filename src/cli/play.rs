@@ -5,13 +5,12 @@ use std::sync::{Arc, Mutex};
 
 use anyhow::Result;
 use clap::Parser;
-use riskbreaker::ruleset::{changes_between, nearest};
+use riskbreaker::ruleset::{changes_between, nearest, system_message};
 use riskbreaker::store::Campaign;
 use riskbreaker::{DiceSource, Driver, Library, Ruleset, Scenario, Session, Setup, StartError, Value};
 use serde_json::json;
 
 use super::repl::{Editor, Lines, Lookout, Repl, Vocabulary};
-use super::report::system;
 use super::roll::random_seed;
 use super::row::Row;
 use super::screen::Screen;
@@ -319,7 +318,7 @@ fn rules_note(session: &Session, library: &Library) -> Option<String> {
 
 fn resume(path: &Path, library: &Library) -> Result<Session> {
     let name = path.display();
-    let text = file::read(path).map_err(|error| call_error(format!("{name}: {}", system(&error))))?;
+    let text = file::read(path).map_err(|error| call_error(format!("{name}: {}", system_message(&error))))?;
     Session::load(library, &text).map_err(|error| anyhow::anyhow!("{name}: {error}"))
 }
 

@@ -7,13 +7,13 @@ use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 
 use anyhow::Result;
+use riskbreaker::ruleset::system_message;
 use riskbreaker::store::{Difference, Replayed, StoreError};
 use riskbreaker::{Event, Session};
 use serde_json::json;
 
 use super::campaigns::counted;
 use super::interrupt::{INTERRUPTED, watched};
-use super::report::system;
 use super::row::{Row, Tone};
 use super::screen::Screen;
 use super::{call_error, campaigns, library};
@@ -160,7 +160,7 @@ fn replay_save(args: &Args, library: &riskbreaker::Library, screen: &mut Screen)
         ));
     }
     let text = std::fs::read_to_string(&args.file)
-        .map_err(|error| call_error(format!("{}: {}", args.file, system(&error))))?;
+        .map_err(|error| call_error(format!("{}: {}", args.file, system_message(&error))))?;
     let session = Session::load_by_tape(library, &text).map_err(|error| anyhow::anyhow!("{}: {error}", args.file))?;
     let log = session.log();
     if !args.verify {

@@ -3,7 +3,7 @@ use std::io::{self, IsTerminal};
 use std::path::Path;
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
-use riskbreaker::ruleset::Problem;
+use riskbreaker::ruleset::{Problem, system_message};
 use riskbreaker::{Fault, Library};
 
 use super::call_error;
@@ -27,18 +27,12 @@ pub fn error(error: &anyhow::Error) {
     eprintln!("{word}: {}", lines.join("\n"));
 }
 
-/// The message of the system, without its error number.
-pub fn system(error: &io::Error) -> String {
-    let text = error.to_string();
-    text.split(" (os error").next().unwrap_or(&text).to_owned()
-}
-
 /// A named output file that cannot be written.
 pub fn unwritable(path: &Path, error: &io::Error) -> anyhow::Error {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir());
     call_error(match folder {
         Some(folder) => format!("{} cannot be written: there is no folder `{}`", path.display(), folder.display()),
-        None => format!("{} cannot be written: {}", path.display(), system(error)),
+        None => format!("{} cannot be written: {}", path.display(), system_message(error)),
     })
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use clap::Subcommand;
-use riskbreaker::ruleset::{Contrast, Fact, instead, instead_or};
+use riskbreaker::ruleset::{Contrast, Fact, instead, instead_or, system_message};
 use riskbreaker::state::readable_name;
 use riskbreaker::{Card, Happening, Library, Ruleset, Session, Step, Value};
 use serde_json::json;
@@ -127,7 +127,7 @@ fn switch(
     mut screen: Screen,
 ) -> Result<ExitCode> {
     let text =
-        file::read(save).map_err(|error| call_error(format!("{}: {}", save.display(), report::system(&error))))?;
+        file::read(save).map_err(|error| call_error(format!("{}: {}", save.display(), system_message(&error))))?;
     let mut session = Session::load(library, &text).with_context(|| save.display().to_string())?;
     let _: Step = session.advance()?;
     let Some(out) = out else {

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Result;
+use riskbreaker::ruleset::system_message;
 use riskbreaker::script::Table;
 
 use super::row::harmless;
@@ -38,7 +39,7 @@ pub fn run(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     }
     let bytes = read(&args.file).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => call_error(format!("{name}: there is no such file")),
-        _ => call_error(format!("{name}: {}", report::system(&error))),
+        _ => call_error(format!("{name}: {}", system_message(&error))),
     })?;
     if bytes.len() as u64 > LONGEST {
         return Err(call_error(format!("{name}: is longer than {} KiB", LONGEST >> 10)));

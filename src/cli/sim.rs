@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
 use riskbreaker::lab::{Findings, MemoUse, Plan, Rate, Shard, Simulation, SimulationError, Sum, Tally, Variant};
+use riskbreaker::ruleset::system_message;
 use riskbreaker::state::readable_name;
 use riskbreaker::{Driver, Scenario, Setup, Value};
 use serde_json::{Value as Json, json};
@@ -14,7 +15,7 @@ use super::figures::{bar, percent};
 use super::interrupt::{INTERRUPTED, watched};
 use super::page;
 use super::play::pair;
-use super::report::{system, unwritable};
+use super::report::unwritable;
 use super::row::{Row, Span};
 use super::screen::Screen;
 use super::{call_error, file, library};
@@ -310,7 +311,7 @@ fn why_slow(simulation: &Simulation, json: bool) -> Result<ExitCode> {
 
 pub fn read(path: &Path) -> Result<Findings> {
     let name = path.display();
-    let text = file::read(path).map_err(|error| call_error(format!("{name}: {}", system(&error))))?;
+    let text = file::read(path).map_err(|error| call_error(format!("{name}: {}", system_message(&error))))?;
     Findings::read(&text).map_err(|error| call_error(format!("{name}: {error}")))
 }
 

@@ -4,6 +4,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use anyhow::Result;
+use riskbreaker::ruleset::system_message;
 use riskbreaker::spec::{
     Coverage, LineCoverage, SpecReport, SpecResult, SpecRun, SpecSource, Standing, run_specs, spec_of_fault,
 };
@@ -164,7 +165,7 @@ fn watch(args: &Args, library: &Library, id: &str, screen: &mut Screen) -> Resul
 /// Writes the fault of a saved game as a spec, into the ruleset's folder if that lies on the disk.
 fn from_fault(path: &Path, library: &Library, json: bool) -> Result<ExitCode> {
     let text =
-        file::read(path).map_err(|error| call_error(format!("{}: {}", path.display(), report::system(&error))))?;
+        file::read(path).map_err(|error| call_error(format!("{}: {}", path.display(), system_message(&error))))?;
     let session = Session::load(library, &text).map_err(|error| call_error(format!("{}: {error}", path.display())))?;
     let Some(spec) = spec_of_fault(&session) else {
         return Err(call_error(format!(
@@ -193,7 +194,7 @@ fn from_fault(path: &Path, library: &Library, json: bool) -> Result<ExitCode> {
     };
     let inside = format!("specs/faults/{}", target.file_name().unwrap_or_default().to_string_lossy());
     file::replace_inside(&on_disk, &inside, spec)
-        .map_err(|error| call_error(format!("{} cannot be written: {}", target.display(), report::system(&error))))?;
+        .map_err(|error| call_error(format!("{} cannot be written: {}", target.display(), system_message(&error))))?;
     if json {
         screen.event("written", &json!({ "path": target.display().to_string() }))?;
     } else {

@@ -1,3 +1,5 @@
+use std::io;
+
 /// Puts a word that someone else wrote into backticks, escaped, and cut if it is too long for the sentence.
 pub(crate) fn quoted(word: &str) -> String {
     const LONGEST: usize = 60;
@@ -21,6 +23,12 @@ pub(crate) fn printable(text: &str) -> String {
     shown
 }
 
+/// What the operating system said of a failed operation, without its error number.
+pub fn system_message(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or(&text).to_owned()
+}
+
 /// True for the characters that change the direction of writing, by which a source can show other text than it holds.
 pub(crate) fn turns_direction(c: char) -> bool {
     matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
@@ -29,6 +37,12 @@ pub(crate) fn turns_direction(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_message_of_the_system_has_no_number() {
+        assert!(!system_message(&io::Error::from_raw_os_error(2)).contains("os error"));
+        assert_eq!(system_message(&io::Error::other("the writer has failed")), "the writer has failed");
+    }
 
     #[test]
     fn a_quoted_word_is_short_and_harmless() {

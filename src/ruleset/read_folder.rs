@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::folder::{Folder, Intake};
 use super::problem::{LoadError, Problem};
+use super::quoted::system_message;
 use super::source::{Source, is_litter};
 
 /// Reads a ruleset's folder from the disk. It opens nothing but regular files inside the folder: links that lead out,
@@ -155,7 +156,7 @@ pub(crate) fn read_regular(path: &Path) -> io::Result<Option<Vec<u8>>> {
 }
 
 fn unreadable(path: &str, error: &io::Error) -> Problem {
-    Problem::new(path, format!("cannot be read: {error}"))
+    Problem::new(path, format!("cannot be read: {}", system_message(error)))
 }
 
 #[cfg(test)]

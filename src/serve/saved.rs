@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::error::Failure;
 use crate::play::{Session, saved_step};
-use crate::ruleset::Library;
+use crate::ruleset::{Library, system_message};
 
 pub(super) fn write(session: &Session, seq: u64) -> String {
     session.save_after_step(Some(seq))
@@ -20,7 +20,7 @@ pub(super) fn read(library: &Library, text: &str) -> Result<(Session, u64), Fail
 
 /// Writes a file whole or not at all; an existing file has to be a regular one.
 pub(super) fn put(path: &str, text: &str) -> Result<(), Failure> {
-    let failed = |error: std::io::Error| Failure::File { message: format!("{path}: {}", crate::store::told(&error)) };
+    let failed = |error: std::io::Error| Failure::File { message: format!("{path}: {}", system_message(&error)) };
     let target = Path::new(path);
     if fs::symlink_metadata(target).is_ok_and(|found| !found.is_file()) {
         return Err(Failure::File { message: format!("{path}: not a regular file") });
@@ -43,12 +43,12 @@ const MOST_BYTES: u64 = 64 << 20;
 
 pub(super) fn get(path: &str) -> Result<String, Failure> {
     let failed = |message: String| Failure::File { message: format!("{path}: {message}") };
-    let found = fs::metadata(path).map_err(|error| failed(crate::store::told(&error)))?;
+    let found = fs::metadata(path).map_err(|error| failed(system_message(&error)))?;
     if !found.is_file() {
         return Err(failed("not a regular file".into()));
     }
     if found.len() > MOST_BYTES {
         return Err(failed(format!("more than {} MiB", MOST_BYTES >> 20)));
     }
-    fs::read_to_string(path).map_err(|error| failed(crate::store::told(&error)))
+    fs::read_to_string(path).map_err(|error| failed(system_message(&error)))
 }

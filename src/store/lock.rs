@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::date;
 use super::error::StoreError;
+use crate::ruleset::system_message;
 
 /// A program that has a store open.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,7 +46,7 @@ impl Lock {
             path: store.to_path_buf(),
             message: match error.kind() {
                 io::ErrorKind::NotFound => "there is no such folder".into(),
-                _ => format!("its folder cannot be written ({})", told(error)),
+                _ => format!("its folder cannot be written ({})", system_message(error)),
             },
         };
         loop {
@@ -84,12 +85,6 @@ pub fn beside(store: &Path, ending: &str) -> PathBuf {
     name.push("-");
     name.push(ending);
     PathBuf::from(name)
-}
-
-/// What the operating system said, without its number.
-pub fn told(error: &io::Error) -> String {
-    let text = error.to_string();
-    text.split(" (os error").next().unwrap_or(&text).to_owned()
 }
 
 #[cfg(unix)]

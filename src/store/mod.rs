@@ -54,8 +54,6 @@ pub use self::error::StoreError;
 use self::file::{Access, StoreFile};
 pub use self::history::SceneLog;
 pub use self::lock::Holder;
-#[cfg(feature = "serve")]
-pub(crate) use self::lock::told;
 pub use self::log::LogEntry;
 pub use self::notes::Note;
 pub use self::recover::{RecoveredCampaign, Recovery, recover};

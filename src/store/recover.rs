@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::error::StoreError;
 use super::file::{Access, StoreFile, word_sum};
 use super::generation::{Generation, generation_sum};
-use super::lock::{Lock, beside, told};
+use super::lock::{Lock, beside};
 use super::notes::note_sum;
 use super::pack::{MOST_WORDS, Words};
 use super::pages::rows;
@@ -21,7 +21,7 @@ use super::rows::{
 };
 use super::writer::Writer;
 use crate::play::{Checkpoint, Done};
-use crate::ruleset::{ContentHash, Library};
+use crate::ruleset::{ContentHash, Library, system_message};
 
 /// What was saved of a damaged file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -69,7 +69,7 @@ struct Salvage {
 /// The file cannot be read or written, or nothing can be read in it. It is as it was then.
 pub fn recover(path: impl AsRef<Path>, library: &Library) -> Result<Recovery, StoreError> {
     let path = path.as_ref();
-    let io = |error: std::io::Error| StoreError::Io { path: path.to_path_buf(), message: told(&error) };
+    let io = |error: std::io::Error| StoreError::Io { path: path.to_path_buf(), message: system_message(&error) };
     let lock = Lock::take(path)?;
     let bytes = fs::read(path).map_err(io)?;
     let found = Salvage::of(&bytes);

@@ -15,7 +15,7 @@ use super::notes::{Note, note_sum};
 use super::rows::{ActionRow, GameRow, MomentBody, MomentRow, Piece, action_sum, checkpoint_sum, key, moment_sum};
 use super::writer::Writer;
 use crate::play::{Checkpoint, Done, Happening};
-use crate::ruleset::ContentHash;
+use crate::ruleset::{ContentHash, system_message};
 use crate::state::{Value, readable_name};
 
 /// The format of the lines.
@@ -356,5 +356,5 @@ fn wrong(message: &str) -> StoreError {
 }
 
 fn output(error: &io::Error) -> StoreError {
-    StoreError::Io { path: "the output".into(), message: super::lock::told(error) }
+    StoreError::Io { path: "the output".into(), message: system_message(error) }
 }

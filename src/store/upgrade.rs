@@ -7,12 +7,12 @@ use std::path::Path;
 use super::Store;
 use super::error::StoreError;
 use super::file::{Access, FORMAT, LABELS, StoreFile, connect};
-use super::lock::{beside, told};
+use super::lock::beside;
 use super::log::text_of;
 use super::pack::Words;
 use super::rows::key;
 use super::writer::Writer;
-use crate::ruleset::Library;
+use crate::ruleset::{Library, system_message};
 
 /// Brings the file at `path` to the format of today. Whoever calls this holds its lock, and has it open no more.
 ///
@@ -22,7 +22,7 @@ use crate::ruleset::Library;
 pub fn upgrade(path: &Path, library: &Library) -> Result<(), StoreError> {
     let draft = beside(path, "upgrading");
     let done = write(path, &draft, library).and_then(|()| {
-        let io = |error: io::Error| StoreError::Io { path: draft.clone(), message: told(&error) };
+        let io = |error: io::Error| StoreError::Io { path: draft.clone(), message: system_message(&error) };
         File::open(&draft).and_then(|file| file.sync_all()).map_err(io)?;
         fs::rename(&draft, path).map_err(io)?;
         // The new name is on the disk when the folder is.
@@ -40,7 +40,8 @@ pub fn upgrade(path: &Path, library: &Library) -> Result<(), StoreError> {
 
 fn write(path: &Path, draft: &Path, library: &Library) -> Result<(), StoreError> {
     let before = found_in(path, library)?;
-    fs::copy(path, draft).map_err(|error| StoreError::Io { path: draft.to_path_buf(), message: told(&error) })?;
+    fs::copy(path, draft)
+        .map_err(|error| StoreError::Io { path: draft.to_path_buf(), message: system_message(&error) })?;
     let texts = labels(&StoreFile::read_unlocked(draft, library.clone())?)?;
     let failed = |error: rusqlite::Error| StoreError::of(draft, &error);
     let mut connection = connect(draft, Access::Write)?;

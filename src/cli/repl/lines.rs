@@ -3,12 +3,12 @@ use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
 use std::path::Path;
 
 use anyhow::{Context, bail};
+use riskbreaker::ruleset::system_message;
 
 use super::editor::Editor;
 use super::meaning::is_comment;
 use super::prompt::Prompt;
 use crate::cli::call_error;
-use crate::cli::report::system;
 
 /// The source of the lines: a person at a terminal, a pipe, or a file.
 pub enum Lines {
@@ -121,7 +121,7 @@ impl Feed {
             Ok(Some(bytes)) => bytes,
             Ok(None) => return Err(no("is a folder; a script is a file with a command on each line")),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(no("there is no such file")),
-            Err(error) => return Err(no(&system(&error))),
+            Err(error) => return Err(no(&system_message(&error))),
         };
         if bytes.len() as u64 > LONGEST_SCRIPT {
             return Err(no("is longer than 16 MiB"));

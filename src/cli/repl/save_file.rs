@@ -5,11 +5,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use riskbreaker::ruleset::system_message;
 use riskbreaker::{Session, Step};
 use serde_json::json;
 
 use super::{Complaint, Done, Repl};
-use crate::cli::report::system;
 use crate::cli::row::{Row, Tone};
 use crate::cli::state_folder;
 use crate::cli::{campaigns, file};
@@ -118,7 +118,7 @@ impl Repl {
             return Err(Complaint::Wrong(text));
         }
         if let Err(error) = file::replace(&path, self.session.save()) {
-            return Err(Complaint::Wrong(format!("Cannot write {}: {}.", path.display(), system(&error))));
+            return Err(Complaint::Wrong(format!("Cannot write {}: {}.", path.display(), system_message(&error))));
         }
         self.saved.decisions = self.session.decisions();
         self.saved.copied = self.saved.decisions;
@@ -166,7 +166,7 @@ impl Repl {
 
     fn read_game(&self, path: &Path) -> Result<Session, Complaint> {
         let unreadable =
-            |error: io::Error| Complaint::Wrong(format!("Cannot read {}: {}.", path.display(), system(&error)));
+            |error: io::Error| Complaint::Wrong(format!("Cannot read {}: {}.", path.display(), system_message(&error)));
         let text = file::read(path).map_err(unreadable)?;
         Session::load(&self.library, &text).map_err(|error| Complaint::Wrong(format!("{}: {error}", path.display())))
     }
