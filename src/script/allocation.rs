@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 use mlua::{Lua, ffi};
 
-use super::sandbox;
+use super::{account, sandbox};
 
 /// The longest text that a script can make, in bytes. The engine puts a header in front of it.
 pub(super) const LONGEST_TEXT: usize = 256 << 10;
@@ -97,7 +97,7 @@ unsafe extern "C" fn limiting(data: *mut c_void, block: *mut c_void, old: usize,
         let refused = if is_too_large(block.is_null(), new) {
             Some("size")
         } else {
-            sandbox::charge((new / BYTES_A_WORK) as i64);
+            account::charge((new / BYTES_A_WORK) as i64);
             sandbox::must_stop()
         };
         if let Some(spent) = refused {

@@ -1,5 +1,6 @@
 //! The script side: the only part of the host that knows Luau.
 
+mod account;
 mod allocation;
 pub(crate) mod api;
 mod bytecode;

@@ -5,6 +5,7 @@ use std::os::raw::c_int;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
+use super::account::{self, charge};
 use super::allocation::{self, limited};
 use super::fault::Place;
 use super::loop_keys;
@@ -47,7 +48,8 @@ impl Budget {
     /// A spec: its own part is small, and the games that it plays run under budgets of their own.
     pub const SPEC: Budget = Budget { work: 10_000_000, time: backstop(180), wall: WALL, exact: true, held: 64 << 20 };
     /// It is the work that stops a loop, and always at the same place.
-    pub const ACTION: Budget = Budget { work: 2_000_000, time: backstop(150), wall: WALL, exact: false, held: 8 << 20 };
+    pub const ACTION: Budget =
+        Budget { work: account::ALLOWANCE, time: backstop(150), wall: WALL, exact: false, held: 8 << 20 };
 
     /// Whether less than an eighth of what all files of a ruleset have is left: the next file is not to blame for the rest.
     pub fn is_nearly_spent(&self) -> bool {
@@ -63,29 +65,6 @@ impl Budget {
     }
 }
 
-/// What is worked out beside the game depends on how it is played: a person is shown a question, a policy answers it, a tape
-/// holds the answer. So it has an allowance of its own in each action, and the game's own work is the same in every mode.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Account {
-    Game,
-    /// Whoever answers a question, and what is made for that.
-    Answers,
-    /// Words for people. They must not decide how a game goes: where their allowance is spent, an error is raised that is told
-    /// in their place.
-    Words,
-}
-
-/// Which account is charged at the moment, and what is left of the others.
-#[derive(Clone, Copy)]
-struct Accounts {
-    open: Account,
-    /// By account; nothing is noted here for the one that is open.
-    left: [i64; 3],
-}
-
-/// What words have left at least, to be told that they failed.
-const LAST_WORDS: i64 = 256;
-
 /// What a call has left of its budget, what it has used of its allowances, and how long it took.
 #[derive(Clone, Copy)]
 struct Rest {
@@ -98,18 +77,11 @@ struct Rest {
 /// Bytes a machine may hold above what it has when it is made.
 pub(super) const MEMORY: usize = 32 << 20;
 
-/// The clock is looked at once in so much work, besides the watchdog's reminders: asking for it is a call of the system.
-const CLOCK_EVERY: i64 = 8192;
-
 /// By so much work a step of the collector brings the next look at the clock nearer: whoever makes large things reaches few
 /// safepoints. It uses up nothing of the budget, since when the collector is at work depends on what ran before.
 const GC_STEP: i64 = 32;
 
 thread_local! {
-    /// Work until the clock is looked at; what the call may use beyond that.
-    static WORK: Cell<i64> = const { Cell::new(0) };
-    static RESERVE: Cell<i64> = const { Cell::new(0) };
-    static ACCOUNTS: Cell<Accounts> = const { Cell::new(Accounts { open: Account::Game, left: [0; 3] }) };
     /// Bytes that may still be handed to the host.
     static HOLD: Cell<usize> = const { Cell::new(usize::MAX) };
     /// How long the running call may take, by the thread's clock and by that on the wall.
@@ -137,13 +109,10 @@ unsafe extern "C-unwind" fn tick(state: *mut mlua::lua_State, gc: c_int) {
         note_cure(cure);
         unsafe { refuse(state, wrong) }
     }
-    let left = WORK.get() - 1;
-    WORK.set(left);
-    if (left < 0 || watchdog::must_look())
+    if (account::charge_safepoint() || watchdog::must_look())
         && let Some(spent) = spent_now()
     {
-        if are_words_spent() {
-            set_work(LAST_WORDS);
+        if account::end_words() {
             unsafe { refuse(state, "the words took too much work") }
         }
         unsafe { kill(state, spent) }
@@ -153,86 +122,22 @@ unsafe extern "C-unwind" fn tick(state: *mut mlua::lua_State, gc: c_int) {
 /// A step of the collector. An error for want of memory says nothing of where it was.
 #[cold]
 unsafe fn count_collection(state: *mut mlua::lua_State) {
-    charge(GC_STEP);
-    RESERVE.set(RESERVE.get().saturating_add(GC_STEP));
+    account::look_sooner(GC_STEP);
     unsafe { note_place(state) };
 }
 
 /// Portions out the work that is left and looks at the clock; says which budget is spent, if one is.
 #[cold]
 fn spent_now() -> Option<&'static str> {
-    let left = work_left();
-    if left < 0 {
+    if !account::portion() {
         return Some("work");
     }
-    set_work(left);
     is_late().then_some("time")
-}
-
-/// What is left of the account that is charged.
-fn work_left() -> i64 {
-    RESERVE.get().saturating_add(WORK.get())
-}
-
-fn set_work(left: i64) {
-    let portion = left.min(CLOCK_EVERY);
-    WORK.set(portion);
-    RESERVE.set(left - portion);
-}
-
-/// Whether it is words that have used up their allowance, and nothing else has happened.
-fn are_words_spent() -> bool {
-    ACCOUNTS.get().open == Account::Words && SPENT.get().is_none() && work_left() < 0
-}
-
-/// Charges another account for what `run` does. What belongs to an account stays there, whatever it calls; only words are
-/// apart in every one.
-pub(super) fn beside(account: Account, run: impl FnOnce()) {
-    let outer = ACCOUNTS.get();
-    if outer.open >= account {
-        return run();
-    }
-    open_account(account);
-    run();
-    if SPENT.get().is_none() {
-        open_account(outer.open);
-    }
-}
-
-fn open_account(account: Account) {
-    let mut accounts = ACCOUNTS.get();
-    accounts.left[accounts.open as usize] = work_left();
-    let least = if account == Account::Words { LAST_WORDS } else { i64::MIN };
-    set_work(accounts.left[account as usize].max(least));
-    accounts.open = account;
-    ACCOUNTS.set(accounts);
-}
-
-/// What the game's own work has left, whichever account is charged at the moment.
-fn game_left() -> i64 {
-    match ACCOUNTS.get() {
-        Accounts { open: Account::Game, .. } => work_left(),
-        accounts => accounts.left[Account::Game as usize],
-    }
-}
-
-/// The machine is ready for the script: what that took depends on what it did before, and is not charged.
-pub(super) fn begin_work() {
-    let Accounts { left: [work, ..], .. } = ACCOUNTS.get();
-    set_work(work);
-}
-
-/// The entry is done: what the host does until the next one is not charged to the game.
-pub(super) fn end_work() {
-    if ACCOUNTS.get().open == Account::Game {
-        open_account(Account::Answers);
-        set_work(Budget::ACTION.work);
-    }
 }
 
 /// Which budget is spent in the middle of an operation, if one is.
 pub(super) fn must_stop() -> Option<&'static str> {
-    if work_left() < 0 && !are_words_spent() {
+    if account::is_spent() {
         return Some("work");
     }
     (watchdog::must_look() && is_late()).then_some("time")
@@ -245,8 +150,7 @@ pub(super) unsafe fn stop_at(state: Option<*mut mlua::lua_State>, what: &'static
         // SAFETY: the state is that of a living machine, and reading the place makes nothing in it.
         SPENT_AT.set(state.and_then(|state| unsafe { place_of(state) }));
     }
-    RESERVE.set(0);
-    WORK.set(-1);
+    account::stop();
 }
 
 /// Whether the running call has taken longer than it may. The first look starts the clocks.
@@ -315,8 +219,7 @@ unsafe fn kill(state: *mut mlua::lua_State, what: &'static str) {
         SPENT.set(Some(what));
     }
     SPENT_AT.set(SPENT_AT.take().or_else(|| unsafe { place_of(state) }));
-    RESERVE.set(0);
-    WORK.set(-1);
+    account::stop();
     unsafe {
         ffi::lua_rawcheckstack(state, 1);
         ffi::lua_pushlightuserdata(state, &raw const MARK as *mut _);
@@ -409,9 +312,7 @@ pub(super) fn noted_cure() -> Option<&'static str> {
 
 /// Gives the next action of a game that runs on its whole budget.
 pub(super) fn renew(budget: Budget) {
-    set_work(budget.work);
-    let allowance = Budget::ACTION.work;
-    ACCOUNTS.set(Accounts { open: Account::Game, left: [budget.work, allowance, allowance] });
+    account::open(budget.work);
     HOLD.set(budget.held);
     BEGUN.set(budget.exact.then(clocks));
 }
@@ -430,18 +331,13 @@ pub(super) fn renew_program() {
 /// The work and the bytes that the running call may still use.
 #[cfg(feature = "continuations")]
 pub(super) fn left() -> (i64, usize) {
-    (game_left(), HOLD.get())
+    (account::game_left(), HOLD.get())
 }
 
 /// How much of the work of an action the last call took, with what was worked out beside the game.
 pub(super) fn work_of_last_call() -> u64 {
     let Rest { work, beside, .. } = LEFT.get();
     (Budget::ACTION.work - work + beside).max(0) as u64
-}
-
-/// Charges work that no safepoint counts.
-pub(super) fn charge(work: i64) {
-    WORK.set(WORK.get().saturating_sub(work));
 }
 
 /// Counts bytes that the host is to keep.
@@ -455,8 +351,7 @@ pub(super) fn hold(bytes: usize) -> Result<()> {
         None => {
             HOLD.set(0);
             SPENT.set(SPENT.get().or(Some("memory")));
-            RESERVE.set(0);
-            WORK.set(-1);
+            account::stop();
             return Err(mlua::Error::MemoryError("too much for one action".into()));
         }
     }
@@ -471,21 +366,9 @@ unsafe extern "C-unwind" fn charged(state: *mut mlua::lua_State) -> c_int {
     0
 }
 
-/// How much of its allowances the call has used.
-fn used_beside() -> i64 {
-    let accounts = ACCOUNTS.get();
-    let left = |account: Account| match account == accounts.open {
-        true => work_left(),
-        false => accounts.left[account as usize],
-    };
-    [Account::Answers, Account::Words].into_iter().map(|account| Budget::ACTION.work - left(account)).sum()
-}
-
 /// What a call that was interrupted by another one on the same thread had used of its budget.
 struct Suspended {
-    work: i64,
-    reserve: i64,
-    accounts: Accounts,
+    _accounts: account::Interrupted,
     held: usize,
     limits: [Duration; 2],
     begun: Option<[Duration; 2]>,
@@ -496,9 +379,7 @@ struct Suspended {
 impl Suspended {
     fn take() -> Suspended {
         Suspended {
-            work: WORK.get(),
-            reserve: RESERVE.get(),
-            accounts: ACCOUNTS.get(),
+            _accounts: account::Interrupted::take(),
             held: HOLD.get(),
             limits: LIMITS.get(),
             begun: BEGUN.get(),
@@ -510,9 +391,6 @@ impl Suspended {
 
 impl Drop for Suspended {
     fn drop(&mut self) {
-        WORK.set(self.work);
-        RESERVE.set(self.reserve);
-        ACCOUNTS.set(self.accounts);
         HOLD.set(self.held);
         LIMITS.set(self.limits);
         // What the inner call took is not what the outer one used.
@@ -539,7 +417,7 @@ pub(super) fn guarded<R>(budget: Budget, run: impl FnOnce() -> Result<R>) -> (Re
     if matches!(&result, Err(error) if is_memory(error)) {
         spent = spent.or(Some("memory"));
     }
-    LEFT.set(Rest { work: game_left(), beside: used_beside(), held: HOLD.get(), taken: taken() });
+    LEFT.set(Rest { work: account::game_left(), beside: account::used_beside(), held: HOLD.get(), taken: taken() });
     (result, spent)
 }
 

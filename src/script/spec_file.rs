@@ -5,11 +5,12 @@ use mlua::{
     Error, Function, Lua, MetaMethod, MultiValue, Result, Table as LuaTable, UserData, UserDataMethods, Value as Lv,
 };
 
+use super::account::charge;
 use super::api::SPEC_METHODS;
 use super::compile::compile;
 use super::conversion::{plain_from, plain_to};
 use super::fault::fault_of_program;
-use super::sandbox::{self, Budget, charge, guarded};
+use super::sandbox::{self, Budget, guarded};
 use super::table::in_words;
 use crate::play::Fault;
 use crate::ruleset::nearest;

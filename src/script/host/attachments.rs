@@ -2,9 +2,10 @@ use std::rc::Rc;
 
 use mlua::{Lua, Result, Table, Value as Lv};
 
+use super::super::account::charge;
 use super::super::conversion::{from_lua, to_lua, whole_of};
 use super::super::handles::Handles;
-use super::super::sandbox::{charge, hold};
+use super::super::sandbox::hold;
 use super::{HostState, TOLD, entity_arg, fault, host_function, plain, stopped, text_arg, told};
 use crate::play::{ActionContext, Op};
 use crate::ruleset::instead;

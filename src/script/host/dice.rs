@@ -3,8 +3,9 @@ use std::sync::Arc;
 
 use mlua::{Lua, LuaString, Result, Table, Value as Lv, Variadic};
 
+use super::super::account::charge;
 use super::super::conversion::{text_of, to_lua, whole_of, whole_or_why};
-use super::super::sandbox::{charge, hold, uncharged};
+use super::super::sandbox::{hold, uncharged};
 use super::{DIE, HostState, LONGEST_LABEL, TOLD, audience_arg, fault, fill, host_function, stopped, text_arg, told};
 use crate::dice::Dice;
 use crate::play::{ActionContext, Need, Sight};

@@ -2,10 +2,11 @@ use std::rc::Rc;
 
 use mlua::{Error, Lua, Result, Table, Value as Lv};
 
+use super::super::account::charge;
 use super::super::allocation::limited;
 use super::super::conversion::from_lua;
 use super::super::handles::Handles;
-use super::super::sandbox::{charge, hold};
+use super::super::sandbox::hold;
 use super::messages::no_member;
 use super::{CHANGE, HostState, TOLD, fault, host_function, plain, stopped, text_arg};
 use crate::play::{ActionContext, Op, Query, settled};

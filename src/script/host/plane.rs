@@ -2,8 +2,8 @@
 
 use mlua::{Lua, Result, Table, Value as Lv};
 
+use super::super::account::charge;
 use super::super::conversion::whole_of;
-use super::super::sandbox::charge;
 
 /// Up to here the point along a way is exact; farther away it is as good as floating point gives it, the same everywhere.
 const FARTHEST: i64 = 1 << 30;

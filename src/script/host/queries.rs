@@ -4,7 +4,7 @@ use std::os::raw::c_int;
 
 use mlua::{Lua, Result, Table, ffi, lua_State};
 
-use super::super::sandbox::charge;
+use super::super::account::charge;
 use super::entities::no_kind;
 use super::messages::no_member;
 use super::stack::{is_handle, lent, pop, push_handles, raise, text, value_at};

@@ -3,10 +3,11 @@ use std::sync::Arc;
 
 use mlua::{FromLua, Lua, Result, Table, Value as Lv};
 
+use super::super::account::charge;
 use super::super::conversion::{from_lua, text_of, whole_of};
 use super::super::field_names::Name;
 use super::super::handles::Handles;
-use super::super::sandbox::{charge, hold};
+use super::super::sandbox::hold;
 use super::answering::{BY_ONLY, by_of};
 use super::{ASKED, HostState, MOST_NAMED, OPTION, audience_arg, fault, fill, host_function, stopped, text_arg};
 use crate::play::{

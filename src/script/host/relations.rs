@@ -2,8 +2,8 @@ use std::rc::Rc;
 
 use mlua::{Lua, Result, Table, Value as Lv};
 
+use super::super::account::charge;
 use super::super::handles::Handles;
-use super::super::sandbox::charge;
 use super::entities::{hold_change, kind_arg, new_entity, read_fields, take_away};
 use super::queries::charge_query;
 use super::{HostState, entity_arg, host_function, stopped};

@@ -8,8 +8,9 @@ use std::sync::Arc;
 
 use mlua::{Function, LightUserData, Lua, Result, Table, Value as Lv, ffi, lua_State};
 
+use super::super::account::{Account, begin_work, beside, end_work};
 use super::super::conversion;
-use super::super::sandbox::{Account, Budget, begin_work, beside, end_work, hold, place_of, renew};
+use super::super::sandbox::{Budget, hold, place_of, renew};
 use super::entities::{check_target, hold_change};
 use super::{HostState, NO_GAME, TOLD, answering, message_of};
 use crate::play::{ActionContext, Stop, settled};

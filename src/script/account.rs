@@ -1,0 +1,189 @@
+//! Accounts of work: what is charged for what a script does, and how much each account has left.
+
+use std::cell::Cell;
+
+/// What is worked out beside the game depends on how it is played: a person is shown a question, a policy answers it, a tape
+/// holds the answer. So it has an allowance of its own in each action, and the game's own work is the same in every mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Account {
+    Game,
+    /// Whoever answers a question, and what is made for that.
+    Answers,
+    /// Words for people. They must not decide how a game goes: where their allowance is spent, an error is raised that is told
+    /// in their place.
+    Words,
+}
+
+/// What an account beside the game has in each action. An action has as much itself.
+pub(super) const ALLOWANCE: i64 = 2_000_000;
+
+/// What words have left at least, to be told that they failed.
+const LAST_WORDS: i64 = 256;
+
+/// The clock is looked at once in so much work, besides the watchdog's reminders: asking for it is a call of the system.
+const PORTION: i64 = 8192;
+
+/// Which account is charged at the moment, and what is left of the others.
+#[derive(Clone, Copy)]
+struct Accounts {
+    open: Account,
+    /// By account; nothing is noted here for the one that is open.
+    left: [i64; 3],
+    /// The script is stopped for good: no account has anything left for it.
+    is_stopped: bool,
+}
+
+thread_local! {
+    /// What is left of the account that is charged: until the clock is looked at, and behind that.
+    static WORK: Cell<i64> = const { Cell::new(0) };
+    static RESERVE: Cell<i64> = const { Cell::new(0) };
+    static ACCOUNTS: Cell<Accounts> =
+        const { Cell::new(Accounts { open: Account::Game, left: [0; 3], is_stopped: false }) };
+}
+
+/// Gives the game so much work, and the others their allowances.
+pub(super) fn open(work: i64) {
+    set_work(work);
+    ACCOUNTS.set(Accounts { open: Account::Game, left: [work, ALLOWANCE, ALLOWANCE], is_stopped: false });
+}
+
+/// Charges work that no safepoint counts.
+pub(super) fn charge(work: i64) {
+    WORK.set(WORK.get().saturating_sub(work));
+}
+
+/// Charges a safepoint. Says whether the clock is to be looked at.
+#[inline]
+pub(super) fn charge_safepoint() -> bool {
+    let left = WORK.get() - 1;
+    WORK.set(left);
+    left < 0
+}
+
+/// Brings the next look at the clock so much work nearer, and charges nothing.
+pub(super) fn look_sooner(work: i64) {
+    charge(work);
+    RESERVE.set(RESERVE.get().saturating_add(work));
+}
+
+/// Portions out the work until the next look at the clock, if any is left.
+pub(super) fn portion() -> bool {
+    let left = work_left();
+    if left >= 0 {
+        set_work(left);
+    }
+    left >= 0
+}
+
+/// What is left of the account that is charged.
+fn work_left() -> i64 {
+    RESERVE.get().saturating_add(WORK.get())
+}
+
+fn set_work(left: i64) {
+    let portion = left.min(PORTION);
+    WORK.set(portion);
+    RESERVE.set(left - portion);
+}
+
+/// Leaves no account any work until they are opened again.
+pub(super) fn stop() {
+    RESERVE.set(0);
+    WORK.set(-1);
+    let accounts = ACCOUNTS.get();
+    ACCOUNTS.set(Accounts { is_stopped: true, ..accounts });
+}
+
+/// Whether the account that is charged is spent, and the script has to stop for it.
+pub(super) fn is_spent() -> bool {
+    work_left() < 0 && !are_words_spent()
+}
+
+/// Whether it is words that have used up their allowance, and nothing else has happened.
+fn are_words_spent() -> bool {
+    let accounts = ACCOUNTS.get();
+    accounts.open == Account::Words && !accounts.is_stopped && work_left() < 0
+}
+
+/// Says whether words have used up their allowance, and leaves them enough to be told so.
+pub(super) fn end_words() -> bool {
+    let ended = are_words_spent();
+    if ended {
+        set_work(LAST_WORDS);
+    }
+    ended
+}
+
+/// Charges another account for what `run` does. What belongs to an account stays there, whatever it calls; only words are
+/// apart in every one.
+pub(super) fn beside(account: Account, run: impl FnOnce()) {
+    let outer = ACCOUNTS.get().open;
+    if outer >= account {
+        return run();
+    }
+    change_to(account);
+    run();
+    if !ACCOUNTS.get().is_stopped {
+        change_to(outer);
+    }
+}
+
+fn change_to(account: Account) {
+    let mut accounts = ACCOUNTS.get();
+    accounts.left[accounts.open as usize] = work_left();
+    let least = if account == Account::Words { LAST_WORDS } else { i64::MIN };
+    set_work(accounts.left[account as usize].max(least));
+    accounts.open = account;
+    ACCOUNTS.set(accounts);
+}
+
+/// The machine is ready for the script: what that took depends on what it did before, and is not charged.
+pub(super) fn begin_work() {
+    let Accounts { left: [work, ..], .. } = ACCOUNTS.get();
+    set_work(work);
+}
+
+/// The entry is done: what the host does until the next one is not charged to the game.
+pub(super) fn end_work() {
+    if ACCOUNTS.get().open == Account::Game {
+        change_to(Account::Answers);
+        set_work(ALLOWANCE);
+    }
+}
+
+/// What an account has left, whichever is charged at the moment.
+fn left(account: Account) -> i64 {
+    let accounts = ACCOUNTS.get();
+    if account == accounts.open { work_left() } else { accounts.left[account as usize] }
+}
+
+/// What the game's own work has left.
+pub(super) fn game_left() -> i64 {
+    left(Account::Game)
+}
+
+/// How much of the allowances is used.
+pub(super) fn used_beside() -> i64 {
+    [Account::Answers, Account::Words].into_iter().map(|account| ALLOWANCE - left(account)).sum()
+}
+
+/// The accounts of a call, while another one runs on the same thread.
+pub(super) struct Interrupted {
+    work: i64,
+    reserve: i64,
+    accounts: Accounts,
+}
+
+impl Interrupted {
+    pub fn take() -> Interrupted {
+        Interrupted { work: WORK.get(), reserve: RESERVE.get(), accounts: ACCOUNTS.get() }
+    }
+}
+
+impl Drop for Interrupted {
+    fn drop(&mut self) {
+        WORK.set(self.work);
+        RESERVE.set(self.reserve);
+        ACCOUNTS.set(self.accounts);
+    }
+}
