@@ -527,3 +527,21 @@ fn an_operation_is_the_same_work_in_every_mode() {
         }
     }
 }
+
+#[test]
+fn a_hook_is_given_no_entity_that_has_been_taken_away() {
+    let verbs = "local rb = require(\"@riskbreaker\")
+return rb.verbs({ tell = rb.verb({ \"me\" }, function(me) return 1 end) })";
+    let hook = "local rb = require(\"@riskbreaker\")
+return rb.hook({ id = \"mark\", before = { tell = function(e, holder)
+	e.me:add(\"a\", if holder.data.of == nil then 1 else 10)
+end } })";
+    let more = [("verbs.luau", verbs), ("hooks/mark.luau", hook)];
+    // It is attached in the action that takes the entity away, or has been there before, and is called in the next one or at once.
+    let attach = "rb.attach(\"mark\", x, { n = 1, of = z })";
+    let spawn = "local z = rb.spawn(\"thing\", {})";
+    let remove = "rb.remove(rb.each(\"thing\")[3])";
+    assert_eq!(comes_to(&format!("{spawn} {attach} {remove}"), "rb.act.tell(x)", &more), "6 0 0");
+    assert_eq!(comes_to(&format!("{spawn} {attach} {remove} rb.act.tell(x)"), "", &more), "6 0 0");
+    assert_eq!(comes_to(&format!("{spawn} {attach}"), &format!("rb.act.tell(x) {remove}"), &more), "33 0 0");
+}

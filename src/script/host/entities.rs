@@ -98,14 +98,12 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         let given = read_fields(context, &handles, kind, &fields, "rb.spawn")?;
         new_entity(lua, context, &mut handles, kind, given)
     });
-    // remove(entity): whether something was attached to it
+    // remove(entity): whether something was attached to it, or is attached with data that name it
     host_function!(lua, host, table, "remove", |lua, b, handle: Lv| {
         let context = b.context()?;
         let mut handles = b.handles.borrow_mut();
         let id = entity_arg(context, &handles, &handle, "rb.remove")?;
-        let attached = context.state.attachments().len();
-        take_away(lua, context, &mut handles, id)?;
-        Ok(context.state.attachments().len() != attached)
+        take_away(lua, context, &mut handles, id)
     });
     // Refuses a name that a kind does not have, where a field is written.
     host_function!(lua, host, table, "no_field", |_, b, (kind, name): (String, Lv)| {
@@ -186,8 +184,9 @@ pub(super) fn kind_arg(context: &mut ActionContext, kind: &Lv, what: &str) -> Re
     }
 }
 
-/// Takes an entity away, and whatever goes with it; handles of what is gone hold their last values.
-pub(super) fn take_away(lua: &Lua, context: &mut ActionContext, handles: &mut Handles, id: EntityId) -> Result<()> {
+/// Takes an entity away, and whatever goes with it; handles of what is gone hold their last values. Says whether an attachment
+/// belongs to what is gone or names it in its data: hooks are given such data no more.
+pub(super) fn take_away(lua: &Lua, context: &mut ActionContext, handles: &mut Handles, id: EntityId) -> Result<bool> {
     let rules = context.rules.clone();
     let gone = context.relations_of(id).into_iter().chain([id]);
     charge_lists(context);
@@ -201,6 +200,12 @@ pub(super) fn take_away(lua: &Lua, context: &mut ActionContext, handles: &mut Ha
             }
         }
     }
+    let mut changes_hooks = false;
+    for attachment in context.state.attachments().values() {
+        let mut visit = |named: EntityId| changes_hooks |= last.iter().any(|(gone, _)| *gone == named);
+        visit(attachment.owner);
+        attachment.data.each_entity(&mut visit);
+    }
     let touched = context.remove(id).map_err(stopped)?;
     handles.attachments_change();
     for (id, last) in last {
@@ -209,7 +214,7 @@ pub(super) fn take_away(lua: &Lua, context: &mut ActionContext, handles: &mut Ha
     for (other, field) in touched {
         handles.forget_field(rules.schema(), other, field)?;
     }
-    Ok(())
+    Ok(changes_hooks)
 }
 
 /// Values for fields of a kind, by name, in the order of the fields: faults name the first, however the table was laid out.
