@@ -546,6 +546,10 @@ fn a_typed_die_that_explodes_asks_for_the_next() {
 
 /// A council that asks everyone at the table at once, rolls, and asks again.
 fn council_library() -> Library {
+    council_that_rolls("\"1d10\"")
+}
+
+fn council_that_rolls(dice: &str) -> Library {
     let kinds = "local rb = require('@riskbreaker')\nreturn rb.kinds({ member = { title = 'name', fields = { name = rb.text(), gone = rb.bool() } } })";
     let play = r#"
         local rb = require("@riskbreaker")
@@ -563,7 +567,7 @@ fn council_library() -> Library {
                         end
                     end
                     rb.all(asked)
-                    rb.roll("1d10", "the mood")
+                    rb.roll(DICE, "the mood")
                     rb.confirm({ seat = "left", topic = "judge", why = "?" })
                 end,
             },
@@ -574,15 +578,20 @@ fn council_library() -> Library {
         })
     "#;
     let manifest = "id = \"council\"\ntitle = \"C\"\nversion = \"1\"\n[seats]\nleft = \"l\"\nright = \"r\"\n";
+    let play = play.replace("DICE", dice);
     Library::from_files([
         ("council/ruleset.toml", manifest),
         ("council/kinds.luau", kinds),
-        ("council/play.luau", play),
+        ("council/play.luau", &play),
     ])
 }
 
 fn council() -> Session {
-    let rules = Ruleset::load(&council_library(), "council").unwrap_or_else(|error| panic!("{error}"));
+    council_of(&council_library())
+}
+
+fn council_of(library: &Library) -> Session {
+    let rules = Ruleset::load(library, "council").unwrap_or_else(|error| panic!("{error}"));
     let mut session = Session::start(&rules, Setup::table(Value::map::<&str>([]))).unwrap();
     assert_eq!(session.advance().unwrap(), Step::Ask);
     session
@@ -688,6 +697,27 @@ fn a_free_act_that_waits_for_dice_waits_again_after_an_undo() {
     session.redo().unwrap();
     assert_eq!(session.advance().unwrap(), Step::Ask);
     assert_eq!(topics(&session), ["toast"]);
+}
+
+/// A free act of one seat waits for dice that another seat does not see, and the other's comes at once.
+#[test]
+fn the_last_of_two_free_acts_is_taken_back_first_though_the_other_waits() {
+    let mut session = council_of(&council_that_rolls("{ \"1d10\", audience = \"right\" }"));
+    for _ in 0..2 {
+        let _ = answer(&mut session, 0, Answer::Confirm(true));
+    }
+    assert_eq!(topics(&session), ["judge"]);
+    session.act("right", "toast").unwrap();
+    session.act("left", "toast").unwrap();
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    assert_eq!(topics(&session), ["toast"]);
+    assert_eq!(session.questions()[0].seat.as_ref(), "left");
+    assert_eq!(session.undo().unwrap().seat.as_deref(), Some("left"));
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    assert_eq!(topics(&session), ["judge"]);
+    assert_eq!(answer(&mut session, 0, Answer::Confirm(true)), Step::Ask);
+    assert_eq!(topics(&session), ["toast"]);
+    assert_eq!(session.questions()[0].seat.as_ref(), "right");
 }
 
 fn answer(session: &mut Session, place: usize, answer: Answer) -> Step {

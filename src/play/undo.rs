@@ -182,7 +182,7 @@ impl Game {
         let (in_history, last_number) = (last.and_then(last_seq_of), last.map(|done| done.number));
         let started = self.open.as_ref().and_then(|open| open.seq);
         if let Some((seat, name, seq)) = self.queued.back().cloned()
-            && Some(seq) > in_open.max(in_history)
+            && Some(seq) > in_open.max(in_history).max(started)
         {
             self.queued.pop_back();
             self.redo.push(Op::Free { seat: seat.clone(), name: name.clone() });
