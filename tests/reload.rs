@@ -126,6 +126,68 @@ fn an_action_whose_tape_does_not_fit_starts_again_and_says_so() {
     assert_eq!(field(&session, "Ann", "rests"), Some(1.into()));
 }
 
+/// The small game with a free act that rolls.
+fn with_a_toss() -> Files {
+    let toss = "free = {\n\t\ttoss = { title = \"Toss\", run = function(seat) rb.roll(\"1d10\", \"a toss\") end },";
+    Files::of_tug().with("play.luau", "free = {", toss)
+}
+
+/// The faces that stand in the log, in their order.
+fn rolled(session: &Session) -> Vec<u32> {
+    let log = session.log();
+    let faces = log.iter().filter_map(|event| match &event.happening {
+        Happening::Rolled { faces, .. } => Some(faces.clone()),
+        _ => None,
+    });
+    faces.flatten().collect()
+}
+
+#[test]
+fn the_dice_of_a_free_act_do_not_fall_again_in_an_action_that_starts_again() {
+    let files = with_a_toss();
+    let other = files.with("play.luau", "topic = \"card\"", "topic = \"deed\"");
+    for reads_it in [false, true] {
+        let mut session = start(&files, &[4, 9, 7]);
+        session.act("right", "toss").unwrap();
+        assert_eq!(session.advance().unwrap(), Step::Ask);
+        if reads_it {
+            session = Session::load(&files.library(), &session.save()).unwrap();
+            assert_eq!(session.advance().unwrap(), Step::Ask);
+        }
+        let _ = say(&mut session, &[("card", "pull".into())]);
+        session.take_events();
+        reload(&mut session, &other);
+        assert!(notices(&mut session).iter().any(|text| text.starts_with("turn starts again")));
+        let _ = say(&mut session, &[("deed", "pull".into()), ("risk", 2.into())]);
+        assert_eq!((rolled(&session), session.unrolled()), (vec![4, 9], 1), "{reads_it}");
+        let loaded = Session::load(&other.library(), &session.save()).unwrap();
+        assert_eq!(loaded.save(), session.save());
+    }
+}
+
+#[test]
+fn the_dice_of_a_free_act_do_not_fall_again_in_an_action_that_goes_another_way() {
+    let files = with_a_toss();
+    // What is rolled first is nobody's to see, so that a free act comes before the action.
+    let files = files.with(
+        "play.luau",
+        "local ctx =",
+        "rb.roll({ if args.rope.at == 0 then \"1d10\" else \"2d10\", audience = \"nobody\" }, \"a secret\")\n\t\t\tlocal ctx =",
+    );
+    let files = files.with(
+        "play.luau",
+        "rb.roll(\"1d10\", \"a toss\")",
+        "rb.roll(\"1d10\", \"a toss\") rb.first(\"rope\"):set(\"at\", 1)",
+    );
+    let mut session = start(&files, &[1, 4, 9, 7, 8]);
+    session.act("right", "toss").unwrap();
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    assert_eq!((rolled(&session), session.unrolled()), (vec![4, 9, 7], 1));
+    session.undo().unwrap();
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    assert_eq!((rolled(&session), session.unrolled()), (vec![1], 4));
+}
+
 #[test]
 fn a_broken_card_that_is_mended_goes_on_where_it_stood() {
     let files = Files::of_tug();

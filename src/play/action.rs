@@ -73,7 +73,7 @@ pub(crate) struct Done {
     /// The number of the decision that had begun what was left out: of a free act.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub began: Option<u32>,
-    /// Of what was left out: where the dice stood behind it.
+    /// Of what was left out, and of what may come before an open action and drew dice: where they stood behind it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub behind: Option<DicePosition>,
     /// Behind it nothing was left on the agenda, and the game was over.

@@ -339,6 +339,8 @@ impl Game {
         context.tape = std::mem::take(&mut open.tape);
         context.cursor = 0;
         context.tape_end = context.position();
+        let since = self.history.iter().rev().take_while(|done| done.number > open.number);
+        context.drawn_by_others = since.filter_map(|done| done.behind).next().unwrap_or_default();
         context.phase = Phase::Play;
         context.at_start = open.cause == Cause::Start;
         context.stop = None;
@@ -439,7 +441,7 @@ impl Game {
         if is_last_decision && ordinal + 1 < open.tape.slots.len() {
             open.tape.slots[ordinal] = None;
         } else if let Some(position) = open.tape.cut(ordinal) {
-            self.context.set_position(position);
+            self.context.take_dice_back(position);
         }
         // It was no decision: it is not there to be undone.
         self.next_seq = seq.unwrap_or(self.next_seq);
@@ -453,7 +455,7 @@ impl Game {
     fn tell_run(&mut self, open: &mut Open) {
         let context = &mut self.context;
         if let Some(position) = open.tape.cut(context.cursor.min(open.tape.slots.len())) {
-            context.set_position(position);
+            context.take_dice_back(position);
         }
         let events = std::mem::take(&mut context.events);
         open.private = context.take_private();
@@ -517,12 +519,14 @@ impl Game {
             Cause::Free { .. } => open.open_tape.take().or_else(|| OpenTape::of(self.held.last())),
             _ => None,
         };
+        let behind = self.context.position();
+        let drew_between = matches!(open.cause, Cause::Free { .. }) && behind != open.before;
         let kept = kept_bytes(&open, &changes);
         self.unasked_bytes = self.unasked_bytes.saturating_add(kept);
         self.history.push(Done {
             tape: Packed::new(&open.tape),
             seq: open.seq,
-            behind: open.fault.is_some().then(|| self.context.position()),
+            behind: (drew_between || open.fault.is_some()).then_some(behind),
             skipped: open.fault.map(|fault| fault.message),
             began: open.began,
             open_tape,

@@ -30,6 +30,8 @@ pub(crate) struct ActionContext {
     pub written: u32,
     /// Where the dice stood when something was last put on the tape, or when the run began.
     pub tape_end: DicePosition,
+    /// Where the dice stood behind the last of what came before the action since it was opened, and drew.
+    pub drawn_by_others: DicePosition,
     /// Number of the action under way.
     pub action: u32,
     pub tape: Tape,
@@ -265,6 +267,7 @@ impl ActionContext {
             chance: DiceRng::new(seed),
             written: 0,
             tape_end: DicePosition::default(),
+            drawn_by_others: DicePosition::default(),
             action: 0,
             tape: Tape::default(),
             cursor: 0,

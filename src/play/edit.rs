@@ -104,6 +104,7 @@ impl Game {
                 (self.next_number, self.idle) = (number + 1, 0);
                 let changes = Packed::new(&self.context.state.settle());
                 let is_face = matches!(edit, Edit::Face { .. });
+                let behind = matches!(edit, Edit::OtherDice { .. }).then(|| self.context.position());
                 let told = if is_face { vec![(audience.clone(), happening.clone())] } else { Vec::new() };
                 let event = Event { action: number, n: 0, audience, happening };
                 self.outbox.push(event.clone());
@@ -112,6 +113,7 @@ impl Game {
                     seq: Some(seq),
                     told,
                     open_tape,
+                    behind,
                     changes,
                     events,
                     swap: before,

@@ -295,6 +295,8 @@ impl Game {
     /// Opens an action with the tape that it was recorded with, and what made it be left out, if it was.
     pub fn open_recorded(&mut self, done: &Done, fault: Option<Fault>) {
         self.count_in(done);
+        // A replay draws no dice.
+        self.context.set_position(done.behind.unwrap_or(done.before));
         let mut open = Open::new(done.number, done.cause.clone(), done.before);
         open.tape = done.tape.get();
         open.seq = done.seq;

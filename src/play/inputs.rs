@@ -101,6 +101,11 @@ impl ActionContext {
         self.written = position.written;
     }
 
+    /// What was drawn from a position on and is dropped is drawn again, but not what others have drawn since.
+    pub fn take_dice_back(&mut self, to: DicePosition) {
+        self.set_position(to.max(self.drawn_by_others));
+    }
+
     /// Rolls dice and gives what the script sees: a total, whether the need was met, how many cuts were reached, or the faces.
     /// `label`: what for, as the script words it. `tell` fills in the names; it is called only if somebody reads it.
     ///
@@ -506,7 +511,7 @@ impl ActionContext {
         self.dropped.get_or_insert(self.cursor);
         let position = self.tape.cut(self.cursor);
         if let Some(position) = position {
-            self.set_position(position);
+            self.take_dice_back(position);
         }
         Ok(())
     }

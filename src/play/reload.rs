@@ -322,7 +322,7 @@ impl Game {
         self.context.state.rollback(0);
         self.context.stop = None;
         self.context.questions.clear();
-        self.context.set_position(open.before);
+        self.context.take_dice_back(open.before);
         open.tape = Default::default();
         open.questions.clear();
         open.ran = false;
