@@ -94,16 +94,20 @@ const ALLOCATOR: usize = 1 + 8 / size_of::<usize>();
 unsafe extern "C" fn limiting(data: *mut c_void, block: *mut c_void, old: usize, new: usize) -> *mut c_void {
     let Some(original) = ORIGINAL.get() else { return std::ptr::null_mut() };
     if new >= LARGE && new > old && LIMITED.get() {
+        let state = MACHINES.with_borrow(|machines| {
+            machines.iter().find(|(known, _)| *known == data as usize).map(|(_, state)| *state)
+        });
+        // SAFETY: the machine that asks for memory is alive.
+        let is_for_texts = block.is_null() && state.is_some_and(|state| unsafe { resizes_texts(state, new) });
         let refused = if is_too_large(block.is_null(), new) {
             Some("size")
+        } else if is_for_texts {
+            None
         } else {
             account::charge((new / BYTES_A_WORK) as i64);
             sandbox::must_stop()
         };
         if let Some(spent) = refused {
-            let state = MACHINES.with_borrow(|machines| {
-                machines.iter().find(|(known, _)| *known == data as usize).map(|(_, state)| *state)
-            });
             // SAFETY: the machine that asks for memory is alive, and the allocator is its own. No allocator gives so much: the
             // original notes that it refused something, which the engine's error handling relies on.
             unsafe {
@@ -114,6 +118,18 @@ unsafe extern "C" fn limiting(data: *mut c_void, block: *mut c_void, old: usize,
     }
     // SAFETY: it is asked for what the engine asks for.
     unsafe { original(data, block, old, new) }
+}
+
+/// Whether the engine asks for a table of all texts of another size. When it does so depends on how many texts the collector has
+/// left, and that one paces itself by the clock: so it is not charged.
+unsafe fn resizes_texts(state: *mut mlua::lua_State, bytes: usize) -> bool {
+    // SAFETY: `install` has found the allocator behind the table of texts: its place, how many texts it holds, and its size.
+    let (count, size) = unsafe {
+        let counts = (*state.cast::<*const *const c_void>().add(GLOBAL)).add(1).cast::<u32>();
+        (*counts as usize, *counts.add(1) as usize)
+    };
+    let takes = |size: usize| bytes == size * size_of::<usize>();
+    count > size && takes(size * 2) || count < size / 4 && takes(size / 2)
 }
 
 /// Whether nothing that a script may make takes so many bytes.
