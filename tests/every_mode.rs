@@ -512,6 +512,7 @@ fn an_operation_is_the_same_work_in_every_mode() {
         "rb.again(function() return rb.roll(\"1d1\", \"luck\") end)",
         // How many texts are kept at a time is the collector's affair.
         "for i = 1, 10000 do local _ = \"text \" .. i end",
+        "for _ = 1, 2000 do rb.confirm({ seat = \"left\", topic = \"n\", why = \"?\", default = true }) end",
         &asks,
         &races,
     ] {

@@ -86,6 +86,11 @@ fn a_game_that_grows_is_refused_by_the_size_of_its_states() {
     let states = refusal.strip_prefix("the game has more states than the ").and_then(|rest| rest.split(' ').next());
     let states: u32 = states.unwrap_or_else(|| panic!("{refusal}")).parse().unwrap();
     assert!((100..4_000).contains(&states), "{refusal}");
+    // So is one whose ways take much work; a quarter of it has to lead to some end.
+    let little = GameLimits { work: 4_000_000, ..GameLimits::default() };
+    let refusals = [(); 2].map(|()| game_odds(&rules, Setup::default(), little, None).unwrap_err().to_string());
+    assert!(refusals[0].contains("none of them is an end: `sim`"), "{}", refusals[0]);
+    assert_eq!(refusals[0], refusals[1]);
 }
 
 /// What the host keeps of rolls counts, whether they are rolled or gone through.

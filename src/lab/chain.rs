@@ -45,24 +45,24 @@ pub(super) enum Unsolved {
 /// Why there are no exact chances then.
 pub(super) const TOO_LONG: &str = "the fractions of its chances are too long to be worked out";
 
-/// The work that fractions may take, and who may end it.
+/// The work that fractions take, in steps of a script, and who may end it.
 #[derive(Debug)]
 struct Effort<'p> {
     /// Once this is set, the work ends.
     interrupt: Option<&'p AtomicBool>,
-    /// About sixty nanoseconds each.
     left: Cell<u64>,
 }
 
 impl Effort<'_> {
-    const MOST: u64 = 50_000_000;
-    /// What an operation on short fractions costs.
-    const LEAST: u64 = 6;
+    const MOST: u64 = 600_000_000;
+    /// What an operation on short fractions costs, and what the square of each further word does.
+    const LEAST: u64 = 72;
+    const SQUARE: u64 = 12;
 
     /// Counts an operation on a fraction: the common divisor takes the square of its digits.
     fn pay(&self, fraction: &BigRational) -> Result<(), Unsolved> {
         let words = (fraction.numer().bits() + fraction.denom().bits()) / 128;
-        self.left.set(self.left.get().saturating_sub(Effort::LEAST + words * words));
+        self.left.set(self.left.get().saturating_sub(Effort::LEAST + Effort::SQUARE * words * words));
         if self.left.get() == 0 { Err(Unsolved::TooLong) } else { Ok(()) }
     }
 
@@ -322,6 +322,11 @@ impl<'p> Chain<'p> {
         Ok(settled)
     }
 
+    /// The work that was done so far, in steps of a script.
+    pub fn work(&self) -> u64 {
+        Effort::MOST - self.effort.left.get()
+    }
+
     fn is_cyclic(&self, component: &[u32]) -> bool {
         match component {
             [only] => self.rows[*only as usize].contains_key(&Target::State(*only)),
@@ -543,12 +548,12 @@ mod tests {
         assert!(sum.is_one());
         assert_eq!(short.expected_steps(0), Ok(BigRational::from_integer(40.into())));
         let long = Chain::of_rows(rounds(400), 0, None);
-        long.effort.left.set(200_000);
+        long.effort.left.set(2_400_000);
         assert_eq!(long.settle(Edge::To(0)), Err(Unsolved::TooLong));
         assert_eq!(long.expected_steps(0), Err(Unsolved::TooLong));
         // The work is the length of the fractions, not their number.
         let short = Chain::of_rows(rounds(400), 3_100, None);
-        short.effort.left.set(200_000);
+        short.effort.left.set(2_400_000);
         assert!(short.settle(Edge::To(3_100)).is_ok());
     }
 }

@@ -40,7 +40,7 @@ const SEED: u64 = 0x0dd5;
 /// If this many plays have no end, and none has one, the action counts as endless.
 const ENDLESS_AFTER: u64 = 5;
 /// The work of a run without its scripts.
-const WORK_OF_RUN: u64 = 4_000;
+pub(super) const WORK_OF_RUN: u64 = 4_000;
 /// The work of what a run tells.
 const WORK_OF_EVENT: u64 = 150;
 /// Rolls and dice of all plays of an estimate: long plays are fewer.
@@ -349,6 +349,7 @@ impl Exploration<'_> {
             }
             chain.settle(explorer.start)
         })();
+        self.work += chain.work();
         let settled = solved.map_err(|unsolved| {
             Failure::Refused(Refusal::failing(match unsolved {
                 Unsolved::Endless => {

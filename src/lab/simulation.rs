@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::advice::best_answer;
 use super::tally::Tally;
-use super::trial::{Ready, Rounds, TOO_LONG, Table};
+use super::trial::{LONGEST, Ready, Rounds, TOO_LONG, Table};
 use crate::dice::DiceRng;
 use crate::play::{
     Driver, Event, Halt, MACHINE_STACK, Prepared, Question, Ruleset, Session, SessionError, Setup, StartError,
@@ -542,6 +542,7 @@ impl Simulation {
         let mut session = self.game(variant, trial)?;
         let ahead = &self.variants[variant].ahead;
         let mut rounds = Rounds::new(&self.variants[variant].ready(self.seed)?);
+        let mut took = Duration::ZERO;
         let machine = |error: SessionError| {
             SimulationError::Machine(self.variants[variant].rules.id().to_string(), error.to_string())
         };
@@ -550,23 +551,31 @@ impl Simulation {
             let (standing, passed) = session
                 .lend(move |game, vm| {
                     let standing = rounds.pass(vm, game).and_then(|()| {
-                        let standing = game.advance_to(vm, left, rounds.boundary());
+                        let (standing, time) = game.advance_slice(vm, left, rounds.boundary());
                         if matches!(standing, Halt::Over(_)) {
                             rounds.end(vm, game)?;
                         }
-                        Ok(standing)
+                        Ok((standing, time))
                     });
                     (standing, rounds)
                 })
                 .map_err(machine)?;
             rounds = passed;
             session.take_events().into_iter().for_each(&mut *told);
-            match standing {
+            let (standing, time) = match standing {
+                Ok(played) => played,
                 Err(why) => return Ok(Err(why)),
-                Ok(Halt::Over(text)) => return Ok(Ok(text)),
-                Ok(Halt::Fault(fault)) => return Ok(Err(fault.to_string())),
-                Ok(Halt::Paused | Halt::Boundary) if session.actions() < self.actions => continue,
-                Ok(_) => {}
+            };
+            took += time;
+            match standing {
+                Halt::Over(text) => return Ok(Ok(text)),
+                Halt::Fault(fault) => return Ok(Err(fault.to_string())),
+                Halt::Paused | Halt::Boundary if took > LONGEST_TOLD => {
+                    let seconds = LONGEST_TOLD.as_secs();
+                    return Ok(Err(format!("told in full it takes more than {seconds} seconds of processor time")));
+                }
+                Halt::Paused | Halt::Boundary if session.actions() < self.actions => continue,
+                _ => {}
             }
             let Some(question) = session.questions().first().cloned() else {
                 return Ok(Err(not_ended(self.actions)));
@@ -591,6 +600,9 @@ fn is_hopeless(tally: &Tally) -> bool {
     let long = || tally.left_out.iter().filter(|left| left.why == TOO_LONG).count();
     tally.trials == 0 && (tally.left_out.len() == GIVEN_UP_AFTER || long() == GIVEN_UP_AFTER_LONG)
 }
+
+/// A trial that is told is given up after so much processor time: five times what it may take where nobody looks.
+const LONGEST_TOLD: Duration = LONGEST.saturating_mul(5);
 
 /// Why a game is left out that goes on and on.
 pub(super) fn not_ended(actions: u64) -> String {

@@ -49,7 +49,7 @@ const TOGETHER: usize = 16 << 20;
 const LEAST_SHARE: usize = 6 << 20;
 
 /// A game is left out that takes more processor time, apart from looking ahead. It is looked at after so many actions.
-const LONGEST: Duration = Duration::from_secs(if cfg!(debug_assertions) { 6 } else { 3 });
+pub(super) const LONGEST: Duration = Duration::from_secs(if cfg!(debug_assertions) { 6 } else { 3 });
 const SLICE: u64 = 32;
 pub(super) const TOO_LONG: &str = "it took more than three seconds of processor time";
 

@@ -9,7 +9,7 @@ use num_rational::BigRational;
 use num_traits::{One, ToPrimitive, Zero};
 
 use super::chain::{Chain, Row, TOO_LONG, Target, Unsolved};
-use super::exploration::STEADY_AFTER;
+use super::exploration::{STEADY_AFTER, WORK_OF_RUN};
 use super::interrupt::is_set;
 use crate::play::{
     Answering, Budget, Edge, Explorer, Game, Machine, OffPlan, Prepared, Refusal, Ruleset, Setup, Stop,
@@ -26,11 +26,13 @@ pub struct GameLimits {
     pub ways: u64,
     /// The size of all states together, as they are written to be compared.
     pub bytes: usize,
+    /// Work of scripts, dice and states over all ways, in steps of a script. A quarter of it has to lead to some end.
+    pub work: u64,
 }
 
 impl Default for GameLimits {
     fn default() -> GameLimits {
-        GameLimits { states: 100_000, ways: 2_000_000, bytes: 96 << 20 }
+        GameLimits { states: 100_000, ways: 2_000_000, bytes: 96 << 20, work: 2_000_000_000 }
     }
 }
 
@@ -54,6 +56,8 @@ pub struct GameOdds {
 /// With no more than this open, the rest is told as what remains.
 const NEGLIGIBLE: (i64, i64) = (1, 1_000_000_000);
 const LITTLE: f64 = 1e-13;
+/// To write a byte of a state, to keep it, and to make it known to the script machine.
+const WORK_OF_BYTE: u64 = 4;
 /// It is looked at every so many states how much is open.
 const LOOKED_AT_EVERY: usize = 2_000;
 
@@ -136,6 +140,7 @@ struct Solver<'a> {
     results: Vec<String>,
     ways: u64,
     bytes: usize,
+    work: u64,
 }
 
 fn solve(
@@ -158,6 +163,7 @@ fn solve(
         results: Vec::new(),
         ways: 0,
         bytes: 0,
+        work: 0,
     };
     let found = solver.explore(interrupt);
     solver.vm.end_exploring();
@@ -223,10 +229,13 @@ impl Solver<'_> {
     }
 
     fn too_many(&self, open: f64) -> Failure {
-        let (followed, open) = (self.nodes.len(), open * 100.0);
-        let text = format!(
-            "the game has more states than the {followed} that were followed, {open:.3} % of it is open: `sim` plays it instead"
-        );
+        let followed = self.nodes.len();
+        let open = match self.results.is_empty() {
+            true => "none of them is an end".to_string(),
+            false => format!("{:.3} % of it is open", open * 100.0),
+        };
+        let text =
+            format!("the game has more states than the {followed} that were followed, {open}: `sim` plays it instead");
         Refusal::failing(text).into()
     }
 
@@ -320,9 +329,11 @@ impl Solver<'_> {
     }
 
     /// The states that an action leads to, by number, and what was not followed.
-    fn settled(&self, game: &Game) -> Result<(BTreeMap<u32, BigRational>, BigRational), Failure> {
+    fn settled(&mut self, game: &Game) -> Result<(BTreeMap<u32, BigRational>, BigRational), Failure> {
         let explorer = game.context.explorer.as_ref().expect("it is there while ways are explored");
-        let settled = Chain::new(&explorer.points, explorer.start, None).settle(explorer.start);
+        let chain = Chain::new(&explorer.points, explorer.start, None);
+        let settled = chain.settle(explorer.start);
+        self.work += chain.work();
         let settled = settled.map_err(|unsolved| {
             Refusal::failing(if unsolved == Unsolved::TooLong { TOO_LONG } else { "an action rolls for ever" })
         })?;
@@ -333,6 +344,8 @@ impl Solver<'_> {
     fn run(&mut self, game: &mut Game, node: u32, asked: bool) -> Result<(), Failure> {
         game.context.observers.sees_time = false;
         let ran = game.attempt(self.vm);
+        let rolled = game.context.explorer.as_mut().map_or(0, |explorer| std::mem::take(&mut explorer.work));
+        self.work += WORK_OF_RUN + self.vm.work_of_last_call() + rolled;
         let way = || game.context.explorer.as_ref().map(|explorer| explorer.told()).unwrap_or_default();
         if let Err(fault) = ran {
             return Err(Refusal::failing(format!("a script fails on the way{}: {fault}", way())).into());
@@ -358,9 +371,11 @@ impl Solver<'_> {
         Ok(())
     }
 
-    /// Whether the states take more room than they may: those of a game that grows are large long before they are many.
+    /// Whether the states take more room than they may, or more work: those of a game that grows are large long before they
+    /// are many.
     fn is_full(&self) -> bool {
-        self.bytes > self.limits.bytes
+        let most = if self.results.is_empty() { self.limits.work / 4 } else { self.limits.work };
+        self.bytes > self.limits.bytes || self.work > most
     }
 
     /// The number of the state that a game has come to.
@@ -384,6 +399,7 @@ impl Solver<'_> {
         }
         let number = self.nodes.len() as u32;
         self.bytes += key.len();
+        self.work += WORK_OF_BYTE * key.len() as u64;
         self.known.insert(key.into_boxed_slice(), number);
         self.rows.push(Row::from([(Target::Rest, BigRational::one())]));
         self.nodes.push(Node { state: Some(state).filter(|_| result.is_none()), asked, result, mass });

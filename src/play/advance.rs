@@ -43,18 +43,21 @@ const UNASKED_BYTES: usize = 64 << 20;
 const HEAVIEST: usize = 64 << 20;
 pub(super) const UNWEIGHED: usize = 8 << 20;
 
+/// How long a game has a machine before another game has its turn.
+const SLICE: Duration = Duration::from_millis(50);
+
 impl Game {
     /// Plays until somebody must decide, a script fails, the game is over, or `limit` actions are done.
     pub fn advance(&mut self, vm: &mut dyn Machine, limit: u64) -> Halt {
         self.advance_to(vm, limit, None)
     }
 
-    /// The same, and pauses after so long. Gives the processor time that it took as well.
-    pub fn advance_for(&mut self, vm: &mut dyn Machine, limit: u64, slice: Duration) -> (Halt, Duration) {
+    /// Plays for a slice of time at most, so that other games have their turn. Gives the processor time that it took as well.
+    pub fn advance_slice(&mut self, vm: &mut dyn Machine, limit: u64, boundary: Option<&Arc<str>>) -> (Halt, Duration) {
         let began = vm.clock();
-        self.pause_at = Instant::now().checked_add(slice);
-        let halt = self.advance_to(vm, limit, None);
-        self.pause_at = None;
+        self.slice_from = Some(Instant::now());
+        let halt = self.advance_to(vm, limit, boundary);
+        self.slice_from = None;
         (halt, vm.clock().saturating_sub(began))
     }
 
@@ -71,7 +74,13 @@ impl Game {
             let due = game.context.state.agenda().first().map(|due| &due.what);
             game.actions > began && boundary.is_some() && due == boundary
         };
-        let rests = |game: &Game| game.actions > began && game.pause_at.is_some_and(|moment| Instant::now() >= moment);
+        let mut pause_at = None;
+        let mut rests = |game: &Game| {
+            let Some(from) = game.slice_from.filter(|_| game.actions > began) else { return false };
+            let now = Instant::now();
+            // The first action makes the machine know the game. What follows may take as long, or little else would be done.
+            now >= *pause_at.get_or_insert_with(|| now + SLICE.max(now - from))
+        };
         loop {
             if self.pending.is_some() && self.at_boundary() {
                 return Halt::Boundary;

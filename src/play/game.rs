@@ -56,8 +56,8 @@ pub(crate) struct Game {
     pub(super) unasked_bytes: usize,
     /// The game has played for long since somebody called.
     pub(super) overlong: bool,
-    /// When to give the machine back to others.
-    pub(super) pause_at: Option<Instant>,
+    /// When it was given the machine for a slice of time.
+    pub(super) slice_from: Option<Instant>,
     /// The processor time that one call plays on without a question.
     pub(super) longest: Duration,
     /// Questions of the last few actions that nobody was asked, since only one answer was possible.
@@ -99,7 +99,7 @@ impl Game {
             unasked: 0,
             unasked_bytes: 0,
             overlong: false,
-            pause_at: None,
+            slice_from: None,
             longest: LONGEST,
             autos: VecDeque::new(),
             refused: None,

@@ -116,9 +116,6 @@ pub enum SessionError {
 /// The stream of the dice that only serve to look ahead: far from those of games, and of games played out for advice.
 const OTHER_DICE: u64 = 1 << 63;
 
-/// How long a game keeps a machine when others wait for one.
-const SLICE: Duration = Duration::from_millis(50);
-
 impl Session {
     /// Begins a game. The starting state is built by the first [`Session::advance`].
     ///
@@ -190,7 +187,7 @@ impl Session {
         took: &mut Duration,
     ) -> Result<Option<Step>, SessionError> {
         let left = until - self.actions();
-        let (halt, time) = self.lend(move |game, vm| game.advance_for(vm, left, SLICE))?;
+        let (halt, time) = self.lend(move |game, vm| game.advance_slice(vm, left, None))?;
         *took += time;
         match halt {
             Halt::Boundary => self.put_in_force(),

@@ -109,17 +109,11 @@ pub(super) fn start_session(library: &Library, options: &Value) -> std::result::
     Session::start(&rules, setup).map_err(|error| error.to_string())
 }
 
-/// Actions that a program's game goes on by itself at most: with policies in every seat it might never stop.
-const ACTIONS: u64 = 20_000;
-
 /// Plays on until somebody is asked, a script fails or the game is over.
 fn advance(session: &mut Session) -> Result<Step> {
-    let step = session.advance_by(ACTIONS).map_err(said)?;
+    let step = session.advance().map_err(said);
     renew_program();
-    if step == Step::Ask && session.questions().is_empty() {
-        return Err(said(format!("the game ran for {ACTIONS} actions without a question and did not end")));
-    }
-    Ok(step)
+    step
 }
 
 /// A step as a program sees it: its name, and the outcome or fault in words.

@@ -312,8 +312,12 @@ pub(super) fn gone_option(context: &mut ActionContext, at: usize) -> Stop {
     )
 }
 
+/// Work of a question without its options: to ask, to answer and to tell it.
+const WORK_OF_QUESTION: i64 = 128;
+
 /// Builds the question that a script asks.
 fn question_of(context: &mut ActionContext, handles: &Handles, kind: AskKind, q: &Table) -> Result<Question> {
+    charge(WORK_OF_QUESTION);
     let mut question = undefaulted(context, handles, kind, q, false)?;
     question.default = default_of(context, handles, &question, q)?;
     Ok(question)
