@@ -255,6 +255,12 @@ fn sound_code_is_told_nothing() {
         "local first = rb.first(\"puller\") if first then rb.say(\"{}\", first) end",
         "local found = 0 found = nil if found then rb.say(\"found\") end",
         "rb.confirm({ seat = \"left\", topic = \"carda\", default = true })",
+        "local all = {} all[#all + 1] = 1 rb.say(\"{}\", all[1])",
+        "if ctx.actor.id == rb.first(\"puller\").id then rb.say(\"the first\") end",
+        "ctx.told = { 1 } ctx.hits = 2 if #ctx.told > 1 and ctx.hits > 1 then rb.say(\"told\") end",
+        "local list = if ctx.actor.rests > 1 then { 1 } else nil if list == nil then list = {} end rb.say(\"{}\", #list)",
+        "local card = rb.choose({ seat = \"left\", topic = \"carda\", options = function() return { \"on\" } end }) rb.say(card)",
+        "local told = { seat = \"left\" } rb.say(told.seat) ctx.seat = \"left\" rb.say(ctx.seat)",
     ] {
         let found = planted("maneuvers/rest.luau", "\t\trb.say(", &format!("\t\t{code}\n\t\trb.say("));
         assert_eq!(found, [""; 0], "{code}");

@@ -177,7 +177,7 @@ impl Reader<'_> {
     }
 
     /// What an expression is instead of an entity, whatever it is read off, and the cure.
-    fn no_entity(&self, expression: Expression<'_>) -> Option<Wrong> {
+    pub(super) fn no_entity(&self, expression: Expression<'_>) -> Option<Wrong> {
         if self.symbol(expression) == Some(Symbol::Holder) {
             return Some(("this is what is attached".into(), "name whom it is attached to: `.owner`".into()));
         }
@@ -188,7 +188,7 @@ impl Reader<'_> {
         }
         // The number of an entity, or the name of a card.
         let is_id = name == "id" && self.known.types_of(&name).next().is_none();
-        is_id.then(|| ("`id` is not one".into(), "hand it over itself, without `.id`".into()))
+        is_id.then(|| ("`id` is not one".into(), "name the entity itself, without `.id`".into()))
     }
 
     /// The parameter that a value is called like, where it stands in the place of another that is used otherwise.

@@ -8,6 +8,7 @@ use toml::de::{DeTable, DeValue};
 use super::known::{Known, instead};
 use super::slip::is_slip;
 use crate::ruleset::{Document, Problem, Rulebook, Source, in_order};
+use crate::state::Value;
 
 /// The fewest letters of a word that is looked at for a slip.
 const LETTERS: usize = 5;
@@ -178,13 +179,21 @@ pub(super) fn blamed(rules: &Rulebook, scenario: &str, message: &str) -> Option<
         .flat_map(|(at, source)| words_of(source).into_iter().map(move |word| (at, word)))
         .collect();
     let often = |text: &str| words.iter().filter(|(_, word)| word.text == text).count();
-    // "the field `health` takes a whole number, not a text (8)": the entry of that key with that value is meant.
-    let said = |text: &str| message.ends_with(&format!("({text})"));
-    let entries = sources.iter().flat_map(|source| texts_of(source).into_iter().map(|entry| (&source.path, entry)));
-    let named: Vec<_> =
-        entries.filter(|(_, (key, text, _))| said(text) && message.contains(&format!("`{key}`"))).collect();
-    if let [(path, (.., at))] = named.as_slice() {
-        return Some(((*path).clone(), *at));
+    // "the field `health` takes a whole number, not a text (8)": the entry of that key with that value is meant. The first
+    // of a scenario fails first; in the cast one that stands alone is sure.
+    let said = |entry: &Entry| {
+        message.ends_with(&format!("({})", entry.value)) && message.contains(&format!("`{}`", entry.key))
+    };
+    let entries: Vec<(usize, Entry)> = sources
+        .iter()
+        .enumerate()
+        .flat_map(|(at, source)| entries_of(source).into_iter().map(move |entry| (at, entry)))
+        .collect();
+    let mut named = entries.iter().filter(|(_, entry)| said(entry));
+    if let Some((at, entry)) = named.next()
+        && (*at == 0 && own.is_some() || named.next().is_none())
+    {
+        return Some((sources[*at].path.clone(), entry.at));
     }
     // "takes one of these, not that": what stands last is what was found.
     let given = message.rsplit_once(" not ").map(|(_, given)| given).into_iter();
@@ -213,24 +222,47 @@ fn stands_in(message: &str, word: &str) -> bool {
             .any(|(at, _)| !message[..at].ends_with(part) && !message[at + word.len()..].starts_with(part))
 }
 
-/// The texts of a data file that stand under a key of its own, alone or in a list: the key, the text, and where it stands.
-pub(super) fn texts_of(source: &Source) -> Vec<(String, String, (u32, u32))> {
+/// A value of a data file that is no table, alone or in a list, with the key under which it stands.
+pub(super) struct Entry {
+    pub key: String,
+    pub value: Value,
+    /// Whether no other key stands above its own.
+    pub at_top: bool,
+    pub at: (u32, u32),
+}
+
+/// The values of a data file, in its order.
+pub(super) fn entries_of(source: &Source) -> Vec<Entry> {
+    fn note(key: &str, value: &DeValue<'_>, span: &Range<usize>, depth: usize, found: &mut Vec<(Entry, usize)>) {
+        let value = match value {
+            DeValue::Table(table) => {
+                for entry in in_order(table) {
+                    note(entry.key, entry.value, &entry.span, depth + 1, found);
+                }
+                return;
+            }
+            DeValue::Array(items) => {
+                return items.iter().for_each(|item| note(key, item.get_ref(), &item.span(), depth, found));
+            }
+            DeValue::String(text) => Value::text(&**text),
+            DeValue::Integer(number) => match number.as_str().parse() {
+                Ok(number) => Value::Int(number),
+                Err(_) => return,
+            },
+            DeValue::Boolean(yes) => Value::Bool(*yes),
+            _ => return,
+        };
+        found.push((Entry { key: key.to_string(), value, at_top: depth == 0, at: (0, 0) }, span.start));
+    }
     let mut found = Vec::new();
-    let mut note = |key: &str, value: &DeValue<'_>, span: &Range<usize>| {
-        if let DeValue::String(text) = value {
-            found.push((key.to_owned(), text.to_string(), source.position(span.start)));
-        }
-    };
     let read = Document::read(source, |document| {
         for entry in in_order(document.root()) {
-            match entry.value {
-                DeValue::Array(items) => items.iter().for_each(|item| note(entry.key, item.get_ref(), &item.span())),
-                value => note(entry.key, value, &entry.span),
-            }
+            note(entry.key, entry.value, &entry.span, 0, &mut found);
         }
         Ok(())
     });
-    read.map(|()| found).unwrap_or_default()
+    let placed = found.into_iter().map(|(entry, start)| Entry { at: source.position(start), ..entry });
+    if read.is_ok() { placed.collect() } else { Vec::new() }
 }
 
 fn words_of(source: &Source) -> Vec<Word> {

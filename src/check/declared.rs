@@ -82,11 +82,17 @@ impl Reader<'_> {
                     if pure.is_some() {
                         self.says_yes_by_a_text(function);
                     }
-                } else if self.is_fact_of_a_card() && self.known.names.is_fact(name) {
+                } else if self.is_fact_of_a_card()
+                    && (self.known.names.is_fact(name) || self.known.names.is_answered_by_cards(name))
+                {
                     self.gives_nothing(function, &format!("the fact `{name}`"));
                 }
                 if matches!(pure, Some("a derived value" | "a key" | "the prompt")) {
                     self.gives_nothing(function, pure.unwrap_or_default());
+                }
+                // An empty function says that the host may choose.
+                if pure == Some("a policy") && !function.body.as_slice().is_empty() {
+                    self.gives_nothing(function, "the answer of this policy");
                 }
                 if pure == Some("creation") {
                     self.ends_without(function, &format!("`{name}`"));
@@ -145,8 +151,11 @@ impl Reader<'_> {
         }
         let Some(fact) = literal(value) else { return };
         let a_word = fact.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_') && fact.len() > 2;
-        if !a_word || self.known.names.times(&fact) > 1 {
+        if !a_word {
             return;
+        }
+        if self.known.names.times(&fact) > 1 {
+            return self.like_other_cards(name, &fact, value);
         }
         let like_it = |word: &str| word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
         let words = self.known.names.texts().filter(|word| **word != *fact && like_it(word));
@@ -158,23 +167,39 @@ impl Reader<'_> {
         }
     }
 
+    /// A fact that no other card has, and that names something else: one letter away from the fact of many cards.
+    fn like_other_cards(&mut self, name: &str, fact: &str, value: Expression<'_>) {
+        let named_otherwise = self.known.types_of(fact).next().is_some() || self.known.kind(fact).is_some();
+        let others = self.facts_of_cards(name);
+        let times = |wanted: &str| others.iter().filter(|other| **other == wanted).count();
+        let near = |other: &&&str| strsim::damerau_levenshtein(other, fact) == 1 && times(other) > MANY;
+        if named_otherwise
+            && times(fact) == 1
+            && let Some(meant) = others.iter().find(near)
+        {
+            let wrong = format!("no other card has the {name} \"{fact}\"");
+            self.problem(value.location(), (wrong, format!("did you mean \"{meant}\"?")));
+        }
+    }
+
     /// The values of a fact of the other cards, if these are a few words that scripts know.
     fn values_of_others(&self, name: &str, own: &str) -> Option<String> {
-        let rules = self.known.rules?;
-        let values: Vec<&str> = rules
-            .cards()
-            .iter()
-            .filter_map(|card| match card.facts.get(name)? {
-                crate::ruleset::Fact::Plain(value) => value.as_text(),
-                crate::ruleset::Fact::Function => None,
-            })
-            .filter(|value| *value != own)
-            .collect();
+        let values: Vec<&str> = self.facts_of_cards(name).into_iter().filter(|value| *value != own).collect();
         let mut different = values.clone();
         different.sort_unstable();
         different.dedup();
         let known = different.iter().all(|value| self.known.names.times(value) > 1);
         (values.len() > MANY && different.len() * 2 <= values.len() && known).then(|| different.join(", "))
+    }
+
+    /// The texts that cards have under the name of a fact.
+    fn facts_of_cards(&self, name: &str) -> Vec<&str> {
+        let cards = self.known.rules.map(|rules| rules.cards()).unwrap_or_default();
+        let texts = cards.iter().filter_map(|card| match card.facts.get(name)? {
+            crate::ruleset::Fact::Plain(value) => value.as_text(),
+            crate::ruleset::Fact::Function => None,
+        });
+        texts.collect()
     }
 
     /// Words in the lists and tables of a fact that stand nowhere else, one slip away from one that does.

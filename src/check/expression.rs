@@ -1,5 +1,6 @@
 //! Expressions of a script.
 
+use super::evidence::is_length_of;
 use super::known::{Wrong, instead};
 use super::script::Reader;
 use super::signature::type_named;
@@ -50,6 +51,10 @@ impl Reader<'_> {
                 }
                 if literal(index).is_some() {
                     self.by_name(expr, index.location());
+                }
+                if is_behind_the_last(index, expr) {
+                    let wrong = "nothing stands behind the last place of a list, and so this is always nil".to_string();
+                    self.problem(index.location(), (wrong, "the last one is list[#list]".into()));
                 }
                 match (self.symbol(expr), literal(index)) {
                     (Some(Symbol::Word("switches")), None) => self.known.note_dynamic_switches(),
@@ -454,6 +459,17 @@ const ELSEWHERE: [(&str, &str); 7] = [
     ("False", "write `false`"),
     ("this", "write `self`, and take it as the first parameter"),
 ];
+
+/// Whether an index is `#list + 1`, or more, of the list from which it is read.
+fn is_behind_the_last(index: Expression<'_>, list: Expression<'_>) -> bool {
+    match index.kind() {
+        ExpressionKind::Grouped(inner) => is_behind_the_last(inner, list),
+        ExpressionKind::Binary { lhs, op: BinaryOp::Add, rhs } => {
+            is_length_of(lhs, list) && matches!(rhs.kind(), ExpressionKind::Number { value, .. } if value >= 1.0)
+        }
+        _ => false,
+    }
+}
 
 /// Words by which a file declares something.
 fn declares(word: &'static str) -> bool {

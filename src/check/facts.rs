@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::data;
+use super::data::{Entry, entries_of};
 use super::slip::is_slip;
 use crate::dice::Dice;
 use crate::ruleset::{Card, Fact, Problem, Rulebook, Stack, instead_or};
@@ -108,8 +108,11 @@ struct InCast {
 fn odd_names(stack: &Stack, own: usize, rules: &Rulebook) -> Vec<Problem> {
     let mut said: BTreeMap<String, Vec<InCast>> = BTreeMap::new();
     for (_, (_, source)) in stack.files_in("cast") {
-        for (key, text, at) in data::texts_of(source) {
-            said.entry(key).or_default().push(InCast { text, path: source.path.clone(), at });
+        for Entry { key, value, at, .. } in entries_of(source).into_iter().filter(|entry| entry.at_top) {
+            if let Some(text) = value.as_text() {
+                let in_cast = InCast { text: text.to_string(), path: source.path.clone(), at };
+                said.entry(key).or_default().push(in_cast);
+            }
         }
     }
     let ids = |cards: &[Card]| cards.iter().map(|card| card.id.to_string()).collect::<Vec<_>>();

@@ -102,6 +102,9 @@ impl Reader<'_> {
         };
         let declared = kind.field(field);
         let (Some(value), Some(schema)) = (value, self.known.schema()) else { return };
+        if matches!(declared.ty, Type::Ref(_)) && self.takes_an_entity(name, value) {
+            return;
+        }
         let Some(given) = constant(value) else { return };
         if given == Value::None {
             return;
@@ -115,6 +118,13 @@ impl Reader<'_> {
                 (format!("the field `{name}` {wrong}"), format!("it is declared in {}", declared.origin)),
             );
         }
+    }
+
+    /// Something that is no entity, given to a field that refers to one.
+    fn takes_an_entity(&mut self, field: &str, value: Expression<'_>) -> bool {
+        let Some((wrong, cure)) = self.no_entity(value).filter(|_| !self.is_spec()) else { return false };
+        self.problem(value.location(), (format!("the field `{field}` takes an entity, and {wrong}"), cure));
+        true
     }
 
     /// A value that no kind takes in that field.
@@ -174,6 +184,9 @@ impl Reader<'_> {
     /// A value that is no constant, of a sort that the field never takes.
     fn of_another_sort(&mut self, thing: &Option<Symbol>, field: &str, args: &[Expression<'_>]) -> bool {
         let Some(value) = args.get(1).copied() else { return false };
+        if self.known.always_refers(field) && self.takes_an_entity(field, value) {
+            return true;
+        }
         let types = self.types_at(thing, field);
         if matches!(value.kind(), ExpressionKind::Nil) {
             let never = !types.is_empty() && types.iter().all(|ty| !matches!(ty, Type::Ref(_)));

@@ -79,17 +79,32 @@ impl Reader<'_> {
                 let cure = instead_or(name, members.iter().map(String::as_str), otherwise);
                 self.problem(at, (format!("nothing puts a `{name}` into `ctx`"), cure));
             }
+            None if let Some(owner) = self.has_instead_of_context(of, name) => {
+                let wrong = format!("nothing puts a `{name}` into `ctx`");
+                self.problem(at, (wrong, format!("did you mean `ctx.{owner}.{name}`?")));
+            }
             Some(Symbol::Entity(None) | Symbol::Holder) | None => self.nothing_has(of, name, at),
         }
     }
 
-    /// Whether this reads a name off the context of a card that no script puts into one.
-    fn is_no_context_member(&self, of: Expression<'_>, name: &str) -> bool {
+    /// Whether this is the context of a card, all of whose members can be known.
+    fn is_known_context(&self, of: Expression<'_>) -> bool {
         let context = matches!(of.kind(), ExpressionKind::Local { local, .. } if local.name == "ctx");
         // Of a ruleset that others extend, nobody knows what they will add.
         let complete = self.known.stack.file("play").is_some() && !self.elsewhere && !self.path.starts_with("convert/");
-        let members = self.known.names.members_of_context().filter(|_| context && complete && !self.asked);
+        context && complete && !self.asked
+    }
+
+    /// Whether this reads a name off the context of a card that no script puts into one.
+    fn is_no_context_member(&self, of: Expression<'_>, name: &str) -> bool {
+        let members = self.known.names.members_of_context().filter(|_| self.is_known_context(of));
         members.is_some_and(|mut members| !members.any(|member| member == name))
+    }
+
+    /// The member of the context that has what is read off the context itself.
+    fn has_instead_of_context(&self, of: Expression<'_>, name: &str) -> Option<String> {
+        let known = self.is_known_context(of) && !self.is_spec();
+        self.known.names.has_instead_of_context(name).filter(|_| known).map(str::to_string)
     }
 
     /// Nothing in any file of the ruleset has a member of that name, and so it is never there.
@@ -184,6 +199,9 @@ impl Reader<'_> {
         let wrong = match self.symbol(expr) {
             Some(Symbol::Vocabulary) if self_call => format!("rb.{name}"),
             Some(Symbol::Spec) if !self_call => format!("t:{name}"),
+            Some(Symbol::Module(path)) if self_call && self.takes_no_self(&path, &name, args.len()) => {
+                format!("a dot: `.{name}(...)`")
+            }
             // Called with a dot, it takes the entity as its first argument.
             Some(Symbol::Entity(_))
                 if !self_call
@@ -208,6 +226,14 @@ impl Reader<'_> {
         };
         let mark = if self_call { "a colon stands where a dot belongs" } else { "a dot stands where a colon belongs" };
         self.problem(index_location, (mark.to_string(), format!("write {wrong}")));
+    }
+
+    /// Whether a function of a file takes just as many values, and none of them is itself.
+    fn takes_no_self(&self, path: &str, name: &str, given: usize) -> bool {
+        let member = self.known.names.module(path).and_then(|module| module.members.get(name)?.as_ref());
+        member.is_some_and(|function| {
+            !function.spread && function.params.len() == given && function.params.iter().all(|param| param != "self")
+        })
     }
 
     /// Whether an expression is read off a local variable that is not a module.

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::evidence::Fields;
 use super::signature::{Callee, Signature, Surroundings, is_vocabulary};
-use super::syntax::{is_text_map, literal, possible_texts, text};
-use super::value_type::ValueType;
+use super::syntax::{is_text_map, literal, local_id, possible_texts, text};
+use super::value_type::{ValueType, orders, reckons};
 use crate::ruleset::{Data, SourceKind, Stack};
 use crate::script::api;
 use crate::script::syntax::{
-    Arena, AstNode, AstVisitor, Expression, ExpressionKind, Local, Position, Statement, StatementView, TableItem,
-    UnaryOp, parse,
+    Arena, AstNode, AstVisitor, BinaryOp, Expression, ExpressionKind, Local, Position, Statement, StatementView,
+    TableItem, UnaryOp, parse,
 };
 use crate::state::Schema;
 
@@ -36,9 +36,16 @@ pub(super) struct Names {
     handed_on: i64,
     /// Keys of tables in scripts and data, specs left out.
     keys: BTreeSet<String>,
-    /// Members that are read as lists, and members that are read by name: `thing.name[1]`, `thing.name.other`.
+    /// Members that are read as lists, alone and with the name of what they are read off, and members that are read by
+    /// name: `thing.name[1]`, `thing.name.other`.
     listed: BTreeSet<String>,
     parted: BTreeSet<String>,
+    /// How often a member is reckoned with or compared by order, by the name of what it is read off: `ctx.targets`.
+    reckoned: BTreeMap<String, usize>,
+    /// Functions of cards by their keys: how many give something, and how many never do.
+    of_cards: BTreeMap<String, (usize, usize)>,
+    /// Members that are called where nothing uses the result.
+    ordered: BTreeSet<String>,
     /// Names that are assigned: `thing.name = ...`.
     assigned: BTreeSet<String>,
     /// How often a name is assigned, outside of specs.
@@ -63,6 +70,11 @@ pub(super) struct Names {
     handed: BTreeMap<(String, usize), BTreeSet<String>>,
     /// Keys of tables that are not handed to a word of the vocabulary: what tables of the ruleset's own can have.
     own_keys: BTreeSet<String>,
+    /// The keys of each such table, and the names that a file assigns to each of its variables.
+    tables: Vec<BTreeSet<String>>,
+    filled: BTreeMap<(String, String), BTreeSet<String>>,
+    /// How often a member is named, by the name of what it is read off: `ctx.targets`. Specs are left out.
+    paths: BTreeMap<String, usize>,
     /// Whether the scripts make a table called `ctx`, and whether one is filled by computed names or comes from elsewhere.
     makes_context: bool,
     open_context: bool,
@@ -256,6 +268,31 @@ impl Names {
         (self.makes_context && !self.open_context).then(members)
     }
 
+    /// What has that member, where it is read off the context of a card in one place only and no table that can be a
+    /// context is given it: `actor` for `seat`, if scripts read `actor.seat` and `ctx.actor`.
+    pub fn has_instead_of_context(&self, name: &str) -> Option<&str> {
+        if !self.makes_context || self.open_context {
+            return None;
+        }
+        let named = |path: &str| self.paths.get(path).copied().unwrap_or_default();
+        if named(&format!("ctx.{name}")) != 1 || !self.fields.types.contains_key(name) {
+            return None;
+        }
+        let of_context = |other: &&String| named(&format!("ctx.{other}")) > 0;
+        let may_be_one = |names: &BTreeSet<String>| {
+            let others = names.iter().filter(|other| *other != name);
+            names.contains(name) && others.clone().filter(of_context).count() * 2 >= others.count()
+        };
+        let filled =
+            self.filled.iter().any(|((_, of), names)| of == "ctx" && names.contains(name) || may_be_one(names));
+        if filled || self.tables.iter().any(may_be_one) {
+            return None;
+        }
+        let owners = self.paths.iter().filter_map(|(path, times)| Some((path.split_once('.')?, times)));
+        let owners = owners.filter(|((of, read), _)| *read == name && named(&format!("ctx.{of}")) > 1);
+        owners.max_by_key(|(_, times)| **times).map(|((of, _), _)| of)
+    }
+
     fn note_constant(&mut self, name: &str, value: Expression<'_>) {
         let ty = match value.kind() {
             ExpressionKind::Number { .. } => Some(ValueType::Number),
@@ -310,6 +347,20 @@ impl Names {
     /// Whether a member of that name is a list wherever it is used.
     pub fn is_list(&self, name: &str) -> bool {
         self.listed.contains(name) && !self.parted.contains(name)
+    }
+
+    /// Whether a member is a list wherever it is read off something of that name, but for one place at the most.
+    pub fn is_list_of(&self, read: Expression<'_>) -> bool {
+        let Some((name, path)) = member(read).zip(path_of(read)) else { return false };
+        let otherwise = self.constants.get(&name).is_some_and(|ty| matches!(ty, None | Some(ValueType::Number)));
+        let reckoned = self.reckoned.get(&path).is_some_and(|times| *times > 1);
+        self.is_list(&name) && self.listed.contains(&path) && !otherwise && !reckoned
+    }
+
+    /// Whether other cards have a function under that key that gives something, and all who call it use what it gives.
+    pub fn is_answered_by_cards(&self, name: &str) -> bool {
+        let others = self.of_cards.get(name).is_some_and(|(giving, silent)| *giving >= 2 && *silent <= 1);
+        others && !self.ordered.contains(name)
     }
 
     /// How often a name is read off something, or stands as a text.
@@ -441,6 +492,7 @@ impl<'ast> AstVisitor<'ast> for Gatherer<'_> {
 impl<'ast> Gatherer<'_> {
     /// Keys of tables are names that are given, and no texts.
     fn table(&mut self, items: &'ast [TableItem<'ast>], handed: bool) {
+        let mut keys = BTreeSet::new();
         for item in items {
             match item {
                 TableItem::List { value } => value.visit(self),
@@ -452,12 +504,16 @@ impl<'ast> Gatherer<'_> {
                     if let Some(name) = literal(*key) {
                         if !handed && !self.kinds && !self.spec {
                             self.names.own_keys.insert(name.clone());
+                            keys.insert(name.clone());
                         }
                         self.record(name, *value);
                     }
                     value.visit(self);
                 }
             }
+        }
+        if !keys.is_empty() {
+            self.names.tables.push(keys);
         }
     }
 
@@ -477,6 +533,12 @@ impl<'ast> Gatherer<'_> {
         }
         if !self.spec {
             self.names.keys.insert(name.clone());
+        }
+        if let (ExpressionKind::FunctionLiteral(function), true) = (value.kind(), self.file.contains("/maneuvers/")) {
+            let signature = Signature::of(function, self.around);
+            let (giving, silent) = self.names.of_cards.entry(name.clone()).or_default();
+            *giving += usize::from(signature.answers_at_times);
+            *silent += usize::from(signature.silent.is_some());
         }
         if !self.spec && !self.kinds {
             self.names.note_constant(&name, value);
@@ -498,6 +560,12 @@ impl Gatherer<'_> {
         }
         match statement.view() {
             StatementView::Assign(assign) => {
+                for path in assign.vars.iter().filter_map(|var| path_of(*var)).filter(|_| !self.spec) {
+                    if let Some((of, name)) = path.split_once('.') {
+                        let of = (self.file.to_string(), of.to_string());
+                        self.names.filled.entry(of).or_default().insert(name.to_string());
+                    }
+                }
                 for (at, name) in assign.vars.iter().map(|var| member(*var)).enumerate() {
                     if let (Some(name), Some(value)) = (&name, assign.values.get(at)) {
                         self.names.note_constant(name, *value);
@@ -509,7 +577,28 @@ impl Gatherer<'_> {
                 }
             }
             StatementView::FunctionDeclaration(declaration) => self.assigned(member(declaration.name)),
+            StatementView::CompoundAssign(assign) if !self.spec => self.reckoned(assign.var),
+            StatementView::Expression(statement) if !self.spec => self.ordered(statement.expr),
+            StatementView::Return(returned) if !self.spec => {
+                returned.expressions.iter().for_each(|value| self.ordered(*value));
+            }
             _ => {}
+        }
+    }
+
+    fn reckoned(&mut self, side: Expression<'_>) {
+        if let Some(path) = path_of(side) {
+            *self.names.reckoned.entry(path).or_default() += 1;
+        }
+    }
+
+    /// A call whose result nobody uses, or hands on as it is.
+    fn ordered(&mut self, call: Expression<'_>) {
+        let ExpressionKind::Call { func, .. } = call.kind() else { return };
+        let ExpressionKind::IndexName { expr, index, .. } = func.kind() else { return };
+        // What a module has under that name is no function of a card.
+        if !local_id(expr).is_some_and(|id| self.around.modules.contains_key(&id)) {
+            self.names.ordered.insert(text(index));
         }
     }
 
@@ -532,7 +621,7 @@ impl Gatherer<'_> {
                 if let (ExpressionKind::Global(name), Some(list)) = (func.kind(), args.first())
                     && name == "ipairs"
                 {
-                    self.names.listed.extend(member(*list));
+                    self.names.listed.extend(member(*list).into_iter().chain(path_of(*list)));
                 }
                 let ExpressionKind::IndexName { expr, index, .. } = func.kind() else { return };
                 // Contexts go to these two; whatever else is handed to a word is a question, an entity or a declaration.
@@ -568,12 +657,21 @@ impl Gatherer<'_> {
                 if !self.spec {
                     self.names.handed_on += i64::from(index == "attach");
                     self.names.note_read(text(index), 1);
+                    if let Some(path) = path_of(expression) {
+                        *self.names.paths.entry(path).or_default() += 1;
+                    }
                 }
             }
             ExpressionKind::IndexExpr { expr, index } if matches!(index.kind(), ExpressionKind::Number { .. }) => {
-                self.names.listed.extend(member(expr));
+                self.names.listed.extend(member(expr).into_iter().chain(path_of(expr)));
             }
-            ExpressionKind::Unary { op: UnaryOp::Length, rhs } => self.names.listed.extend(member(rhs)),
+            ExpressionKind::Unary { op: UnaryOp::Length, rhs } => {
+                self.names.listed.extend(member(rhs).into_iter().chain(path_of(rhs)))
+            }
+            ExpressionKind::Binary { lhs, op, rhs } if !self.spec && (reckons(op) || orders(op)) => {
+                [lhs, rhs].into_iter().for_each(|side| self.reckoned(side));
+            }
+            ExpressionKind::Binary { lhs, op: BinaryOp::Or, .. } => self.ordered(lhs),
             _ => {}
         }
     }
@@ -611,6 +709,16 @@ fn member(expression: Expression<'_>) -> Option<String> {
         ExpressionKind::IndexName { index, .. } => Some(text(index)),
         _ => None,
     }
+}
+
+/// The same with the name of what it is read off: `ctx.targets` and `foe.ctx.targets` alike.
+fn path_of(expression: Expression<'_>) -> Option<String> {
+    let ExpressionKind::IndexName { expr, index, .. } = expression.kind() else { return None };
+    let of = match expr.kind() {
+        ExpressionKind::Local { local, .. } => text(local.name),
+        _ => member(expr)?,
+    };
+    Some(format!("{of}.{}", text(index)))
 }
 
 /// `rb.verb({ ... }, function)`, `rb.replace(rb.verb(...))` and the like.

@@ -147,6 +147,7 @@ impl Reader<'_> {
                 // Seats in a list, or whoever sees an entity.
                 Some("audience") => (ValueType::Text, &[ValueType::List, ValueType::Entity, ValueType::Table]),
                 Some("options") => {
+                    self.offers_nothing(*value);
                     if let Some(signature) = self.called(*value, false).map(|called| called.signature)
                         && let (Some(param), Some(Some(used))) = (signature.params.first(), signature.uses.first())
                         && !matches!(used, ValueType::Table | ValueType::Record)
@@ -164,9 +165,15 @@ impl Reader<'_> {
                     "number" => (ValueType::Number, &[]),
                     "line" => (ValueType::Text, &[]),
                     "choose_many" | "order" => (ValueType::List, &[ValueType::Table]),
-                    "choose" if self.value_type(*value) == Some(ValueType::List) => {
-                        let wrong = "the default is one of the options, and this is a list".to_string();
-                        self.problem(value.location(), (wrong, "name one of them, such as list[1]".into()));
+                    "choose" => {
+                        let cure = match self.value_type(*value) {
+                            Some(ValueType::List) => "name one of them, such as list[1]",
+                            Some(ValueType::Function) => "write the id of one of them, or call the function",
+                            _ => continue,
+                        };
+                        let found = self.value_type(*value).map_or("", ValueType::words);
+                        let wrong = format!("the default is one of the options, and this is {found}");
+                        self.problem(value.location(), (wrong, cure.into()));
                         continue;
                     }
                     _ => continue,
@@ -181,6 +188,20 @@ impl Reader<'_> {
                     _ => "look at the question's other values, or at docs/reference.md".to_string(),
                 };
                 self.problem(value.location(), (wrong, cure));
+            }
+        }
+    }
+
+    /// A function that gives the options, and returns nothing.
+    fn offers_nothing(&mut self, options: Expression<'_>) {
+        match options.kind() {
+            ExpressionKind::FunctionLiteral(function) => self.gives_nothing(function, "the function of the options"),
+            _ => {
+                let called = self.called(options, false).filter(|called| called.signature.silent.is_some());
+                if let Some(called) = called {
+                    let wrong = format!("`{}` gives the options, and it returns nothing", called.name);
+                    self.problem(options.location(), (wrong, "add `return` and the list at its end".into()));
+                }
             }
         }
     }

@@ -122,6 +122,9 @@ impl Reader<'_> {
             if self.changing.contains(&id) {
                 continue;
             }
+            if !self.value_types.contains_key(&id) && self.known_by_uses(binding) == Some(ValueType::List) {
+                self.value_types.insert(id, ValueType::List);
+            }
             self.named_dice(&text(binding.name), *value);
             if let Some(constant) = literal(*value) {
                 self.constants.insert(id, constant);
@@ -149,13 +152,16 @@ impl Reader<'_> {
 
     /// The type of a variable that has none by its declaration: what most of its uses say.
     pub(super) fn by_its_uses(&mut self, variable: &Local<'_>) {
-        if self.changing.contains(&variable.id) || self.symbols.contains_key(&variable.id) || self.is_spec() {
-            return;
-        }
-        let name = text(variable.name);
-        if let Some(ty) = self.evidence.mostly(variable.id, &name, self.known.names.fields()) {
+        if let Some(ty) = self.known_by_uses(variable) {
             self.value_types.entry(variable.id).or_insert(ty);
         }
+    }
+
+    fn known_by_uses(&self, variable: &Local<'_>) -> Option<ValueType> {
+        if self.changing.contains(&variable.id) || self.symbols.contains_key(&variable.id) || self.is_spec() {
+            return None;
+        }
+        self.evidence.mostly(variable.id, &text(variable.name), self.known.names.fields())
     }
 
     fn local_function(&mut self, id: u64) {

@@ -295,7 +295,7 @@ impl Reader<'_> {
     pub(super) fn operands(&mut self, lhs: Expression<'_>, op: BinaryOp, rhs: Expression<'_>) {
         self.has_come_back(lhs);
         self.has_come_back(rhs);
-        let sorts = (self.value_type(lhs), self.value_type(rhs));
+        let sorts = (self.type_or_list(lhs), self.type_or_list(rhs));
         let sign = op.symbol();
         if reckons(op) {
             for (side, sort) in [(lhs, sorts.0), (rhs, sorts.1)] {
@@ -371,7 +371,13 @@ impl Reader<'_> {
                 return;
             }
         }
-        let (Some(one), Some(other)) = (self.value_type(lhs), self.value_type(rhs)) else { return };
+        for (entity, other) in [(lhs, rhs), (rhs, lhs)] {
+            let is_entity = || self.value_type(entity) == Some(ValueType::Entity) || self.refers(entity);
+            if let Some((wrong, cure)) = self.no_entity(other).filter(|_| is_entity() && !self.is_spec()) {
+                return self.problem(other.location(), (format!("this is compared with an entity, and {wrong}"), cure));
+            }
+        }
+        let (Some(one), Some(other)) = (self.type_or_list(lhs), self.type_or_list(rhs)) else { return };
         let plain = |sort| matches!(sort, ValueType::Number | ValueType::Text | ValueType::Truth);
         if one == other || !plain(one) && !plain(other) || one == ValueType::Function || other == ValueType::Function {
             return;
@@ -388,22 +394,34 @@ impl Reader<'_> {
         self.problem(rhs.location(), (wrong, cure.to_string()));
     }
 
-    /// A field that always has a value is compared with nil.
-    fn never_nil(&mut self, field: Expression<'_>) -> bool {
-        let ExpressionKind::IndexName { expr, index, .. } = field.kind() else { return false };
-        if !matches!(self.symbol(expr), Some(Symbol::Entity(_))) || self.is_spec() {
+    /// A field, or something else that always has a value, is compared with nil.
+    fn never_nil(&mut self, value: Expression<'_>) -> bool {
+        let field = match value.kind() {
+            ExpressionKind::IndexName { expr, index, .. } => {
+                matches!(self.symbol(expr), Some(Symbol::Entity(_))).then(|| format!("the field `{}`", text(index)))
+            }
+            ExpressionKind::Local { local, .. } => Some(format!("`{}`", text(local.name))),
+            _ => Some("this".to_string()),
+        };
+        let is_field = matches!(value.kind(), ExpressionKind::IndexName { .. });
+        let Some(named) = field.filter(|_| !self.is_spec() && (is_field || self.is_always_there(value))) else {
             return false;
-        }
-        let cure = match self.value_type(field) {
+        };
+        let cure = match self.value_type(value) {
             Some(ValueType::Number) => "compare it with a number: `== 0`",
             Some(ValueType::Text) => "an empty text is `\"\"`",
-            Some(ValueType::Truth) => "write the field alone, or `not` before it",
+            Some(ValueType::Truth) if is_field => "write the field alone, or `not` before it",
             Some(ValueType::List) => "count it: `#` before it",
             _ => return false,
         };
-        let wrong = format!("the field `{}` always has a value and is never nil", text(index));
-        self.problem(field.location(), (wrong, cure.into()));
+        self.problem(value.location(), (format!("{named} always has a value and is never nil"), cure.into()));
         true
+    }
+
+    /// The type of an expression, or a list where its name says so wherever it stands.
+    fn type_or_list(&self, expression: Expression<'_>) -> Option<ValueType> {
+        let is_list = || !self.is_spec() && self.known.names.is_list_of(expression);
+        self.value_type(expression).or_else(|| is_list().then_some(ValueType::List))
     }
 
     /// A name is read off a value that has none. Texts have their methods, behind a colon.
@@ -579,11 +597,11 @@ fn is_number_in_quotes(expression: Expression<'_>) -> bool {
     super::syntax::literal(expression).is_some_and(|text| text.trim().parse::<f64>().is_ok())
 }
 
-fn orders(op: BinaryOp) -> bool {
+pub(super) fn orders(op: BinaryOp) -> bool {
     matches!(op, BinaryOp::Less | BinaryOp::LessEqual | BinaryOp::Greater | BinaryOp::GreaterEqual)
 }
 
-fn reckons(op: BinaryOp) -> bool {
+pub(super) fn reckons(op: BinaryOp) -> bool {
     use BinaryOp::{Add, Divide, FloorDivide, Modulo, Multiply, Power, Subtract};
     matches!(op, Add | Divide | FloorDivide | Modulo | Multiply | Power | Subtract)
 }
