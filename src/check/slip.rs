@@ -23,8 +23,8 @@ pub(super) fn is_slip(word: &str, other: &str) -> bool {
 }
 
 impl Reader<'_> {
-    /// A text argument of a ruleset function, or one in a list. An added letter does not count there, since names such as `whom` beside `who`
-    /// often occur once.
+    /// A text argument of a ruleset function, or one in a list. An added letter does not count there, since names such as `whom`
+    /// beside `who` often occur once.
     pub(super) fn slip_in_call(&mut self, value: Expression<'_>) {
         if let ExpressionKind::Table { items } = value.kind() {
             for item in items {

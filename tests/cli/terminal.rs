@@ -161,3 +161,28 @@ fn what_is_longer_than_the_screen_comes_page_by_page() {
     terminal.types("quit", "");
     assert!(terminal.has_left());
 }
+
+#[test]
+fn a_change_of_the_rules_is_told_once_to_those_at_the_screen() {
+    let rulesets = Path::new(env!("CARGO_TARGET_TMPDIR")).join("terminal-rules");
+    let _ = std::fs::remove_dir_all(&rulesets);
+    let rulesets = rulesets.to_str().expect("it can be written out");
+    let made = Command::new(env!("CARGO_BIN_EXE_riskbreaker")).args(["new", "mine", "--rulesets", rulesets]).output();
+    assert!(made.expect("the program starts").status.success());
+    let strike = Path::new(rulesets).join("mine/maneuvers/strike.luau");
+    let text = std::fs::read_to_string(&strike).expect("the template has it");
+    let args = ["play", "--rules", "mine", "--rulesets", rulesets, "--seed", "7", "--as", "first"];
+    let mut terminal = Terminal::open(&args, "terminal-reload");
+    terminal.shows("Strike");
+    std::fs::write(&strike, text.replacen("text = \"", "text = \"Well, ", 1)).expect("it can be written");
+    let began = Instant::now();
+    let mut shown = String::new();
+    while !shown.contains("strike.luau reloaded: one line") {
+        assert!(began.elapsed() < PATIENCE, "{shown}");
+        shown = terminal.types("look", "Ann");
+    }
+    assert_eq!(shown.matches("strike.luau").count(), 1, "{shown}");
+    assert_eq!(terminal.types("log", "strike.luau: one line").matches("strike.luau").count(), 1);
+    terminal.types("quit", "");
+    assert!(terminal.has_left());
+}

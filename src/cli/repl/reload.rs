@@ -270,6 +270,7 @@ impl Repl {
             };
             self.screen.row(&Row::at(0).with(told, Tone::Note))?;
         }
+        self.session.note_printed(&lines);
         self.play_on()?;
         if stuck || asked != self.session.questions() {
             self.show_standing()?;

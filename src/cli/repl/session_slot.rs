@@ -23,6 +23,8 @@ pub struct SessionSlot {
     questions: OnceCell<Vec<Question>>,
     /// What was printed for each viewer.
     told: BTreeMap<Viewer, Told>,
+    /// Notices that are on the screen already.
+    printed: Vec<String>,
 }
 
 /// The last event printed for a viewer, and the printed events that still stand.
@@ -37,7 +39,14 @@ const HERE: &str = "a game comes back from every loan";
 impl SessionSlot {
     pub fn new(session: Session) -> SessionSlot {
         let (known, questions) = (OnceCell::new(), OnceCell::new());
-        SessionSlot { session: Some(session), seats: None, known, questions, told: BTreeMap::new() }
+        SessionSlot {
+            session: Some(session),
+            seats: None,
+            known,
+            questions,
+            told: BTreeMap::new(),
+            printed: Vec::new(),
+        }
     }
 
     /// Lets only these seats look at the screen and play.
@@ -189,10 +198,20 @@ impl SessionSlot {
             }
             None => fresh = new,
         }
-        let lines = fresh.into_iter().enumerate();
+        let printed = std::mem::take(&mut self.printed);
+        let is_printed =
+            |line: &SeatEvent| matches!(&line.happening, Happening::Notice { text } if printed.contains(text));
+        let lines = fresh.into_iter().filter(|line| !is_printed(line)).enumerate();
         lines
             .map(|(n, line)| Event { action: 2, n: n as u32, audience: line.audience, happening: line.happening })
             .collect()
+    }
+
+    /// Leaves these notices out of the next events, where they are told as events: whoever types is told of them otherwise.
+    pub fn note_printed(&mut self, notices: &[String]) {
+        if self.is_restricted() {
+            self.printed = notices.to_vec();
+        }
     }
 
     pub fn sheet(&mut self, entity: EntityId) -> Result<Vec<(String, String)>, Fault> {
