@@ -168,6 +168,14 @@ const MISTAKES: &[Mistake] = &[
     ),
     ("riskbreaker-0.0.1/scenarios/duel.toml", "name = \"Defender\"", "name = 5", "takes a text"),
     ("riskbreaker-0.0.1/scenarios/duel.toml", "seat = \"foes\"", "seat = true", "takes a text"),
+    ("riskbreaker-0.0.1/scenarios/duel.toml", "members = [\"fighter\"]", "members = \"fighter\"", "table expected"),
+    (
+        "riskbreaker-0.0.3/scenarios/stairway.toml",
+        "at gallery; idle\"]",
+        "at gallery; idleqq\"]",
+        "idleqq stands under",
+    ),
+    ("contest/scenarios/duel.toml", "knight at 1, 0", "knight at 1, 0qq", "`at` of Knight"),
     (
         "house-taunt/maneuvers/taunt.luau",
         "rb.act.provoke(ctx.targets[1], ctx.actor)",

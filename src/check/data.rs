@@ -1,5 +1,6 @@
 //! Mistakes in data files: unknown names, and positions that cannot be set up.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use toml::Spanned;
@@ -181,28 +182,52 @@ pub(super) fn blamed(rules: &Rulebook, scenario: &str, message: &str) -> Option<
     let often = |text: &str| words.iter().filter(|(_, word)| word.text == text).count();
     // "the field `health` takes a whole number, not a text (8)": the entry of that key with that value is meant. The first
     // of a scenario fails first; in the cast one that stands alone is sure.
-    let said = |entry: &Entry| {
-        message.ends_with(&format!("({})", entry.value)) && message.contains(&format!("`{}`", entry.key))
-    };
     let entries: Vec<(usize, Entry)> = sources
         .iter()
         .enumerate()
         .flat_map(|(at, source)| entries_of(source).into_iter().map(move |entry| (at, entry)))
         .collect();
-    let mut named = entries.iter().filter(|(_, entry)| said(entry));
-    if let Some((at, entry)) = named.next()
-        && (*at == 0 && own.is_some() || named.next().is_none())
+    let found_at = |(at, entry): &(usize, Entry)| Some((sources[*at].path.clone(), entry.at));
+    let said = |(_, entry): &&(usize, Entry)| message.ends_with(&format!("({})", entry.value));
+    let of_ours = |(at, _): &&(usize, Entry)| *at == 0 && own.is_some();
+    let mut named = entries.iter().filter(said).filter(|(_, entry)| message.contains(&format!("`{}`", entry.key)));
+    if let Some(first) = named.next()
+        && (of_ours(&first) || named.next().is_none())
     {
-        return Some((sources[*at].path.clone(), entry.at));
+        return found_at(first);
+    }
+    // A script may keep it under another name, or fail on it before any field takes it.
+    let elsewhere: Vec<Entry> = scenarios
+        .values()
+        .map(|(_, source)| *source)
+        .filter(|source| own.is_none_or(|own| own.path != source.path))
+        .flat_map(entries_of)
+        .collect();
+    let unlike_others = |(_, one): &&(usize, Entry)| {
+        let shape = |entry: &Entry| (entry.listed, std::mem::discriminant(&entry.value));
+        let mut others = elsewhere.iter().filter(|other| other.key == one.key).peekable();
+        others.peek().is_some() && others.all(|other| shape(other) != shape(one))
+    };
+    let ours = || entries.iter().filter(of_ours);
+    for found in [ours().filter(said).collect::<Vec<_>>(), ours().filter(unlike_others).collect()] {
+        if let [only] = found.as_slice() {
+            return found_at(only);
+        }
     }
     // "takes one of these, not that": what stands last is what was found.
     let given = message.rsplit_once(" not ").map(|(_, given)| given).into_iter();
     // Behind a colon stands what it may be.
     let wrong = message.split_once(": ").map(|(wrong, _)| wrong).into_iter();
     for told in given.chain(wrong).chain([message]) {
-        let named = words.iter().filter(|(_, word)| stands_in(told, &word.text));
+        let small = told.to_lowercase();
+        let named = words.iter().filter(|(at, word)| {
+            // A message names people as they are told: `Knight` for the `knight` of the scenario.
+            let ours = *at == 0 && own.is_some() && word.text.chars().count() > 2;
+            stands_in(told, &word.text) || ours && stands_in(&small, &word.text.to_lowercase())
+        });
         // In a file of the cast a word that many have proves nothing.
-        let telling = named.filter(|(at, word)| (*at == 0 && own.is_some()) || often(&word.text) == 1);
+        let sure = |word: &Word| often(&word.text) == 1 && (word.is_key || word.text.chars().count() > 2);
+        let telling = named.filter(|(at, word)| (*at == 0 && own.is_some()) || sure(word));
         // The rarest says most of all where it is, and a value more than its key.
         let first = |word: &Word| told.find(&word.text).unwrap_or(usize::MAX);
         let best = telling.min_by_key(|(at, word)| (often(&word.text), word.is_key, *at, first(word)));
@@ -226,6 +251,8 @@ fn stands_in(message: &str, word: &str) -> bool {
 pub(super) struct Entry {
     pub key: String,
     pub value: Value,
+    /// Whether it stands in a list.
+    pub listed: bool,
     /// Whether no other key stands above its own.
     pub at_top: bool,
     pub at: (u32, u32),
@@ -233,36 +260,39 @@ pub(super) struct Entry {
 
 /// The values of a data file, in its order.
 pub(super) fn entries_of(source: &Source) -> Vec<Entry> {
-    fn note(key: &str, value: &DeValue<'_>, span: &Range<usize>, depth: usize, found: &mut Vec<(Entry, usize)>) {
-        let value = match value {
-            DeValue::Table(table) => {
-                for entry in in_order(table) {
-                    note(entry.key, entry.value, &entry.span, depth + 1, found);
-                }
-                return;
-            }
-            DeValue::Array(items) => {
-                return items.iter().for_each(|item| note(key, item.get_ref(), &item.span(), depth, found));
-            }
-            DeValue::String(text) => Value::text(&**text),
-            DeValue::Integer(number) => match number.as_str().parse() {
-                Ok(number) => Value::Int(number),
-                Err(_) => return,
-            },
-            DeValue::Boolean(yes) => Value::Bool(*yes),
-            _ => return,
-        };
-        found.push((Entry { key: key.to_string(), value, at_top: depth == 0, at: (0, 0) }, span.start));
+    struct Finder<'s> {
+        source: &'s Source,
+        found: Vec<Entry>,
     }
-    let mut found = Vec::new();
-    let read = Document::read(source, |document| {
-        for entry in in_order(document.root()) {
-            note(entry.key, entry.value, &entry.span, 0, &mut found);
+    impl Finder<'_> {
+        fn note(&mut self, key: &str, value: &DeValue<'_>, span: &Range<usize>, at_top: bool, listed: bool) {
+            let value = match value {
+                DeValue::Table(table) => {
+                    in_order(table)
+                        .iter()
+                        .for_each(|entry| self.note(entry.key, entry.value, &entry.span, false, false));
+                    return;
+                }
+                DeValue::Array(items) => {
+                    return items.iter().for_each(|item| self.note(key, item.get_ref(), &item.span(), at_top, true));
+                }
+                DeValue::String(text) => Value::text(&**text),
+                DeValue::Boolean(yes) => Value::Bool(*yes),
+                DeValue::Integer(number) => number.as_str().parse().map_or(Value::None, Value::Int),
+                _ => return,
+            };
+            let at = self.source.position(span.start);
+            self.found.push(Entry { key: key.to_string(), value, listed, at_top, at });
         }
-        Ok(())
+    }
+    let read = Document::read(source, |document| {
+        let mut finder = Finder { source, found: Vec::new() };
+        for entry in in_order(document.root()) {
+            finder.note(entry.key, entry.value, &entry.span, true, false);
+        }
+        Ok(finder.found)
     });
-    let placed = found.into_iter().map(|(entry, start)| Entry { at: source.position(start), ..entry });
-    if read.is_ok() { placed.collect() } else { Vec::new() }
+    read.unwrap_or_default()
 }
 
 fn words_of(source: &Source) -> Vec<Word> {
@@ -279,12 +309,9 @@ fn words_of(source: &Source) -> Vec<Word> {
             }
             DeValue::String(text) => {
                 words.push(Word { text: text.to_string(), span: span.clone(), is_key: false });
-                let said = pieces(text).chain(text.split([';', ':', ',', '=', ' ']));
-                words.extend(said.filter(|piece| *piece != &**text && !piece.is_empty()).map(|piece| Word {
-                    text: piece.to_string(),
-                    span: span.clone(),
-                    is_key: false,
-                }));
+                let said: BTreeSet<&str> = pieces(text).chain(text.split([';', ':', ',', '=', ' '])).collect();
+                let pieces = said.into_iter().filter(|piece| *piece != &**text && !piece.is_empty());
+                words.extend(pieces.map(|piece| Word { text: piece.to_string(), span: span.clone(), is_key: false }));
             }
             DeValue::Integer(number) => words.push(Word { text: number.as_str().to_string(), span, is_key: false }),
             _ => {}
