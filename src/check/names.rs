@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::evidence::Fields;
 use super::signature::{Callee, Signature, Surroundings, is_vocabulary};
-use super::syntax::{is_text_map, literal, local_id, possible_texts, text};
+use super::syntax::{is_text_map, literal, local_id, member, path_of, possible_texts, text};
 use super::value_type::{ValueType, orders, reckons};
 use crate::ruleset::{Data, SourceKind, Stack};
 use crate::script::api;
@@ -701,24 +701,6 @@ fn opens_context(statement: Statement<'_>) -> bool {
         }
         _ => false,
     }
-}
-
-/// The name of a member that is read off something.
-fn member(expression: Expression<'_>) -> Option<String> {
-    match expression.kind() {
-        ExpressionKind::IndexName { index, .. } => Some(text(index)),
-        _ => None,
-    }
-}
-
-/// The same with the name of what it is read off: `ctx.targets` and `foe.ctx.targets` alike.
-fn path_of(expression: Expression<'_>) -> Option<String> {
-    let ExpressionKind::IndexName { expr, index, .. } = expression.kind() else { return None };
-    let of = match expr.kind() {
-        ExpressionKind::Local { local, .. } => text(local.name),
-        _ => member(expr)?,
-    };
-    Some(format!("{of}.{}", text(index)))
 }
 
 /// `rb.verb({ ... }, function)`, `rb.replace(rb.verb(...))` and the like.

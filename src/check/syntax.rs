@@ -38,6 +38,24 @@ pub(super) fn local_id(expression: Expression<'_>) -> Option<u64> {
     }
 }
 
+/// The name of a member that is read off something.
+pub(super) fn member(expression: Expression<'_>) -> Option<String> {
+    match expression.kind() {
+        ExpressionKind::IndexName { index, .. } => Some(text(index)),
+        _ => None,
+    }
+}
+
+/// The same with the name of what it is read off: `ctx.targets` and `foe.ctx.targets` alike.
+pub(super) fn path_of(expression: Expression<'_>) -> Option<String> {
+    let ExpressionKind::IndexName { expr, index, .. } = expression.kind() else { return None };
+    let of = match expr.kind() {
+        ExpressionKind::Local { local, .. } => text(local.name),
+        _ => member(expr)?,
+    };
+    Some(format!("{of}.{}", text(index)))
+}
+
 /// A table that is written down with texts as keys only.
 pub(super) fn is_text_map(value: Expression<'_>) -> bool {
     let ExpressionKind::Table { items } = value.kind() else { return false };
