@@ -316,12 +316,12 @@ impl State {
     /// The relations that go when an entity goes, and those that go with them; what stands on another one comes first.
     pub fn relations_of(&mut self, schema: &Schema, id: EntityId) -> Vec<EntityId> {
         let ends: Vec<(KindId, FieldId)> = schema.relation_ends().collect();
-        let mut found = vec![id];
+        let (mut found, mut seen) = (vec![id], BTreeSet::from([id]));
         let mut at = 0;
         while let Some(one) = found.get(at).copied() {
             for (kind, end) in &ends {
                 for relation in self.referring(*kind, *end, one) {
-                    if !found.contains(&relation) {
+                    if seen.insert(relation) {
                         found.push(relation);
                     }
                 }
