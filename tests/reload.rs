@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use riskbreaker::play::ReloadReport;
 use riskbreaker::{
-    DiceSource, Driver, Edit, EntityId, Happening, Library, Remedy, Ruleset, Session, Setup, Step, Value,
+    Answer, DiceSource, Driver, Edit, EntityId, Happening, Library, Remedy, Ruleset, Session, Setup, Step, Value,
 };
 
 /// The files of the small game, to be changed at will.
@@ -186,6 +186,61 @@ fn the_dice_of_a_free_act_do_not_fall_again_in_an_action_that_goes_another_way()
     session.undo().unwrap();
     assert_eq!(session.advance().unwrap(), Step::Ask);
     assert_eq!((rolled(&session), session.unrolled()), (vec![1], 4));
+}
+
+/// The same, where a turn rolls in secret, asks for a number that has to be 2 or more, and rolls again.
+fn with_a_check() -> Files {
+    let secret = "rb.roll({ \"1d10\", audience = \"nobody\" }, \"a secret\")";
+    let asks = "rb.number({ seat = puller.seat, topic = \"pick\", about = puller, why = \"?\", min = 0, max = 3, default = 2, \
+                check = function(n) return n > 1, \"too few\" end })";
+    with_a_toss().with("play.luau", "local ctx =", &format!("{secret}\n{asks}\n{secret}\nlocal ctx ="))
+}
+
+fn pick(session: &mut Session, number: i64) {
+    let question = session.questions()[0].clone();
+    assert_eq!(&*question.topic, "pick");
+    let _ = session.answer(question.id, Answer::Number(number));
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+}
+
+#[test]
+fn the_dice_of_a_free_act_do_not_fall_again_behind_an_answer_that_is_refused() {
+    let mut session = start(&with_a_check(), &[1, 4, 9, 7]);
+    session.act("right", "toss").unwrap();
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    pick(&mut session, 0);
+    pick(&mut session, 2);
+    assert_eq!((rolled(&session), session.unrolled()), (vec![4, 1, 9], 1));
+}
+
+#[test]
+fn other_dice_stay_behind_an_answer_that_is_refused() {
+    let played = |words: Option<u64>, numbers: &[i64]| {
+        let mut session = Session::start(&with_a_check().load(), Setup::default().seed(3)).unwrap();
+        assert_eq!(session.advance().unwrap(), Step::Ask);
+        words.into_iter().for_each(|words| session.edit(Edit::OtherDice { words }).unwrap());
+        assert_eq!(session.advance().unwrap(), Step::Ask);
+        numbers.iter().for_each(|number| pick(&mut session, *number));
+        rolled(&session)
+    };
+    assert_eq!(played(Some(64), &[0, 2]), played(Some(64), &[2]));
+    assert_ne!(played(None, &[2]), played(Some(64), &[2]));
+}
+
+#[test]
+fn the_dice_of_a_free_act_do_not_fall_again_behind_an_action_that_rolls_no_longer() {
+    let secret = "rb.roll({ \"1d10\", audience = \"nobody\" }, \"a secret\")";
+    let turn = format!("{secret}\nif args.rope.at > 0 then return end\n{secret}\nlocal ctx =");
+    let files = with_a_toss().with("play.luau", "local ctx =", &turn);
+    let toss = "rb.roll(\"1d10\", \"a toss\")";
+    let files = files.with("play.luau", toss, &format!("{toss} rb.first(\"rope\"):set(\"at\", 1) rb.finish(\"over\")"));
+    let files = files.with("play.luau", "rb.finish(\"over\")", "rb.schedule(\"last\", { 1, 1, 1 })");
+    let last = format!("entries = {{\n\t\tlast = function() {secret} rb.finish(\"over\") end,");
+    let files = files.with("play.luau", "entries = {", &last);
+    let mut session = start(&files, &[1, 2, 3, 4, 5]);
+    session.act("right", "toss").unwrap();
+    assert!(matches!(session.advance().unwrap(), Step::Over(_)));
+    assert_eq!((rolled(&session), session.unrolled()), (vec![3, 1, 4], 1));
 }
 
 #[test]
