@@ -126,6 +126,23 @@ fn an_action_whose_tape_does_not_fit_starts_again_and_says_so() {
     assert_eq!(field(&session, "Ann", "rests"), Some(1.into()));
 }
 
+#[test]
+fn decisions_that_many_actions_lie_behind_are_counted_in_a_game_that_is_loaded() {
+    let ticks = "card.resolve(ctx)\n\t\t\tfor at = 1, 40 do rb.schedule(\"tick\", { 1, 1, at }) end";
+    let files = Files::of_tug().with("play.luau", "card.resolve(ctx)", ticks);
+    let files = files.with("play.luau", "entries = {", "entries = {\n\t\ttick = function() rb.say(\"tick\") end,");
+    let other = files.with("play.luau", "rb.say(\"tick\")", "rb.say(\"tock\")");
+    let mut session = start(&files, &[4, 5, 6]);
+    pull(&mut session, 2);
+    reload(&mut session, &other);
+    let mut loaded = Session::load(&other.library(), &session.save()).unwrap();
+    for left in [2, 1, 0] {
+        assert_eq!((session.decisions(), loaded.decisions()), (left, left));
+        assert_eq!(session.undo().is_ok(), left > 0);
+        assert_eq!(loaded.undo().is_ok(), left > 0);
+    }
+}
+
 /// The small game with a free act that rolls.
 fn with_a_toss() -> Files {
     let toss = "free = {\n\t\ttoss = { title = \"Toss\", run = function(seat) rb.roll(\"1d10\", \"a toss\") end },";

@@ -18,7 +18,8 @@ use crate::state::{Audience, State, Value};
 /// The processor time after which a game that asks nobody is stopped: more than whole games of policies take.
 const LONGEST: Duration = Duration::from_secs(5);
 
-/// Among so many of the actions that were recorded last is the one with the largest number.
+/// Among so many of the actions that were recorded last is the one with the largest number, and among so many of those with
+/// decisions the one with the last decision.
 const RECORDED: usize = 16;
 
 /// A game under way: the context that scripts work on, what has been done, what is open, and what was undone.
@@ -335,7 +336,8 @@ impl Game {
             }
         }
         self.renumber();
-        let decisions = self.history.iter().rev().take(RECORDED).filter_map(last_seq_of);
+        // Many actions in a row may have none.
+        let decisions = self.history.iter().rev().filter_map(last_seq_of).take(RECORDED);
         self.next_seq = decisions.max().unwrap_or(0).saturating_add(1);
         self.end_as(done);
     }

@@ -698,6 +698,7 @@ fn saved_and_loaded(session: &Session, library: &Library, now: &Found, features:
         Ok(mut loaded) => {
             let step = loaded.advance().expect("there is a worker");
             same(MODES, now, &Found::of(&mut loaded, &step, features))?;
+            same(MODES, &session.decisions(), &loaded.decisions())?;
             Ok(loaded)
         }
         Err(error) => Err(Box::new(Disagreement { modes: MODES, found: [String::new(), error.to_string()] })),
