@@ -290,7 +290,9 @@ impl Names {
         }
         let owners = self.paths.iter().filter_map(|(path, times)| Some((path.split_once('.')?, times)));
         let owners = owners.filter(|((of, read), _)| *read == name && named(&format!("ctx.{of}")) > 1);
-        owners.max_by_key(|(_, times)| **times).map(|((of, _), _)| of)
+        let owner = owners.max_by_key(|(_, times)| **times).map(|((of, _), _)| of);
+        // A table that has both is made to be a context.
+        owner.filter(|owner| !self.tables.iter().any(|names| names.contains(name) && names.contains(*owner)))
     }
 
     fn note_constant(&mut self, name: &str, value: Expression<'_>) {
