@@ -261,6 +261,7 @@ fn sound_code_is_told_nothing() {
         "local list = if ctx.actor.rests > 1 then { 1 } else nil if list == nil then list = {} end rb.say(\"{}\", #list)",
         "local card = rb.choose({ seat = \"left\", topic = \"carda\", options = function() return { \"on\" } end }) rb.say(card)",
         "local told = { seat = \"left\" } rb.say(told.seat) ctx.seat = \"left\" rb.say(ctx.seat)",
+        "local ctx = { actor = ctx.actor, seat = ctx.actor.seat, one = 1, two = 2, three = 3 } :: any rb.say(ctx.seat)",
     ] {
         let found = planted("maneuvers/rest.luau", "\t\trb.say(", &format!("\t\t{code}\n\t\trb.say("));
         assert_eq!(found, [""; 0], "{code}");
