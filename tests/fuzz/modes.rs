@@ -623,8 +623,9 @@ fn hands(case: &Case, library: &Library, rules: &Arc<Ruleset>, features: Feature
     // How many decisions had been made at the last reload: an undo that goes further back keeps its rules.
     let mut reloaded_at = None;
     let mut is_rewritten = false;
-    // How many had been made when other rules were asked for that are not in force yet.
+    // How many had been made when other rules were asked for that are not in force yet, and which they are.
     let mut asked_at = None;
+    let mut asked = None;
     for _ in 0..DEEDS {
         let step = session.advance().expect("there is a worker");
         let before = session.decisions();
@@ -648,10 +649,13 @@ fn hands(case: &Case, library: &Library, rules: &Arc<Ruleset>, features: Feature
         deeds.push(format!("{before} {what}"));
         done += 1;
         asked_at = asked_at.or(session.pending_rules().map(|_| before));
+        asked = session.pending_rules().map(|rules| rules.hash()).or(asked);
         let step = session.advance().expect("there is a worker");
         // The change of rules is one entry, though others were made before it came into force.
-        let in_force = asked_at.is_some() && session.pending_rules().is_none();
-        if in_force {
+        let is_settled = asked_at.is_some() && session.pending_rules().is_none();
+        // They are called off where they cannot hold the game as it stands by then.
+        let in_force = is_settled && asked == Some(session.ruleset().hash());
+        if is_settled {
             found.retain(|(at, _)| Some(*at) <= asked_at);
             asked_at = None;
         }
