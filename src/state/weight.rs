@@ -12,8 +12,16 @@ impl Value {
         match self {
             Value::None | Value::Bool(_) | Value::Int(_) | Value::Ratio(..) | Value::Entity(_) => 0,
             Value::Text(text) => text.len(),
+            Value::List(_) | Value::Map(_) => self.weight_of_items(),
+        }
+    }
+
+    /// The same for a list or a map. It stands apart so that the weight of a plain value, which is asked at every change, is inlined.
+    fn weight_of_items(&self) -> usize {
+        match self {
             Value::List(items) => items.iter().map(|item| size_of::<Value>() + item.weight()).sum(),
             Value::Map(items) => items.iter().map(|(key, item)| EACH + key.len() + item.weight()).sum(),
+            _ => 0,
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::state::{EntityId, FieldId};
 /// A field of a fixed entity is its place in [`super::numbering::Numbering`]; one of an entity that goes by its number has the
 /// bit [`Guard::NUMBERED`], the number and the field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Guard(u32);
+pub(crate) struct Guard(u32);
 
 impl Guard {
     pub const FIELD: u32 = 0;

@@ -193,8 +193,7 @@ impl Memo {
     /// Notes whether a number, with what the recording has added to it, is at least so large.
     fn guard_least(&mut self, key: Guard, least: i64, met: bool) {
         let Some(recording) = &mut self.recording else { return };
-        let (entity, field) = self.numbering.field(key);
-        let query = Query::AtLeast(entity, field, least.saturating_sub(recording.added(key)));
+        let query = Query::AtLeast(key, least.saturating_sub(recording.added(key)));
         if !recording.asked.contains(&query) {
             recording.asked.push(query);
             recording.dependencies.push((Dependency::Query(query), Value::Bool(met)));

@@ -1,3 +1,4 @@
+use super::guard::Guard;
 use super::numbering::Numbering;
 use super::tagged::Tagged;
 use crate::state::{Entity, EntityId, FieldId, KindId, Schema, State, Value};
@@ -17,8 +18,8 @@ pub(crate) enum Query {
     Id(EntityId),
     /// Which of the entities of a kind that all games begin with hold a value in a field.
     Holding(KindId, FieldId, Tagged),
-    /// Whether a number is at least so large.
-    AtLeast(EntityId, FieldId, i64),
+    /// Whether the number in a field is at least so large.
+    AtLeast(Guard, i64),
 }
 
 /// A field at which an entity stands in relations.
@@ -36,8 +37,8 @@ impl Query {
     /// The entity that it is about.
     pub(super) fn entity(self) -> Option<EntityId> {
         match self {
-            Query::Kind(_) | Query::Attached | Query::Holding(..) => None,
-            Query::Referring(_, _, id) | Query::Relations(id) | Query::Id(id) | Query::AtLeast(id, ..) => Some(id),
+            Query::Kind(_) | Query::Attached | Query::Holding(..) | Query::AtLeast(..) => None,
+            Query::Referring(_, _, id) | Query::Relations(id) | Query::Id(id) => Some(id),
         }
     }
 
@@ -57,7 +58,7 @@ impl Query {
             Query::Attached => "what is attached".into(),
             Query::Id(_) => "the number of an entity".into(),
             Query::Holding(kind, field, _) => format!("which of them hold a value in {}", field_of(kind, field)),
-            Query::AtLeast(_, field, least) => format!("whether field {} is at least {least}", field.0),
+            Query::AtLeast(_, least) => format!("whether a number is at least {least}"),
         }
     }
 
@@ -75,8 +76,7 @@ impl Query {
             Query::Referring(kind, field, _) => Query::Referring(kind, field, id),
             Query::Relations(_) => Query::Relations(id),
             Query::Id(_) => Query::Id(id),
-            Query::AtLeast(_, field, least) => Query::AtLeast(id, field, least),
-            Query::Kind(_) | Query::Attached | Query::Holding(..) => self,
+            Query::Kind(_) | Query::Attached | Query::Holding(..) | Query::AtLeast(..) => self,
         }
     }
 
@@ -92,7 +92,11 @@ impl Query {
                 let those = all.filter(|(_, (_, entity))| holds(entity.fields.get(field.0 as usize)));
                 return Some(Value::Int(those.fold(0, |mask, (nth, _)| mask | 1 << nth)));
             }
-            Query::AtLeast(id, field, least) => return is_at_least(id, field, least, state).map(Value::Bool),
+            Query::AtLeast(key, least) => {
+                let (number, field) = numbering.field(key);
+                let found = state.field(numbering.entity(number)?, field)?.as_int()?;
+                return Some(Value::Bool(found >= least));
+            }
             Query::Kind(_) | Query::Referring(..) if state.ids() <= numbering.fixed() => {}
             Query::Kind(kind) => {
                 let made = state.entities_after(numbering.fixed());
@@ -130,12 +134,6 @@ impl Query {
         let numbers = found.into_iter().map(|id| numbering.meet(id, state).map(Value::Entity));
         numbers.collect::<Option<_>>().map(Value::List)
     }
-}
-
-/// Whether a number is at least so large; nothing where there is none.
-#[inline]
-pub(super) fn is_at_least(id: EntityId, field: FieldId, least: i64, state: &State) -> Option<bool> {
-    state.field(id, field)?.as_int().map(|n| n >= least)
 }
 
 /// The entities of a kind up to an id, in the order of their making.

@@ -38,6 +38,7 @@ pub struct NewBranch {
 pub(super) enum Missed {
     Root,
     Field(Option<KindId>, FieldId),
+    AtLeast(Option<KindId>, FieldId, i64),
     Query(Query),
     Roll,
 }
@@ -67,10 +68,9 @@ impl Memo {
                 Missed::Root => "another owner, other arguments, or others are there or attached".to_owned(),
                 Missed::Roll => "another roll".into(),
                 Missed::Query(query) => query.words(schema),
-                Missed::Field(kind, field) => {
-                    let kind = kind.and_then(|kind| schema.kinds.get(kind.0 as usize));
-                    let field = kind.and_then(|kind| Some((kind, kind.fields.get(field.0 as usize)?)));
-                    field.map_or_else(|| "a field".into(), |(kind, field)| format!("{}.{}", kind.name, field.name))
+                Missed::Field(kind, field) => field_words(schema, *kind, *field),
+                Missed::AtLeast(kind, field, least) => {
+                    format!("whether {} is at least {least}", field_words(schema, *kind, *field))
                 }
             };
             *rows.entry((entry, met)).or_insert(0) += count;
@@ -88,17 +88,28 @@ impl Memo {
             Miss::Root => Missed::Root,
             Miss::At(guard) => match guard.kind() {
                 Guard::FIELD => {
-                    let (entity, field) = self.numbering.field(guard);
-                    let entity = self.numbering.entity(entity).and_then(|id| state.entity(id));
-                    Missed::Field(entity.map(|entity| entity.kind), field)
+                    let (kind, field) = self.kind_and_field(guard, state);
+                    Missed::Field(kind, field)
                 }
-                Guard::QUERY => {
-                    table.query(guard).map_or(Missed::Root, |query| Missed::Query(query.about(EntityId(0))))
-                }
+                Guard::QUERY => match table.query(guard) {
+                    Some(Query::AtLeast(guard, least)) => {
+                        let (kind, field) = self.kind_and_field(guard, state);
+                        Missed::AtLeast(kind, field, least)
+                    }
+                    Some(query) => Missed::Query(query.about(EntityId(0))),
+                    None => Missed::Root,
+                },
                 _ => Missed::Roll,
             },
         };
         self.last_missed = Some((what.clone(), missed));
+    }
+
+    /// The kind of the entity that a guard on a field reads, if it is there, and the field.
+    fn kind_and_field(&self, guard: Guard, state: &State) -> (Option<KindId>, FieldId) {
+        let (entity, field) = self.numbering.field(guard);
+        let entity = self.numbering.entity(entity).and_then(|id| state.entity(id));
+        (entity.map(|entity| entity.kind), field)
     }
 
     /// Counts what the entry or function met that was new: it ran to its end, and nothing kept it from being recorded.
@@ -116,4 +127,10 @@ impl Memo {
             *self.aborts.entry(key).or_insert(0) += 1;
         }
     }
+}
+
+fn field_words(schema: &Schema, kind: Option<KindId>, field: FieldId) -> String {
+    let kind = kind.and_then(|kind| schema.kinds.get(kind.0 as usize));
+    let field = kind.and_then(|kind| Some((kind, kind.fields.get(field.0 as usize)?)));
+    field.map_or_else(|| "a field".into(), |(kind, field)| format!("{}.{}", kind.name, field.name))
 }

@@ -118,12 +118,15 @@ impl OwnValues {
     /// The value of a tag.
     #[inline]
     pub fn value(&mut self, tag: Tagged, interner: &Interner) -> Value {
-        tag.read().unwrap_or_else(|at| {
-            if at >= self.0.len() {
-                self.0.extend(interner.0.iter().skip(self.0.len()).map(Value::apart));
-            }
-            self.0[at].clone()
-        })
+        tag.read().unwrap_or_else(|at| self.interned(at, interner))
+    }
+
+    /// The value in this place of the [`Interner`].
+    fn interned(&mut self, at: usize, interner: &Interner) -> Value {
+        if at >= self.0.len() {
+            self.0.extend(interner.0.iter().skip(self.0.len()).map(Value::apart));
+        }
+        self.0[at].clone()
     }
 }
 

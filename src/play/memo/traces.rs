@@ -8,7 +8,7 @@ use super::field_cache::FieldCache;
 use super::guard::Guard;
 use super::numbering::Numbering;
 use super::outcome::{Names, Outcome};
-use super::query::{End, Query, is_at_least};
+use super::query::{End, Query};
 use super::recording::{Dependency, Expected, Fields, Finished, RollKey, Root, hash_of};
 use super::tagged::Tagged;
 use crate::dice::DiceRng;
@@ -176,14 +176,12 @@ impl Table {
         let mut at = first as usize;
         let mut last_total = 0;
         loop {
-            // Most guards are on fields of fixed entities, and most of them hold.
-            let rest = &self.nodes[at..];
-            let held = rest.iter().take_while(|node| cache.holds(node.guard, node.found)).count();
-            for node in rest[..held].iter().filter(|_| cfg!(debug_assertions)) {
+            let from = at;
+            at = self.behind_held(from, cache.values());
+            for node in self.nodes[from..at].iter().filter(|_| cfg!(debug_assertions)) {
                 assert_eq!(cache.find(node.guard, state, &self.names.values, numbering), Some(node.found));
             }
-            let node = rest[held];
-            at += held;
+            let node = self.nodes[at];
             let guard = node.guard;
             let found = match guard.kind() {
                 Guard::FIELD if guard.is_fixed_field() => {
@@ -202,6 +200,18 @@ impl Table {
         }
     }
 
+    /// The first node from this one on that is no field of a fixed entity, or does not hold what it found first. Most guards are
+    /// on such fields, and most of them hold. `values`: of these fields, by place.
+    #[inline]
+    fn behind_held(&self, mut at: usize, values: &[Tagged]) -> usize {
+        while let Some(node) = self.nodes.get(at)
+            && values.get(node.guard.place()) == Some(&node.found)
+        {
+            at += 1;
+        }
+        at
+    }
+
     /// The node behind a guard that has found a value.
     #[inline]
     fn behind(&self, at: usize, found: Tagged) -> Option<usize> {
@@ -212,6 +222,7 @@ impl Table {
     }
 
     /// A field of an entity that is made in play, or one that refers to such.
+    #[inline(never)]
     fn read(&self, field: Guard, state: &State, numbering: &mut Numbering) -> Option<Tagged> {
         let (entity, field) = numbering.field(field);
         let value = state.field(numbering.entity(entity)?, field)?;
@@ -223,6 +234,7 @@ impl Table {
     }
 
     /// What a query finds now.
+    #[inline]
     fn asked(
         &self,
         guard: Guard,
@@ -230,22 +242,31 @@ impl Table {
         cache: &mut FieldCache,
         (ends, numbering): (&[End], &mut Numbering),
     ) -> Option<Tagged> {
-        let query = self.query(guard)?;
+        let query = self.queries.get_index(guard.number())?;
         match query {
             Query::Holding(_, field, _) => {
-                return cache
-                    .answer(guard.number(), field, || self.names.values.known(&query.found(state, ends, numbering)?));
+                cache.answer(guard.number(), *field, || self.found(*query, state, (ends, numbering)))
             }
-            Query::AtLeast(number, field, least) => {
-                let fixed = numbering.guard(number, field).filter(|guard| guard.is_fixed_field());
-                let known = fixed.and_then(|guard| cache.find(guard, state, &self.names.values, numbering));
-                if let Some(n) = known.and_then(Tagged::int) {
-                    return Some(Tagged::from(n >= least));
+            Query::AtLeast(key, least) => match cache.values().get(key.place()).copied().and_then(Tagged::int) {
+                Some(n) => {
+                    let found = Tagged::from(n >= *least);
+                    debug_assert_eq!(self.found(*query, state, (ends, numbering)), Some(found));
+                    Some(found)
                 }
-                return is_at_least(numbering.entity(number)?, field, least, state).map(Tagged::from);
-            }
-            _ => {}
+                None => {
+                    if key.is_fixed_field() {
+                        cache.find(*key, state, &self.names.values, numbering)?;
+                    }
+                    self.found(*query, state, (ends, numbering))
+                }
+            },
+            _ => self.found(*query, state, (ends, numbering)),
         }
+    }
+
+    /// What a query finds in the state.
+    #[inline(never)]
+    fn found(&self, query: Query, state: &State, (ends, numbering): (&[End], &mut Numbering)) -> Option<Tagged> {
         let query = match query.entity() {
             Some(number) => query.about(numbering.entity(number)?),
             None => query,
@@ -259,7 +280,7 @@ impl Table {
     }
 
     /// Rolls the dice of a guard, or looks at those that were rolled last.
-    #[inline]
+    #[inline(never)]
     fn rolled(&self, guard: Guard, rng: &mut DiceRng, last_total: &mut i64) -> Option<Tagged> {
         let seen = match self.rolls.get_index(guard.number())? {
             RollKey::Pick(n) => Value::Int(i64::from(rng.face(*n))),
