@@ -1,5 +1,8 @@
 //! How many bytes the values of a game take, by a rough count.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use super::{Change, Entity, State, Value};
 
 /// What an entity, an entry or an attachment takes besides its values.
@@ -12,18 +15,20 @@ impl Value {
         match self {
             Value::None | Value::Bool(_) | Value::Int(_) | Value::Ratio(..) | Value::Entity(_) => 0,
             Value::Text(text) => text.len(),
-            Value::List(_) | Value::Map(_) => self.weight_of_items(),
+            Value::List(items) => list_weight(items),
+            Value::Map(items) => map_weight(items),
         }
     }
+}
 
-    /// The same for a list or a map. It stands apart so that the weight of a plain value, which is asked at every change, is inlined.
-    fn weight_of_items(&self) -> usize {
-        match self {
-            Value::List(items) => items.iter().map(|item| size_of::<Value>() + item.weight()).sum(),
-            Value::Map(items) => items.iter().map(|(key, item)| EACH + key.len() + item.weight()).sum(),
-            _ => 0,
-        }
-    }
+// These two stand apart so that the weight of a plain value, which is asked at every change, is inlined.
+
+fn list_weight(items: &[Value]) -> usize {
+    items.iter().map(|item| size_of::<Value>() + item.weight()).sum()
+}
+
+fn map_weight(items: &BTreeMap<Arc<str>, Value>) -> usize {
+    items.iter().map(|(key, item)| EACH + key.len() + item.weight()).sum()
 }
 
 impl Entity {

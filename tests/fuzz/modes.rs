@@ -624,7 +624,6 @@ fn hands(case: &Case, library: &Library, rules: &Arc<Ruleset>, features: Feature
     let mut reloaded_at = None;
     let mut is_rewritten = false;
     // How many had been made when other rules were asked for that are not in force yet, and which they are.
-    let mut asked_at = None;
     let mut asked = None;
     for _ in 0..DEEDS {
         let step = session.advance().expect("there is a worker");
@@ -648,17 +647,17 @@ fn hands(case: &Case, library: &Library, rules: &Arc<Ruleset>, features: Feature
         }
         deeds.push(format!("{before} {what}"));
         done += 1;
-        asked_at = asked_at.or(session.pending_rules().map(|_| before));
-        asked = session.pending_rules().map(|rules| rules.hash()).or(asked);
+        if let Some(rules) = session.pending_rules() {
+            asked = Some((asked.map_or(before, |(at, _)| at), rules.hash()));
+        }
         let step = session.advance().expect("there is a worker");
         // The change of rules is one entry, though others were made before it came into force.
-        let is_settled = asked_at.is_some() && session.pending_rules().is_none();
-        // They are called off where they cannot hold the game as it stands by then.
-        let in_force = is_settled && asked == Some(session.ruleset().hash());
-        if is_settled {
-            found.retain(|(at, _)| Some(*at) <= asked_at);
-            asked_at = None;
+        let settled = asked.take_if(|_| session.pending_rules().is_none());
+        if let Some((asked_at, _)) = &settled {
+            found.retain(|(at, _)| at <= asked_at);
         }
+        // They are called off where they cannot hold the game as it stands by then.
+        let in_force = settled.is_some_and(|(_, hash)| hash == session.ruleset().hash());
         let now = Found::of(&mut session, &step, features);
         let loaded = with_deeds(saved_and_loaded(&session, library, &now, features), &deeds)?;
         for rules in &others {
@@ -684,12 +683,12 @@ fn hands(case: &Case, library: &Library, rules: &Arc<Ruleset>, features: Feature
         if random.one_in(2) {
             session = loaded;
         }
-        if random.one_in(4) && asked_at.is_none() {
+        if random.one_in(4) && asked.is_none() {
             let count = 1 + random.below(4);
             there_and_back(&mut session, library, &mut found, count, features, &deeds, &mut reloaded_at)?;
         }
     }
-    if asked_at.is_none() {
+    if asked.is_none() {
         let all = deeds.len();
         there_and_back(&mut session, library, &mut found, all, features, &deeds, &mut reloaded_at)?;
     }

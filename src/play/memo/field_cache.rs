@@ -127,12 +127,6 @@ impl FieldCache {
         Some(found)
     }
 
-    /// The values of the fields of fixed entities that are known, by place.
-    #[inline]
-    pub fn values(&self) -> &[Tagged] {
-        &self.now
-    }
-
     /// Whether this is a field of a fixed entity that is known to hold a value.
     #[inline]
     pub fn holds(&self, field: Guard, value: Tagged) -> bool {

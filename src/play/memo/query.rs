@@ -45,10 +45,7 @@ impl Query {
     /// What is asked for, in words.
     pub(super) fn words(self, schema: &Schema) -> String {
         let name = |kind: KindId| schema.kinds.get(kind.0 as usize).map_or("", |kind| &*kind.name);
-        let field_of = |kind: KindId, field: FieldId| {
-            let field = schema.kinds.get(kind.0 as usize).and_then(|kind| kind.fields.get(field.0 as usize));
-            format!("{}.{}", name(kind), field.map_or("", |field| &*field.name))
-        };
+        let field_of = |kind, field| field_words(schema, Some(kind), field);
         match self {
             Query::Kind(kind) => format!("who is there of kind {}", name(kind)),
             Query::Referring(kind, field, _) => {
@@ -134,6 +131,13 @@ impl Query {
         let numbers = found.into_iter().map(|id| numbering.meet(id, state).map(Value::Entity));
         numbers.collect::<Option<_>>().map(Value::List)
     }
+}
+
+/// A field with its kind, in words.
+pub(super) fn field_words(schema: &Schema, kind: Option<KindId>, field: FieldId) -> String {
+    let kind = kind.and_then(|kind| schema.kinds.get(kind.0 as usize));
+    let field = kind.and_then(|kind| Some((kind, kind.fields.get(field.0 as usize)?)));
+    field.map_or_else(|| "a field".into(), |(kind, field)| format!("{}.{}", kind.name, field.name))
 }
 
 /// The entities of a kind up to an id, in the order of their making.

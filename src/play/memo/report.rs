@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::Memo;
 use super::guard::Guard;
-use super::query::Query;
+use super::query::{Query, field_words};
 use super::traces::{Miss, Table};
 use crate::state::{EntityId, FieldId, KindId, Schema, State};
 
@@ -127,10 +127,4 @@ impl Memo {
             *self.aborts.entry(key).or_insert(0) += 1;
         }
     }
-}
-
-fn field_words(schema: &Schema, kind: Option<KindId>, field: FieldId) -> String {
-    let kind = kind.and_then(|kind| schema.kinds.get(kind.0 as usize));
-    let field = kind.and_then(|kind| Some((kind, kind.fields.get(field.0 as usize)?)));
-    field.map_or_else(|| "a field".into(), |(kind, field)| format!("{}.{}", kind.name, field.name))
 }

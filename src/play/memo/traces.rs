@@ -177,7 +177,7 @@ impl Table {
         let mut last_total = 0;
         loop {
             let from = at;
-            at = self.behind_held(from, cache.values());
+            at = self.behind_held(from, cache);
             for node in self.nodes[from..at].iter().filter(|_| cfg!(debug_assertions)) {
                 assert_eq!(cache.find(node.guard, state, &self.names.values, numbering), Some(node.found));
             }
@@ -201,12 +201,10 @@ impl Table {
     }
 
     /// The first node from this one on that is no field of a fixed entity, or does not hold what it found first. Most guards are
-    /// on such fields, and most of them hold. `values`: of these fields, by place.
+    /// on such fields, and most of them hold.
     #[inline]
-    fn behind_held(&self, mut at: usize, values: &[Tagged]) -> usize {
-        while let Some(node) = self.nodes.get(at)
-            && values.get(node.guard.place()) == Some(&node.found)
-        {
+    fn behind_held(&self, mut at: usize, cache: &FieldCache) -> usize {
+        while self.nodes.get(at).is_some_and(|node| cache.holds(node.guard, node.found)) {
             at += 1;
         }
         at
@@ -242,25 +240,18 @@ impl Table {
         cache: &mut FieldCache,
         (ends, numbering): (&[End], &mut Numbering),
     ) -> Option<Tagged> {
-        let query = self.queries.get_index(guard.number())?;
+        let query = self.query(guard)?;
         match query {
             Query::Holding(_, field, _) => {
-                cache.answer(guard.number(), *field, || self.found(*query, state, (ends, numbering)))
+                cache.answer(guard.number(), field, || self.found(query, state, (ends, numbering)))
             }
-            Query::AtLeast(key, least) => match cache.values().get(key.place()).copied().and_then(Tagged::int) {
-                Some(n) => {
-                    let found = Tagged::from(n >= *least);
-                    debug_assert_eq!(self.found(*query, state, (ends, numbering)), Some(found));
-                    Some(found)
+            Query::AtLeast(key, least) if key.is_fixed_field() => {
+                match cache.find(key, state, &self.names.values, numbering)?.int() {
+                    Some(n) => Some(Tagged::from(n >= least)),
+                    None => self.found(query, state, (ends, numbering)),
                 }
-                None => {
-                    if key.is_fixed_field() {
-                        cache.find(*key, state, &self.names.values, numbering)?;
-                    }
-                    self.found(*query, state, (ends, numbering))
-                }
-            },
-            _ => self.found(*query, state, (ends, numbering)),
+            }
+            _ => self.found(query, state, (ends, numbering)),
         }
     }
 
