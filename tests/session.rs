@@ -9,6 +9,7 @@ use riskbreaker::play::Machines;
 use riskbreaker::{Answer, DiceSource, Driver, Edit, Happening, Library, Remedy, Ruleset, Session, Setup, Step, Value};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Instant;
 
 fn library() -> Library {
     Library::open(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rulesets")).unwrap()
@@ -1110,7 +1111,7 @@ fn many_threads_play_many_games_of_one_ruleset() {
 #[test]
 fn a_loop_plays_on_until_a_moment_has_come() {
     let mut session = start(&[3, 7]);
-    let past = std::time::Instant::now();
+    let past = Instant::now();
     while session.questions().is_empty() {
         assert_eq!(session.advance_until(past).unwrap(), Step::Ask);
     }
@@ -1141,7 +1142,7 @@ fn five_hundred_games_of_one_ruleset() {
     let saved = session.save();
     println!("{} decisions, {} bytes saved", session.decisions(), saved.len());
     for (name, given) in [("found by content", None), ("given", Some(&rules))] {
-        let (memory, began) = (status("VmRSS"), std::time::Instant::now());
+        let (memory, began) = (status("VmRSS"), Instant::now());
         let load = |_| match given {
             None => Session::load(&library, &saved).unwrap(),
             Some(rules) => Session::load_with(&library, rules, &saved).unwrap(),
@@ -1375,6 +1376,33 @@ fn what_an_edit_or_a_free_act_made_the_open_action_drop_comes_back_with_an_undo(
         }
         check_undo_and_redo(&mut session, &all, &case);
     }
+}
+
+#[test]
+fn an_undo_over_thousands_of_actions_takes_about_as_long_as_they_took() {
+    let ticks = "ask(hero, \"three\") rb.schedule(\"tick\", { 1 }, hero, 4000)";
+    let tick = "entries = {
+        tick = function(hero, left)
+            for n = 1, 20 do hero:set(\"sum\", left + n) end
+            if left > 1 then rb.schedule(\"tick\", { 1 }, hero, left - 1) end
+        end,";
+    let library = by_flag(|play| play.replace("ask(hero, \"three\")", ticks).replace("entries = {", tick));
+    let rules = Ruleset::load(&library, "flag").unwrap_or_else(|error| panic!("{error}"));
+    let mut session = Session::start(&rules, Setup::table(Value::map::<&str>([])).seed(3)).unwrap();
+    for topic in ["one", "two"] {
+        assert_eq!(session.advance().unwrap(), Step::Ask);
+        assert_eq!(say(&mut session, &[(topic, 4.into())]), Step::Ask);
+    }
+    let before = session.state_bytes();
+    let begun = Instant::now();
+    assert_eq!(say(&mut session, &[("three", 4.into())]), Step::Ask);
+    let played = begun.elapsed();
+    assert!(session.actions() > 4000);
+    let begun = Instant::now();
+    session.undo().unwrap();
+    let undone = begun.elapsed();
+    assert!(undone < 5 * played, "{undone:?} to undo what took {played:?}");
+    assert_eq!((session.advance().unwrap(), session.state_bytes()), (Step::Ask, before));
 }
 
 #[test]

@@ -253,10 +253,6 @@ impl Game {
                 goes_on: done.skipped.is_none() && self.seems_endless(),
                 ..Open::new(done.number, done.cause.clone(), done.before)
             };
-            changes.reverse();
-            // Changes in another schema are told when all is done.
-            let told = if passed.another_schema() { Vec::new() } else { self.context.reversed(&changes) };
-            changes.reverse();
             if own.map_or(Some(done.number) < last_number, |own| Some(own) < in_history) {
                 // It was open before what is taken back, and came to its end behind it.
                 match &done.cause {
@@ -273,6 +269,13 @@ impl Game {
                 }
                 continue;
             }
+            if own.is_none() {
+                // Nobody decided anything in it: the game plays it again by itself.
+                continue;
+            }
+            changes.reverse();
+            // Changes in another schema are told when all is done.
+            let told = if passed.another_schema() { Vec::new() } else { self.context.reversed(&changes) };
             if let Some(skipped) = done.skipped.take() {
                 // It goes through its tape again, to where it failed.
                 self.context.set_position(behind);
@@ -302,12 +305,12 @@ impl Game {
                     let audience = open.events.first().map_or(Audience::Everybody, |event| event.audience.clone());
                     return Ok(UndoReport { text, seat: None, audience, changes: told });
                 }
-                Cause::Free { seat, name } if !decided && done.seq.is_some() => {
+                Cause::Free { seat, name } if !decided => {
                     self.redo.push(Op::Free { seat: seat.clone(), name: name.clone() });
                     self.open = as_before(held, &done, done.before);
                     return Ok(UndoReport::open(format!("undid {name}"), Some(seat.clone()), told));
                 }
-                _ if decided => {
+                _ => {
                     let turned = undo_in(&mut open, &mut self.context, &mut self.redo);
                     if matches!(done.cause, Cause::Free { .. }) {
                         self.held.extend(as_before(held, &done, self.context.position()));
@@ -316,7 +319,6 @@ impl Game {
                     let turned = turned.ok_or(Refusal::NothingToUndo)?;
                     return Ok(UndoReport { changes: told, ..turned });
                 }
-                _ => {}
             }
         }
         Err(Refusal::NothingToUndo)
