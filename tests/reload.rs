@@ -105,25 +105,64 @@ fn an_action_under_way_runs_again_with_its_tape_where_that_fits() {
     assert_eq!(rope(&session), -9);
 }
 
+/// The same game, where the card `pull` is not to be had.
+fn without_pull(files: &Files) -> Files {
+    let files = files.with(
+        "maneuvers/pull.luau",
+        "\tresolve",
+        "\twhen = function() return false, \"the rope is wet\" end,\n\tresolve",
+    );
+    files.with("play.luau", "default = \"pull\"", "default = \"rest\"")
+}
+
 #[test]
 fn an_action_whose_tape_does_not_fit_starts_again_and_says_so() {
     let files = Files::of_tug();
     let mut session = start(&files, &[5, 5]);
     let _ = say(&mut session, &[("card", "pull".into())]);
     session.take_events();
-    // The card that was chosen is not to be had under the new rules.
-    let new = files.with(
-        "maneuvers/pull.luau",
-        "\tresolve",
-        "\twhen = function() return false, \"the rope is wet\" end,\n\tresolve",
-    );
-    let new = new.with("play.luau", "default = \"pull\"", "default = \"rest\"");
+    let new = without_pull(&files);
     reload(&mut session, &new);
     assert_eq!(&*session.questions()[0].topic, "card");
     let told = notices(&mut session);
     assert!(told.iter().any(|text| text.starts_with("turn starts again")), "{told:?}");
     let _ = say(&mut session, &[("card", "rest".into())]);
     assert_eq!(field(&session, "Ann", "rests"), Some(1.into()));
+}
+
+#[test]
+fn an_answer_that_other_rules_drop_is_no_decision_any_more() {
+    let files = Files::of_tug();
+    let dry = without_pull(&files);
+    // The answer stands in the open action, or is there again after an undo that goes back over the reload.
+    for plays_on in [false, true] {
+        let mut session = start(&files, &[5, 5]);
+        session.edit(Edit::Say { text: "wet".into() }).unwrap();
+        assert_eq!(session.advance().unwrap(), Step::Ask);
+        let _ = say(&mut session, &[("card", "pull".into())]);
+        if plays_on {
+            let _ = say(&mut session, &[("risk", 2.into())]);
+        }
+        reload(&mut session, &dry);
+        if plays_on {
+            assert_eq!(session.decisions(), 3);
+            session.undo().unwrap();
+            assert_eq!(session.decisions(), 2);
+            let _ = session.advance().unwrap();
+        }
+        assert_eq!(&*session.questions()[0].topic, "card");
+        let mut loaded = Session::load(&dry.library(), &session.save()).unwrap();
+        for session in [&mut session, &mut loaded] {
+            assert_eq!(session.decisions(), 1, "{plays_on}");
+            let _ = say(session, &[("card", "rest".into())]);
+            for left in [1, 0] {
+                session.undo().unwrap();
+                assert_eq!(session.decisions(), left, "{plays_on}");
+                let _ = session.advance().unwrap();
+            }
+            assert!(session.undo().is_err());
+        }
+    }
 }
 
 #[test]

@@ -7,6 +7,7 @@
 mod answers;
 #[path = "store/failing_disk.rs"]
 mod failing_disk;
+mod files;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -1057,4 +1058,40 @@ fn a_file_of_an_older_format_is_copied_verified_and_replaced() {
     fs::write(&path, &newer).unwrap();
     assert!(matches!(Store::open(&path, &library), Err(StoreError::Newer { found: 99, .. })));
     assert_eq!(fs::read(&path).unwrap(), newer);
+}
+
+#[test]
+fn a_campaign_goes_on_behind_a_reload_that_drops_an_answer() {
+    let mut files = files::of(&["tug"]);
+    let library = Library::from_files(files.clone());
+    let card = files.get_mut("tug/maneuvers/pull.luau").unwrap();
+    *card = card.replace("\tresolve", "\twhen = function() return false, \"the rope is wet\" end,\n\tresolve");
+    let play = files.get_mut("tug/play.luau").unwrap();
+    *play = play.replace("default = \"pull\"", "default = \"rest\"");
+    let store = Store::open(folder("dropped").join("campaigns.rbsave"), &library).unwrap();
+    let mut campaign = store.create("evening").unwrap();
+    let mut session = campaign.begin(&tug(&library), Setup::default().seed(5), "wet").unwrap();
+    let mut keep = |session: &mut Session, replies: &[&str]| {
+        let _ = session.advance().unwrap();
+        for reply in replies {
+            let _ = session.reply(&[("card".into(), (*reply).into())]).unwrap();
+        }
+        campaign.keep(session).unwrap();
+        let mut loaded = campaign.session().unwrap();
+        assert_eq!(loaded.decisions(), session.decisions());
+        assert_eq!(moment(&mut loaded), moment(session));
+        *session = loaded;
+    };
+    keep(&mut session, &["rest"]);
+    keep(&mut session, &["pull"]);
+    session.reload(tug(&Library::from_files(files))).unwrap();
+    keep(&mut session, &[]);
+    assert_eq!(session.decisions(), 1);
+    keep(&mut session, &["rest", "rest"]);
+    for left in [2, 1, 0] {
+        session.undo().unwrap();
+        keep(&mut session, &[]);
+        assert_eq!(session.decisions(), left);
+    }
+    assert!(session.undo().is_err());
 }

@@ -94,6 +94,9 @@ pub(crate) struct Done {
     /// How many entries had run in a row behind it, see [`Game::idle`](super::Game::idle).
     #[serde(skip)]
     pub idle: u32,
+    /// The number of the last decision in it or in what was done before it.
+    #[serde(skip)]
+    pub decided: Option<u32>,
     #[serde(skip)]
     pub changes: Packed<Vec<Change>>,
     /// What it told.

@@ -375,8 +375,7 @@ impl Game {
         if std::mem::take(&mut open.renewed) && result.is_ok() && (dropped.is_some() || unread) {
             return self.start_again(open);
         }
-        for (seq, op) in context.early.take_decisions().collect::<Vec<_>>() {
-            self.next_seq = seq;
+        for op in context.early.take_decisions() {
             self.did(op);
         }
         let context = &mut self.context;
@@ -446,14 +445,12 @@ impl Game {
             _ => Audience::Everybody,
         };
         // Answers to questions that were out with it stay, if they came before it.
-        let is_last_decision = seq.is_some_and(|seq| seq + 1 == self.next_seq);
+        let is_last_decision = seq.is_some_and(|seq| seq > self.last_decision() && Some(seq) == open.last_seq());
         if is_last_decision && ordinal + 1 < open.tape.slots.len() {
             open.tape.slots[ordinal] = None;
         } else if let Some(position) = open.tape.cut(ordinal) {
             self.context.take_dice_back(position);
         }
-        // It was no decision: it is not there to be undone.
-        self.next_seq = seq.unwrap_or(self.next_seq);
         self.open = Some(open);
         self.notice_to(&reason, asked);
         self.refused = Some(Box::new(Refusal::new(reason)));

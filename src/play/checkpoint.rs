@@ -64,9 +64,9 @@ impl SavedEnd {
         // Whoever loads a game is there: how much was played since the last question is counted anew.
         (game.idle, game.unasked) = (idle, 0);
         game.actions = done.iter().filter(|done| !matches!(done.cause, Cause::Edit { .. })).count() as u64;
-        (game.open, game.next_number, game.next_seq) = (None, 1, 1);
+        (game.open, game.next_number) = (None, 1);
         for (mut done, told) in done.into_iter().zip(told) {
-            game.count_in(&done);
+            game.count_in(done.number);
             let action = done.number;
             let event = |Told(n, audience, happening): Told| Event { action, n, audience, happening };
             done.events = told.into_iter().map(event).collect();

@@ -10,7 +10,7 @@ use crate::state::{Audience, Value};
 impl Game {
     /// Takes an exact answer to an open question.
     pub fn answer(&mut self, id: QuestionId, answer: Answer) -> Result<(), Refusal> {
-        let seq = self.next_seq;
+        let seq = self.next_seq();
         let op = self.take_answer(id, answer, Some(seq))?;
         self.did(op);
         Ok(())
@@ -84,7 +84,7 @@ impl Game {
         if let Some(reason) = self.no_free_act() {
             return Err(Refusal::new(reason));
         }
-        let seq = self.next_seq;
+        let seq = self.next_seq();
         self.did(Op::Free { seat: seat.clone(), name: name.clone() });
         if self.dice_are_cast(&seat) {
             self.queued.push_back((seat, name, seq));
@@ -108,6 +108,7 @@ impl Game {
 
     /// Says how the game goes on after a fault.
     pub fn remedy(&mut self, remedy: Remedy) -> Result<(), Refusal> {
+        let seq = self.next_seq();
         let Some(open) = self.open.as_mut().filter(|open| open.fault.is_some()) else {
             return Err(Refusal::NoFault);
         };
@@ -125,7 +126,7 @@ impl Game {
                     self.context.state.take_entry(*id);
                 }
                 self.asked_policies |= matches!(open.cause, Cause::Free { .. });
-                open.began = open.seq.replace(self.next_seq);
+                open.began = open.seq.replace(seq);
                 // The message of a fault may name what not everybody may know.
                 let why = open.fault.as_ref().map_or("", |fault| &fault.message);
                 let text = format!("{} is left out: {why}", words_of(&open.cause));

@@ -1,7 +1,5 @@
 //! Early answers: what a person types on one line for questions that the action has not asked yet.
 
-use std::collections::VecDeque;
-
 use super::session::take_reply;
 use super::undo::Op;
 use super::{Answer, Question, Refusal, Viewer};
@@ -16,8 +14,8 @@ pub(crate) struct EarlyAnswers {
     from: Option<(Viewer, u32)>,
     /// The number of the next decision.
     seq: u32,
-    /// The decisions that were taken in the run, with their numbers.
-    taken: VecDeque<(u32, Op)>,
+    /// The decisions that were taken in the run.
+    taken: Vec<Op>,
 }
 
 impl EarlyAnswers {
@@ -28,7 +26,7 @@ impl EarlyAnswers {
 
     /// Replies of a viewer to one action, whose next decision has the number `seq`.
     pub fn to_take(replies: Vec<(String, Value)>, viewer: Viewer, action: u32, seq: u32) -> EarlyAnswers {
-        EarlyAnswers { replies, from: Some((viewer, action)), seq, taken: VecDeque::new() }
+        EarlyAnswers { replies, from: Some((viewer, action)), seq, taken: Vec::new() }
     }
 
     pub fn replies(&self) -> &[(String, Value)] {
@@ -56,7 +54,7 @@ impl EarlyAnswers {
         Some(answer.map(|answer| {
             let seq = self.seq;
             self.seq += 1;
-            self.taken.push_back((seq, Op::answer(question, &answer)));
+            self.taken.push(Op::answer(question, &answer));
             (answer, seq)
         }))
     }
@@ -79,7 +77,7 @@ impl EarlyAnswers {
     }
 
     /// The decisions that were taken in the run that is over.
-    pub(super) fn take_decisions(&mut self) -> impl Iterator<Item = (u32, Op)> {
-        std::mem::take(&mut self.taken).into_iter()
+    pub(super) fn take_decisions(&mut self) -> Vec<Op> {
+        std::mem::take(&mut self.taken)
     }
 }

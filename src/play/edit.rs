@@ -90,7 +90,7 @@ impl Game {
         let open_tape = OpenTape::of(self.open.as_ref());
         let before = matches!(edit, Edit::Switch { .. }).then(|| Box::new(self.as_it_stands()));
         let outcome = self.carry_out(&edit);
-        let seq = self.next_seq;
+        let seq = self.next_seq();
         match outcome {
             Err(refusal) => {
                 self.context.state.rollback(0);

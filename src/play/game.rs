@@ -9,7 +9,7 @@ use super::migration::Pending;
 use super::numbering::Numberings;
 use super::reload::FirstRules;
 use super::stream::{Note, Stream};
-use super::undo::{Op, last_seq_of};
+use super::undo::Op;
 use super::{
     ActionContext, Answer, Driver, Event, Fault, Happening, MASTER, Question, Refusal, Setup, Slot, Tape, Viewer,
 };
@@ -18,8 +18,7 @@ use crate::state::{Audience, State, Value};
 /// The processor time after which a game that asks nobody is stopped: more than whole games of policies take.
 const LONGEST: Duration = Duration::from_secs(5);
 
-/// Among so many of the actions that were recorded last is the one with the largest number, and among so many of those with
-/// decisions the one with the last decision.
+/// Among so many of the actions that were recorded last is the one with the largest number.
 const RECORDED: usize = 16;
 
 /// A game under way: the context that scripts work on, what has been done, what is open, and what was undone.
@@ -45,7 +44,6 @@ pub(crate) struct Game {
     /// What was said beside the log since the stream was told last.
     asides: Vec<Event>,
     pub(super) next_number: u32,
-    pub(super) next_seq: u32,
     /// Policies have been asked for free acts since the last entry.
     pub(super) asked_policies: bool,
     /// Entries that have run in a row without a roll, a question, an outcome or a decision of a person, behind the last action
@@ -94,7 +92,6 @@ impl Game {
             numberings: Numberings::default(),
             asides: Vec::new(),
             next_number: 2,
-            next_seq: 1,
             asked_policies: false,
             idle: 0,
             unasked: 0,
@@ -147,7 +144,7 @@ impl Game {
         game.held = self.held.iter().map(copy).collect();
         game.queued = self.queued.clone();
         game.next_number = self.next_number;
-        game.next_seq = self.next_seq;
+        game.horizon = self.history.last_decision().unwrap_or(0).max(self.horizon);
         game.asked_policies = self.asked_policies;
         game.context.keeps_tape = false;
         game
@@ -176,15 +173,17 @@ impl Game {
         }
     }
 
-    pub(super) fn next_decision(&self) -> u32 {
-        self.next_seq
+    /// The number of the last decision that stands. It is counted from what stands, since a run may drop answers from its tape.
+    pub(super) fn last_decision(&self) -> u32 {
+        let open = self.open.iter().chain(&self.held).flat_map(|open| [open.seq, open.last_seq()]);
+        let waiting = self.queued.iter().map(|(.., seq)| Some(*seq));
+        let last = open.chain(waiting).max().flatten().max(self.history.last_decision());
+        last.map_or(self.horizon, |last| last.max(self.horizon))
     }
 
-    /// The number of the next decision, which is taken.
-    pub(super) fn take_seq(&mut self) -> u32 {
-        (self.unasked, self.unasked_bytes) = (0, 0);
-        self.next_seq += 1;
-        self.next_seq - 1
+    /// The number of the next decision.
+    pub(super) fn next_seq(&self) -> u32 {
+        self.last_decision().saturating_add(1)
     }
 
     pub(super) fn has_queued(&self) -> bool {
@@ -295,7 +294,7 @@ impl Game {
 
     /// Opens an action with the tape that it was recorded with, and what made it be left out, if it was.
     pub fn open_recorded(&mut self, done: &Done, fault: Option<Fault>) {
-        self.count_in(done);
+        self.count_in(done.number);
         // A replay draws no dice.
         self.context.set_position(done.behind.unwrap_or(done.before));
         let mut open = Open::new(done.number, done.cause.clone(), done.before);
@@ -314,7 +313,7 @@ impl Game {
 
     /// Gives the last thing that was done the numbers that it was recorded with.
     pub fn stamp_last(&mut self, done: &Done) {
-        if let Some(last) = self.history.last_mut() {
+        if let Some(mut last) = self.history.pop() {
             last.number = done.number;
             last.seq = done.seq;
             last.began = done.began;
@@ -334,11 +333,9 @@ impl Game {
             } else if last.events.iter().any(|event| event.action != done.number) {
                 last.events = last.events.iter().map(|event| Event { action: done.number, ..event }).collect();
             }
+            self.history.push(last);
         }
         self.renumber();
-        // Many actions in a row may have none.
-        let decisions = self.history.iter().rev().filter_map(last_seq_of).take(RECORDED);
-        self.next_seq = decisions.max().unwrap_or(0).saturating_add(1);
         self.end_as(done);
     }
 
@@ -349,8 +346,8 @@ impl Game {
         }
     }
 
-    pub(super) fn count_in(&mut self, done: &Done) {
-        self.next_number = self.next_number.max(done.number.saturating_add(1));
-        self.next_seq = self.next_seq.max(last_seq_of(done).map_or(1, |seq| seq.saturating_add(1)));
+    /// Counts on behind an action that is read.
+    pub(super) fn count_in(&mut self, number: u32) {
+        self.next_number = self.next_number.max(number.saturating_add(1));
     }
 }

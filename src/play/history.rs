@@ -2,6 +2,7 @@ use std::ops::{Deref, DerefMut};
 
 use super::action::Done;
 use super::packed::push_sparing;
+use super::undo::last_seq_of;
 
 /// The actions that were done and not undone, the oldest first. It grows and shrinks at its end.
 ///
@@ -13,7 +14,8 @@ pub(crate) struct History {
 }
 
 impl History {
-    pub fn push(&mut self, done: Done) {
+    pub fn push(&mut self, mut done: Done) {
+        done.decided = last_seq_of(&done).max(self.last_decision());
         push_sparing(&mut self.done, done);
     }
 
@@ -21,6 +23,11 @@ impl History {
         let last = self.done.pop();
         self.kept = self.kept.min(self.done.len());
         last
+    }
+
+    /// The number of the last decision in it, which is not always in the action that was done last.
+    pub fn last_decision(&self) -> Option<u32> {
+        self.done.last()?.decided
     }
 
     /// How many actions, counted from the oldest, are as they were when [`History::keep`] was called last.

@@ -76,7 +76,7 @@ impl Session {
             pending: game.pending.as_ref().map(pending),
             position: game.context.position(),
             number: game.next_number,
-            seq: game.next_seq,
+            seq: game.next_seq(),
         }
     }
 
@@ -111,7 +111,7 @@ impl Session {
             seating: self.seating(),
             position: game.open.as_ref().map_or(game.context.position(), |open| open.before),
             number: game.next_number,
-            seq: game.next_seq,
+            seq: game.next_seq(),
             actions: game.actions,
             idle: game.idle,
             unasked: game.unasked,
@@ -136,7 +136,6 @@ impl Session {
         context.dice = from.seating.dice;
         context.set_position(from.position);
         game.next_number = from.number;
-        game.next_seq = from.seq;
         game.horizon = from.seq.saturating_sub(1);
         game.actions = from.actions;
         game.idle = from.idle;
@@ -181,7 +180,8 @@ impl Session {
         game.held = place.held.iter().map(SavedOpen::reopened).collect();
         game.queued = place.queued.iter().cloned().collect();
         game.next_number = place.number;
-        game.next_seq = place.seq;
+        // A place may lie before decisions that were open at the checkpoint.
+        game.horizon = game.horizon.min(place.seq.saturating_sub(1));
         if game.open.is_some() {
             let position = place.position;
             self.lend(move |game, vm| {
@@ -228,7 +228,7 @@ impl Checkpoint {
 impl Place {
     /// Whether the last thing that was done was to ask for other rules.
     pub fn asks_for_rules(&self) -> bool {
-        self.pending.as_ref().is_some_and(|pending| pending.asked_at == self.seq)
+        self.pending.as_ref().is_some_and(|pending| pending.asked_at >= self.seq)
     }
 
     /// What the tapes of the actions under way hold.

@@ -10,7 +10,7 @@ use super::checkpoint::SavedEnd;
 use super::migration::Pending;
 use super::reload::{Patch, patch_between};
 use super::{
-    DicePosition, Driver, Edit, Engine, Fault, Game, Halt, Machine, Machines, Packed, Remedy, Ruleset, Session, Setup,
+    DicePosition, Driver, Edit, Engine, Fault, Game, Halt, Machine, Machines, Remedy, Ruleset, Session, Setup,
     StartError, Tape,
 };
 use crate::ruleset::{Library, LoadError};
@@ -152,10 +152,6 @@ impl SavedOpen {
 
     fn numbers(&self) -> impl Iterator<Item = u32> {
         [Some(self.number), self.seq].into_iter().flatten().chain(numbers_of(&self.tape, self.before))
-    }
-
-    fn as_done(&self) -> Done {
-        Done { tape: Packed::new(&self.tape), seq: self.seq, ..Done::new(self.number, self.cause.clone(), self.before) }
     }
 }
 
@@ -488,15 +484,12 @@ pub(super) fn replay(game: &mut Game, vm: &mut dyn Machine, part: &[Done]) -> Re
 fn reopen_last(game: &mut Game, vm: &mut dyn Machine, saved: &Saved) -> Result<(), String> {
     game.context.set_position(saved.position);
     for open in &saved.held {
-        game.count_in(&open.as_done());
+        game.count_in(open.number);
         game.held.push(open.reopened());
-    }
-    for (.., seq) in &saved.queued {
-        game.next_seq = game.next_seq.max(seq.saturating_add(1));
     }
     game.queued = saved.queued.iter().cloned().collect();
     if let Some(open) = &saved.open {
-        game.count_in(&open.as_done());
+        game.count_in(open.number);
         game.open = Some(open.reopened());
         game.run_as_saved(vm, saved.position);
     }

@@ -320,7 +320,7 @@ impl Session {
             answered = true;
             let game = self.game_mut();
             game.refused = None;
-            game.context.early = EarlyAnswers::to_take(left, viewer.clone(), number, game.next_decision());
+            game.context.early = EarlyAnswers::to_take(left, viewer.clone(), number, game.next_seq());
             let step = self.run_action().map_err(Refusal::from)?;
             left = std::mem::take(&mut self.game_mut().context.early).into_replies();
             if let Some(reason) = self.game_mut().refused.take() {

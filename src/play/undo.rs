@@ -90,26 +90,14 @@ impl Game {
         }
         let waiting = self.queued.back().map(|(.., seq)| *seq);
         let in_open = self.open.as_ref().and_then(|open| open.last_seq().max(open.seq));
-        waiting.max(in_open) < self.last_done().and_then(last_seq_of)
+        waiting.max(in_open) < self.history.last_decision()
     }
 
     /// Of what was done, the one with the last decision. It is not always the last: a free act that waited for an action is
     /// recorded after it, and an action that went on by itself is recorded after an edit.
     fn last_done(&self) -> Option<&Done> {
-        let newest = self.next_seq.saturating_sub(1);
-        let waiting = self.queued.back().is_some_and(|(.., seq)| *seq == newest);
-        let is_open = self.open.as_ref().is_some_and(|open| open.last_seq().max(open.seq) == Some(newest));
-        let mut last: Option<(u32, &Done)> = None;
-        for done in self.history.iter().rev() {
-            let Some(seq) = last_seq_of(done) else { continue };
-            if last.is_none_or(|(youngest, _)| seq > youngest) {
-                last = Some((seq, done));
-            }
-            if seq == newest || waiting || is_open {
-                break;
-            }
-        }
-        last.map(|(_, done)| done)
+        let last = self.history.last_decision()?;
+        self.history.iter().rev().find(|done| last_seq_of(done) == Some(last))
     }
 
     /// Takes back the last thing a person did. Runs no script.
@@ -117,19 +105,13 @@ impl Game {
         if let Some(turned) = self.undo_asking() {
             return Ok(turned);
         }
-        let in_queue = self.queued.back().map(|(.., seq)| *seq);
-        let in_open = self.open.as_ref().and_then(|open| open.last_seq().max(open.seq));
-        let in_history = self.last_done().and_then(last_seq_of);
-        if in_queue.max(in_open).max(in_history).is_some_and(|seq| seq <= self.horizon) {
+        if self.last_decision() <= self.horizon {
             return Err(Refusal::NothingToUndo);
         }
         let mut passed = Passed::default();
         let before = self.context.state.clone();
         let mut turned = self.take_back_last(&mut passed)?;
         self.reload_again(passed, &before, &mut turned);
-        if let Some(seq) = in_queue.max(in_open).max(in_history) {
-            self.next_seq = seq;
-        }
         self.renumber();
         self.asked_policies = self.policies_were_asked();
         Ok(turned)
@@ -145,7 +127,7 @@ impl Game {
                 last = Some((seq, seat.clone()));
             }
         };
-        if self.pending.as_ref().is_some_and(|pending| pending.asked_at == self.next_seq) {
+        if self.pending.as_ref().is_some_and(|pending| pending.asked_at >= self.next_seq()) {
             return Some(Arc::from(MASTER));
         }
         for (seat, _, seq) in &self.queued {
@@ -431,7 +413,7 @@ impl Game {
 
     /// How many decisions people have made that stand: how often [`Game::undo`] has something to take back.
     pub fn decisions(&self) -> u32 {
-        self.next_seq - 1 + u32::from(self.pending.is_some())
+        self.last_decision() + u32::from(self.pending.is_some())
     }
 
     /// Takes back decisions until so many are left, as if they had not been made: for a reply that is refused half way.
@@ -441,10 +423,9 @@ impl Game {
         self.redo = redo;
     }
 
-    /// Notes that a person did something: it counts, and what was undone before is forgotten unless it is the same again.
+    /// Notes that a person did something: what was undone before is forgotten unless it is the same again.
     pub(super) fn did(&mut self, op: Op) {
         (self.unasked, self.unasked_bytes) = (0, 0);
-        self.next_seq += 1;
         match (self.redo.last(), &op) {
             (Some(Op::Answer { ordinal, answer, .. }), Op::Answer { ordinal: now, answer: given, .. })
                 if ordinal == now && answer == given =>

@@ -320,6 +320,7 @@ impl Features {
 #[derive(Clone, Debug, PartialEq)]
 struct Found {
     step: String,
+    decisions: u32,
     state: Vec<String>,
     log: Vec<String>,
     tape: Vec<String>,
@@ -342,6 +343,7 @@ impl Found {
         seen.extend(sheets(session));
         Found {
             step,
+            decisions: session.decisions(),
             state: parts(&serde_json::from_slice(&session.state_bytes()).expect("it is JSON")),
             log: lines(&session.log()),
             tape: tape.collect(),

@@ -40,12 +40,13 @@ enum Way {
 impl Game {
     pub(in crate::play) fn ask_for(&mut self, rules: Arc<Ruleset>) {
         self.forget_undone();
-        self.pending = Some(Pending { rules, asked_at: self.next_seq });
+        self.pending = Some(Pending { rules, asked_at: self.next_seq() });
     }
 
     /// Calls off the rules that were asked for, if that is the last thing that was done.
     pub(in crate::play) fn undo_asking(&mut self) -> Option<UndoReport> {
-        let pending = self.pending.take_if(|pending| pending.asked_at == self.next_seq)?;
+        let next = self.next_seq();
+        let pending = self.pending.take_if(|pending| pending.asked_at >= next)?;
         let text = format!("undid asking for {}", pending.rules.name());
         self.push_redo(Op::Rules { rules: pending.rules, at: None });
         Some(UndoReport::open(text, None, Vec::new()))
@@ -55,7 +56,7 @@ impl Game {
     pub(in crate::play) fn redo_asking(&mut self, rules: Arc<Ruleset>) -> Result<(), Refusal> {
         let allowed = self.prepare(&rules, self.at_boundary()).and_then(|ready| ready.migration.allowed());
         allowed.map_err(|error| Refusal::new(error.to_string()))?;
-        self.pending = Some(Pending { rules, asked_at: self.next_seq });
+        self.pending = Some(Pending { rules, asked_at: self.next_seq() });
         Ok(())
     }
 
@@ -278,8 +279,8 @@ impl Game {
             hash: to.hash(),
             files: patch_between(&from, &to),
         };
-        let seq = Some(self.take_seq());
-        self.idle = 0;
+        let seq = Some(self.next_seq());
+        (self.idle, self.unasked, self.unasked_bytes) = (0, 0, 0);
         let swap = Some(Box::new(swap));
         self.history.push(Done { seq, events, told, swap, dropped, lost, ..Done::new(number, cause, before) });
     }
