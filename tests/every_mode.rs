@@ -179,6 +179,36 @@ fn no_number_beyond_the_largest_comes_in_by_any_way() {
 }
 
 #[test]
+fn who_holds_a_value_depends_on_what_was_added_to_it() {
+    let luck = "if rb.under(\"1d6\", 4, \"luck\") then x:shift(\"a\", if x:reaches(\"a\", 2) then -1 else 1) end";
+    for (act, late) in [
+        (format!("{luck} x:add(\"b\", #rb.each(\"thing\", {{ a = 1 }}))"), ""),
+        (
+            format!(
+                "x:add(\"b\", #rb.each(\"thing\", {{ a = 1 }})) {luck} x:add(\"b\", #rb.each(\"thing\", {{ a = 2 }}))"
+            ),
+            "",
+        ),
+        (luck.to_owned(), "if rb.first(\"thing\", { a = 1 }) == x then x:shift(\"b\", 10) end"),
+        (
+            format!("{luck} y:shift(\"a\", 1) if rb.first(\"thing\", {{ a = 2 }}) == y then x:shift(\"b\", 10) end"),
+            luck,
+        ),
+    ] {
+        let rules = Ruleset::load(&library(&act, late, &[]), "small").unwrap_or_else(|error| panic!("{error}\n{act}"));
+        let [scripts, memo] = [MemoUse::Never, MemoUse::Always].map(|memo| simulated(&rules, 200, memo));
+        assert_eq!(scripts, memo, "{act}");
+        assert!(scripts.len() > 1, "{scripts:?}");
+    }
+}
+
+#[test]
+fn an_entry_whose_next_key_cannot_be_is_a_fault_in_every_mode() {
+    let found = comes_to("rb.recur(\"late\", { -9007199254740990, 0 }, { -1, 0 }, x)", "", &[]);
+    assert!(found.contains("`late` recurs at a key beyond 9007199254740991"), "{found}");
+}
+
+#[test]
 fn words_leave_the_variables_around_them_as_they_are() {
     for said in ["count += 1", "bump()", "table.insert(list, 1)", "table.insert(open.list, 1)"] {
         let act = format!(

@@ -13,7 +13,7 @@ use crate::play::{
     Traces,
 };
 use crate::ruleset::Statistic;
-use crate::state::{EntryId, State, Value};
+use crate::state::{EntryId, State};
 
 /// A prepared variant: everything that all its games share.
 pub(super) struct Ready {
@@ -409,12 +409,7 @@ impl Rounds {
         let mut worked_out = vm.statistics(context, &labels).map_err(|fault| fault.to_string())?.into_iter();
         for (which, statistic) in self.statistics.iter().enumerate() {
             let value = match statistic.field {
-                Some((kind, field)) => context
-                    .state
-                    .entities()
-                    .filter(|(_, entity)| entity.kind == kind)
-                    .filter_map(|(_, entity)| entity.fields.get(field.0 as usize).and_then(Value::as_int))
-                    .sum(),
+                Some((kind, field)) => context.sum_of(kind, field),
                 None => worked_out.next().unwrap_or_default(),
             };
             self.samples.push((which, self.round, value));

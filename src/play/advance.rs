@@ -13,7 +13,7 @@ use super::{
     Stop,
 };
 use crate::dice::Roll;
-use crate::state::{Audience, Change, Due, Value};
+use crate::state::{Audience, Change, Due, LARGEST_NUMBER, Value};
 
 /// Where a game stands after running on.
 #[derive(Clone, Debug, PartialEq)]
@@ -101,8 +101,11 @@ impl Game {
                     return standing;
                 }
                 continue;
-            } else if let Err(fault) = self.open_next(vm) {
-                return Halt::Fault(fault);
+            } else {
+                self.context.settle_replays();
+                if let Err(fault) = self.open_next(vm) {
+                    return Halt::Fault(fault);
+                }
             }
             self.run(vm);
         }
@@ -116,7 +119,7 @@ impl Game {
             && self.unasked < UNASKED_ENTRIES
             && !self.context.must_be_weighed()
             && self.context.can_run_headless()
-            && self.context.state.agenda().first().is_some()
+            && self.context.state.agenda().first().is_some_and(|first| self.context.is_plain(first))
             && !self.context.is_tied()
             && vm.runs_on(&self.context)
     }
@@ -601,6 +604,9 @@ fn perform(
                 renew_keys(context, vm)?;
             }
             let id = vm.settle_tie(context, *id)?;
+            if let Some(entry) = context.state.agenda().get(id).filter(|entry| entry.recurs_too_far()) {
+                return Err(recurs_too_far(&entry.what));
+            }
             match context.state.take_entry(id) {
                 None => Ok(Value::None),
                 Some(entry) if leaves_out(context, &entry.what) => Ok(Value::None),
@@ -613,6 +619,13 @@ fn perform(
             }
         }
     }
+}
+
+/// The fault of an entry whose next key cannot be.
+fn recurs_too_far(what: &str) -> Fault {
+    let mut fault = Fault::new(format!("`{what}` recurs at a key beyond {LARGEST_NUMBER}"));
+    fault.cure = Some("let it recur in smaller steps, or cancel it before".into());
+    fault
 }
 
 /// Whether the game master leaves an entry or a free act out; then that is told.

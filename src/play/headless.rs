@@ -1,9 +1,9 @@
 use std::sync::Arc;
 
 use super::advance::UNWEIGHED;
-use super::memo::{Expected, Lookup};
+use super::memo::{Expected, Lookup, Memo, Table};
 use super::{ActionContext, DicePosition};
-use crate::state::Entry;
+use crate::state::{Entry, FieldId, KindId};
 
 /// The loop of games that nobody watches: entry after entry, without leaving the script machine between two of them.
 ///
@@ -71,6 +71,7 @@ impl ActionContext {
             None => self.replay_known(),
         };
         let id = self.next_due()?.id;
+        self.settle_replays();
         let before = self.position();
         if let Some(memo) = &mut self.observers.memo {
             memo.start(&mut self.state, expected);
@@ -90,46 +91,76 @@ impl ActionContext {
         }
         let expected = self.replay_known();
         let due = self.next_due().is_some();
+        if due {
+            self.settle_replays();
+        }
         if let Some(headless) = &mut self.headless {
             headless.replayed = Some(expected);
         }
         due
     }
 
+    /// Writes to the state what replays have changed, before anybody else reads it.
+    pub fn settle_replays(&mut self) {
+        if let Some(memo) = &mut self.observers.memo {
+            memo.settle(&mut self.state);
+        }
+    }
+
+    /// Whether the state holds all that replays have changed.
+    pub fn is_settled(&self) -> bool {
+        self.observers.memo.as_ref().is_none_or(|memo| memo.is_settled())
+    }
+
+    /// The sum of a field over all entities of a kind, where replays may have changed it.
+    pub fn sum_of(&self, kind: KindId, field: FieldId) -> i64 {
+        let of_kind = self.state.entities().filter(|(_, entity)| entity.kind == kind);
+        let number = |(id, _)| match &self.observers.memo {
+            Some(memo) => memo.number_in(id, field, &self.state),
+            None => self.state.field(id, field)?.as_int(),
+        };
+        of_kind.filter_map(number).sum()
+    }
+
     /// Replays entries up to one whose trace is not known; gives what that one must come to, if it is only to be checked.
     fn replay_known(&mut self) -> Option<Expected> {
         let mut memo = self.observers.memo.take()?;
         let traces = memo.traces();
-        let mut expected = None;
-        'table: loop {
+        let expected = loop {
             memo.commit_finished();
             let table = traces.read();
-            while self.next_due().is_some() {
-                let before = self.position();
-                match memo.replay(&table, &mut self.state, &mut self.chance) {
-                    Lookup::Replayed { pulsed } => {
-                        if let Some(headless) = &mut self.headless {
-                            headless.count(pulsed);
-                        }
-                        if memo.must_tell() {
-                            continue 'table;
-                        }
-                    }
-                    Lookup::Missing => {
-                        self.set_position(before);
-                        break 'table;
-                    }
-                    Lookup::Check(known) => {
-                        self.set_position(before);
-                        expected = Some(known);
-                        break 'table;
-                    }
-                }
+            memo.begin_replay(&mut self.state);
+            let expected = self.replay_with(&mut memo, &table);
+            memo.end_replay(&mut self.state);
+            if !memo.must_tell() {
+                break expected;
             }
-            break;
-        }
+        };
         self.observers.memo = Some(memo);
         expected
+    }
+
+    /// The same, until the table has to be told something.
+    fn replay_with(&mut self, memo: &mut Memo, table: &Table) -> Option<Expected> {
+        while !memo.must_tell() && self.next_due().is_some() {
+            let before = self.position();
+            match memo.replay(table, &mut self.state, &mut self.chance) {
+                Lookup::Replayed { pulsed } => {
+                    if let Some(headless) = &mut self.headless {
+                        headless.count(pulsed);
+                    }
+                }
+                Lookup::Missing => {
+                    self.set_position(before);
+                    return None;
+                }
+                Lookup::Check(known) => {
+                    self.set_position(before);
+                    return Some(known);
+                }
+            }
+        }
+        None
     }
 
     /// The next entry of the agenda, if it is the time for one.
@@ -143,8 +174,14 @@ impl ActionContext {
         if headless.done > 0 && headless.boundary.as_ref().is_some_and(|boundary| *boundary == first.what) {
             return None;
         }
-        // What is left out is told where somebody listens.
-        (!self.state.left_out().contains(&first.what)).then_some(first)
+        self.is_plain(first).then_some(first)
+    }
+
+    /// Whether an entry only has to be run. One that is left out is told where somebody listens, and one that recurs too far is a
+    /// fault.
+    #[inline]
+    pub fn is_plain(&self, entry: &Entry) -> bool {
+        !self.state.left_out().contains(&entry.what) && !entry.recurs_too_far()
     }
 
     /// Whether so much has been written that the values of the game have to be counted.

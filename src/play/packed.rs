@@ -661,7 +661,7 @@ mod tests {
         let entry = Entry { id: EntryId(4), due: Arc::new(due), numbered };
         there_and_back(vec![
             Change::Unschedule { entry },
-            Change::Rekey { id: EntryId(4), from: key, to: key.plus(&key) },
+            Change::Rekey { id: EntryId(4), from: key, to: key.plus(&key).unwrap() },
             Change::Spawn { entity: EntityId(3), made: Entity { kind: KindId(1), fields: vec![Value::Int(5)] } },
             Change::Finish { from: None, to: Some("over".into()) },
         ]);

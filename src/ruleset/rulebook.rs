@@ -363,6 +363,9 @@ impl Rulebook {
         if let Some(entry) = declarations.entries.iter().find(|entry| entry.key) {
             return Some(BetweenEntries::Key(&entry.name));
         }
+        if declarations.acting.is_empty() {
+            return None;
+        }
         let acts = |policy: &&str| declarations.acting.iter().any(|acting| **acting == **policy);
         policies.into_iter().find(acts).map(BetweenEntries::Act)
     }

@@ -269,6 +269,7 @@ impl Vm {
         if self.dead {
             return Err(Fault::new("the script machine was thrown away; try again"));
         }
+        debug_assert!(context.is_settled(), "scripts read what replays have changed");
         let host = self.host.clone();
         let budget = self.joint.unwrap_or(Budget::ACTION);
         host.count_run();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::numbers::Number;
-use super::{EntityId, Value};
+use super::{EntityId, LARGEST_NUMBER, Value};
 
 /// Names an agenda entry inside the host: counted from 1 over the whole game. Rules know it by [`Entry::number`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -52,14 +52,15 @@ impl Key {
         &self.places[..self.length as usize]
     }
 
-    /// The key moved on by `step`, place by place; places that one of them lacks count as zero.
-    pub fn plus(&self, step: &Key) -> Key {
+    /// The key moved on by `step`, place by place; places that one of them lacks count as zero. Nothing if a place comes to lie
+    /// more than [`LARGEST_NUMBER`] away from zero.
+    pub(crate) fn plus(&self, step: &Key) -> Option<Key> {
         let mut sum = *self;
         sum.length = self.length.max(step.length);
-        for (at, by) in step.places().iter().enumerate() {
-            sum.places[at] = sum.places[at].saturating_add(*by);
+        for (place, by) in sum.places.iter_mut().zip(step.places()) {
+            *place = place.checked_add(*by).filter(|sum| sum.unsigned_abs() <= LARGEST_NUMBER.unsigned_abs())?;
         }
-        sum
+        Some(sum)
     }
 }
 
@@ -143,6 +144,14 @@ impl Due {
     }
 }
 
+impl Due {
+    /// Whether it would be due again at a key that cannot be.
+    #[inline]
+    pub(crate) fn recurs_too_far(&self) -> bool {
+        self.every.as_ref().is_some_and(|step| self.key.plus(step).is_none())
+    }
+}
+
 impl Entry {
     /// An entry as [`crate::state::State::schedule`] takes it, which gives it an id.
     #[inline]
@@ -163,31 +172,20 @@ impl Entry {
 }
 
 /// All that is due, in order of key; entries with equal keys stand in the order of their making.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq)]
 pub struct Agenda {
-    /// Each entry stays in one slot until it is taken, so that only small numbers move when another one comes or goes.
-    slots: Vec<Option<Entry>>,
-    free: Vec<u32>,
-    /// The slots in the order in which their entries are due, the first one last.
-    order: Vec<u32>,
+    /// The first one that is due stands last.
+    entries: Vec<Entry>,
 }
 
 impl Clone for Agenda {
     fn clone(&self) -> Agenda {
-        self.entries().cloned().collect()
+        Agenda { entries: self.entries.clone() }
     }
 
     /// The same, where room is left from before.
     fn clone_from(&mut self, other: &Agenda) {
-        self.slots.clone_from(&other.slots);
-        self.free.clone_from(&other.free);
-        self.order.clone_from(&other.order);
-    }
-}
-
-impl PartialEq for Agenda {
-    fn eq(&self, other: &Agenda) -> bool {
-        self.entries().eq(other.entries())
+        self.entries.clone_from(&other.entries);
     }
 }
 
@@ -199,37 +197,26 @@ impl Serialize for Agenda {
 
 impl<'de> Deserialize<'de> for Agenda {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Agenda, D::Error> {
-        Ok(Vec::<Entry>::deserialize(deserializer)?.into_iter().collect())
-    }
-}
-
-/// Entries that stand in order.
-impl FromIterator<Entry> for Agenda {
-    fn from_iter<I: IntoIterator<Item = Entry>>(entries: I) -> Agenda {
-        let slots: Vec<Option<Entry>> = entries.into_iter().map(Some).collect();
-        Agenda { order: (0..slots.len() as u32).rev().collect(), slots, free: Vec::new() }
+        let mut entries = Vec::deserialize(deserializer)?;
+        entries.reverse();
+        Ok(Agenda { entries })
     }
 }
 
 impl Agenda {
     /// In the order in which they are due.
     pub fn entries(&self) -> impl ExactSizeIterator<Item = &Entry> {
-        self.order.iter().rev().map(|slot| self.at(*slot))
+        self.entries.iter().rev()
     }
 
     /// How many they are.
     pub fn count(&self) -> usize {
-        self.order.len()
-    }
-
-    #[inline]
-    fn at(&self, slot: u32) -> &Entry {
-        self.slots[slot as usize].as_ref().expect("slots in the order are taken")
+        self.entries.len()
     }
 
     #[inline]
     pub fn first(&self) -> Option<&Entry> {
-        self.order.last().map(|slot| self.at(*slot))
+        self.entries.last()
     }
 
     /// The entries of an entry's name with its key, itself among them.
@@ -246,37 +233,20 @@ impl Agenda {
     /// Puts an entry in its place, where it can be looked at.
     pub(super) fn insert(&mut self, entry: Entry) -> &Entry {
         let at = self.place(&entry.key, entry.id);
-        let slot = match self.free.pop() {
-            Some(slot) => slot,
-            None => {
-                self.slots.push(None);
-                self.slots.len() as u32 - 1
-            }
-        };
-        self.order.insert(at, slot);
-        self.slots[slot as usize].insert(entry)
+        self.entries.insert(at, entry);
+        &self.entries[at]
     }
 
-    /// Where an entry stands in the order, or would stand.
+    /// Where an entry stands in the list, or would stand.
     fn place(&self, key: &Key, id: EntryId) -> usize {
-        self.order.partition_point(|slot| {
-            let other = self.at(*slot);
-            other.key.cmp(key).then(other.id.cmp(&id)).is_gt()
-        })
+        self.entries.partition_point(|other| other.key.cmp(key).then(other.id.cmp(&id)).is_gt())
     }
 
     /// Takes the entry that has this key.
     fn take_at(&mut self, key: &Key, id: EntryId) -> Option<Entry> {
         let at = self.place(key, id);
-        let found = self.order.get(at).is_some_and(|slot| self.at(*slot).id == id);
-        if found { self.remove(at) } else { None }
-    }
-
-    /// Takes the entry at a place in the order.
-    fn remove(&mut self, at: usize) -> Option<Entry> {
-        let slot = self.order.remove(at);
-        self.free.push(slot);
-        self.slots[slot as usize].take()
+        let found = self.entries.get(at).is_some_and(|entry| entry.id == id);
+        found.then(|| self.entries.remove(at))
     }
 
     /// Takes back an [`Agenda::insert`]; the entry has the same key still.
@@ -286,13 +256,8 @@ impl Agenda {
 
     /// Takes all entries that are wanted, in their order.
     pub(super) fn take_all(&mut self, wanted: impl Fn(&Entry) -> bool) -> Vec<Entry> {
-        if !self.entries().any(&wanted) {
-            return Vec::new();
-        }
-        let mut slots = std::mem::take(&mut self.slots);
-        let all = self.order.iter().rev().filter_map(|slot| slots[*slot as usize].take());
-        let (taken, kept) = all.partition::<Vec<_>, _>(wanted);
-        *self = kept.into_iter().collect();
+        let mut taken: Vec<Entry> = self.entries.extract_if(.., |entry| wanted(entry)).collect();
+        taken.reverse();
         taken
     }
 
@@ -304,14 +269,14 @@ impl Agenda {
 
     /// Lets the entries share no text with others.
     pub(super) fn set_apart(&mut self) {
-        for entry in self.slots.iter_mut().flatten() {
+        for entry in &mut self.entries {
             entry.due = entry.due.apart();
         }
     }
 
     /// Takes an entity out of what entries are given.
     pub(super) fn forget(&mut self, entity: EntityId) {
-        for entry in self.slots.iter_mut().flatten() {
+        for entry in &mut self.entries {
             let mut is_there = false;
             entry.args.each_entity(&mut |id| is_there |= id == entity);
             if is_there {
@@ -324,15 +289,12 @@ impl Agenda {
     /// Drops the first entry.
     #[inline]
     pub(super) fn drop_first(&mut self) {
-        if let Some(slot) = self.order.pop() {
-            self.slots[slot as usize] = None;
-            self.free.push(slot);
-        }
+        self.entries.pop();
     }
 
     pub(super) fn take(&mut self, id: EntryId) -> Option<Entry> {
-        let at = self.order.iter().rposition(|slot| self.at(*slot).id == id)?;
-        self.remove(at)
+        let at = self.entries.iter().rposition(|entry| entry.id == id)?;
+        Some(self.entries.remove(at))
     }
 }
 

@@ -60,6 +60,9 @@ pub struct State {
     /// How often anything about its entities has changed.
     #[serde(skip)]
     moves: u64,
+    /// The state that it was made a copy of, by its identity.
+    #[serde(skip)]
+    copy_of: u64,
     /// Changes are not noted in the journal: they cannot be taken back.
     #[serde(skip)]
     unjournaled: bool,
@@ -150,16 +153,19 @@ impl Clone for State {
             population: self.population,
             attached: self.attached,
             moves: self.moves,
+            copy_of: self.identity,
             unjournaled: false,
             written: self.written,
             references: None,
         }
     }
 
-    /// The same, where room is left from before.
+    /// The same, where room is left from before. A copy of the same state whose entities have not changed keeps them.
     fn clone_from(&mut self, other: &State) {
         let mut entities = std::mem::take(&mut self.entities);
-        entities.clone_from(&other.entities);
+        if self.copy_of != other.identity || self.moves != other.moves {
+            entities.clone_from(&other.entities);
+        }
         let mut agenda = std::mem::take(&mut self.agenda);
         agenda.clone_from(&other.agenda);
         let mut journal = std::mem::take(&mut self.journal);
@@ -183,6 +189,7 @@ impl Clone for State {
             population: other.population,
             attached: other.attached,
             moves: other.moves,
+            copy_of: other.identity,
             unjournaled: false,
             written: other.written,
             references: None,
@@ -625,6 +632,11 @@ impl State {
         self.unjournaled = !keeps;
     }
 
+    /// Whether changes are noted in the journal.
+    pub fn is_journaled(&self) -> bool {
+        !self.unjournaled
+    }
+
     #[inline]
     fn note(&mut self, change: impl FnOnce() -> Change) {
         if !self.unjournaled {
@@ -774,11 +786,11 @@ impl State {
         Some(entry)
     }
 
-    /// Puts an entry that was taken on the agenda again, if it recurs.
+    /// Puts an entry that was taken on the agenda again, if it recurs and its next key can be.
     fn put_again(&mut self, entry: &Entry) {
-        if let Some(step) = &entry.every {
+        if let Some(next) = entry.every.as_ref().and_then(|step| entry.key.plus(step)) {
             let audience = self.entry_audience(entry);
-            self.schedule(&audience, Entry::new(entry.due.clone()).at(entry.key.plus(step)));
+            self.schedule(&audience, Entry::new(entry.due.clone()).at(next));
         }
     }
 

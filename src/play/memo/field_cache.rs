@@ -1,47 +1,74 @@
 use super::guard::Guard;
 use super::numbering::Numbering;
+use super::query::Query;
 use super::tagged::{Interner, Tagged};
-use crate::state::{FieldId, State};
+use crate::state::{State, Value};
 
-/// A cache of the fields that were read, as tagged values. Following a trace then compares numbers that are side by side.
+/// A write-back cache of the fields of fixed entities, and of what queries about them find, as tagged values. Following a trace
+/// then compares numbers that are side by side, and a field that traces write again and again is written to the state once.
 ///
-/// It holds fixed entities only. Whoever writes to the state says so here; a state that has changed in any other way is read
-/// again.
+/// A slot is a field, by its place in [`Numbering`], or behind all fields the number of a query. Whoever writes to the state says
+/// so here; a state that has changed in any other way is read again.
 #[derive(Debug, Default)]
 pub(super) struct FieldCache {
-    /// By the place of the field; [`Tagged::UNKNOWN`] where nobody asked.
+    /// By slot; [`Tagged::UNKNOWN`] where nobody asked.
     now: Vec<Tagged>,
+    /// How many slots are fields.
+    fields: usize,
+    /// By field: [`DIRTY`], [`WATCHED`].
+    marks: Vec<u8>,
+    /// Fields that have become dirty; some of them may be clean again.
+    dirty: Vec<u32>,
+    /// By field: the queries that ask whether it holds a value.
+    watchers: Vec<Vec<Watcher>>,
     /// Identity of the state, and its count of changes when all of this was right.
     identity: u64,
     moves: u64,
-    /// The state at which all games begin, if they begin alike: its count of changes, its ids, and its fields.
+    /// The state at which all games begin, if they begin alike: its count of changes, and its slots.
     opening: Option<u64>,
     first: Vec<Tagged>,
     /// Whether fields that are not known yet are as they were at the beginning.
     follows_opening: bool,
-    /// What queries about fixed entities have found, by the number of the query, and the count of writes by then.
-    answers: Vec<(u64, Tagged)>,
-    /// How often a field was written, and by field id how often it was by the last time, whatever the entity.
-    writes: u64,
-    written: Vec<u64>,
-    /// The count of writes when answers from before were last forgotten, and who was there.
-    forgotten: u64,
+    /// A hash of who is there.
     population: u64,
 }
+
+/// A query that asks which fields hold a value.
+#[derive(Clone, Copy, Debug)]
+struct Watcher {
+    slot: u32,
+    /// The bit of the field in what the query finds.
+    bit: u32,
+    wanted: Tagged,
+}
+
+/// The state does not hold the value of the field yet.
+const DIRTY: u8 = 1;
+/// Queries depend on the field.
+const WATCHED: u8 = 2;
 
 impl FieldCache {
     /// `opening`: the state at which all games begin; `fields`: how many its entities have together.
     pub fn new(opening: Option<&State>, fields: usize) -> FieldCache {
         let unknown = vec![Tagged::UNKNOWN; fields];
-        FieldCache { opening: opening.map(State::moves), now: unknown.clone(), first: unknown, ..FieldCache::default() }
+        FieldCache {
+            fields,
+            opening: opening.map(State::moves),
+            now: unknown.clone(),
+            first: unknown,
+            marks: vec![0; fields],
+            watchers: vec![Vec::new(); fields],
+            ..FieldCache::default()
+        }
     }
 
-    /// Makes the cache one of this state.
+    /// Makes the cache one of this state. Says whether it was one of another, or of this one before it changed.
     #[inline]
-    pub fn turn_to(&mut self, state: &State) {
+    pub fn turn_to(&mut self, state: &State) -> bool {
         if self.identity == state.identity() && self.moves == state.moves() {
-            return;
+            return false;
         }
+        debug_assert!(self.dirty.is_empty(), "the state before has not been told everything");
         self.follows_opening = self.opening.is_some_and(|moves| moves == state.moves());
         match self.follows_opening {
             true => self.now.clone_from(&self.first),
@@ -49,7 +76,7 @@ impl FieldCache {
         }
         self.identity = state.identity();
         self.moves = state.moves();
-        self.forget_answers();
+        true
     }
 
     /// Notes who is there of the fixed entities, by a hash.
@@ -57,32 +84,40 @@ impl FieldCache {
     pub fn note_population(&mut self, population: u64) {
         if self.population != population {
             self.population = population;
-            self.forget_answers();
+            self.now[self.fields..].fill(Tagged::UNKNOWN);
+            self.first[self.fields..].fill(Tagged::UNKNOWN);
         }
     }
 
-    fn forget_answers(&mut self) {
-        self.writes += 1;
-        self.forgotten = self.writes;
+    /// Gives these queries slots, as far as they have none.
+    #[cold]
+    pub fn add_queries(&mut self, queries: impl Iterator<Item = Query>, numbering: &Numbering) {
+        for query in queries.skip(self.now.len() - self.fields) {
+            let slot = self.now.len() as u32;
+            if let Query::Holding(kind, field, wanted) = query {
+                for (bit, id) in (0..).zip(numbering.fixed_of(kind)) {
+                    let Some(field) = numbering.guard(id, field).map(Guard::slot) else { continue };
+                    self.marks[field] |= WATCHED;
+                    self.watchers[field].push(Watcher { slot, bit, wanted });
+                }
+            }
+            self.now.push(Tagged::UNKNOWN);
+            self.first.push(Tagged::UNKNOWN);
+        }
     }
 
-    /// The result of a query that depends on this field of fixed entities and on which of them exist. The query runs again only
-    /// when one of them was written.
+    /// What is known to stand in a slot. What queries find is kept up to date while fields are written.
     #[inline]
-    pub fn answer(&mut self, query: usize, field: FieldId, ask: impl FnOnce() -> Option<Tagged>) -> Option<Tagged> {
-        let since = self.written.get(field.0 as usize).copied().unwrap_or_default().max(self.forgotten);
-        if let Some((asked, found)) = self.answers.get(query)
-            && *asked >= since
-        {
-            debug_assert_eq!(ask(), Some(*found));
-            return Some(*found);
+    pub fn known(&self, slot: Guard) -> Option<Tagged> {
+        self.now.get(slot.slot()).copied().filter(|known| known.is_value())
+    }
+
+    /// Notes what a query finds now. `on`: the fields that it asks about.
+    pub fn note_answer(&mut self, slot: usize, found: Tagged, mut on: impl Iterator<Item = Guard>) {
+        self.now[slot] = found;
+        if self.follows_opening && on.all(|field| self.now[field.slot()] == self.first[field.slot()]) {
+            self.first[slot] = found;
         }
-        let found = ask()?;
-        if self.answers.len() <= query {
-            self.answers.resize(query + 1, (0, Tagged::UNKNOWN));
-        }
-        self.answers[query] = (self.writes, found);
-        Some(found)
     }
 
     /// Notes that every change of the state since [`FieldCache::turn_to`] has been passed to [`FieldCache::set`].
@@ -94,11 +129,13 @@ impl FieldCache {
     /// The value of a field; nothing if the entity is gone.
     #[inline]
     pub fn find(&mut self, field: Guard, state: &State, interner: &Interner, numbering: &Numbering) -> Option<Tagged> {
-        match self.now.get(field.place()).copied() {
+        match self.now.get(field.slot()).copied() {
             None | Some(Tagged::UNKNOWN) => self.read(field, state, interner, numbering, true),
             Some(Tagged::STALE) => self.read(field, state, interner, numbering, false),
             Some(found) => {
-                debug_assert_eq!(Some(found), tagged(field, state, interner, numbering));
+                debug_assert!(
+                    self.marks[field.slot()] & DIRTY != 0 || Some(found) == tagged(field, state, interner, numbering)
+                );
                 Some(found)
             }
         }
@@ -118,33 +155,95 @@ impl FieldCache {
             // A later trace may know it.
             return Some(found);
         }
-        if let Some(now) = self.now.get_mut(field.place()) {
+        if let Some(now) = self.now.get_mut(field.slot()) {
             *now = found;
             if is_first && self.follows_opening {
-                self.first[field.place()] = found;
+                self.first[field.slot()] = found;
             }
         }
         Some(found)
     }
 
-    /// Whether this is a field of a fixed entity that is known to hold a value.
+    /// Whether a field, or a query, is known to have this value.
     #[inline]
-    pub fn holds(&self, field: Guard, value: Tagged) -> bool {
-        self.now.get(field.place()) == Some(&value)
+    pub fn holds(&self, slot: Guard, value: Tagged) -> bool {
+        self.now.get(slot.slot()).is_some_and(|now| *now == value)
     }
 
-    /// A field of a fixed entity has another value now. `which`: the id of the field.
+    /// A field has another value now, which the state is given by [`FieldCache::flush`].
     #[inline]
-    pub fn set(&mut self, field: Guard, which: FieldId, to: Tagged) {
-        self.writes += 1;
-        let which = which.0 as usize;
-        if self.written.len() <= which {
-            self.written.resize(which + 1, 0);
+    pub fn put(&mut self, field: Guard, to: Tagged) {
+        let field = field.slot();
+        self.now[field] = to;
+        if self.marks[field] != DIRTY {
+            self.mark(field);
         }
-        self.written[which] = self.writes;
-        if let Some(now) = self.now.get_mut(field.place()) {
+    }
+
+    fn mark(&mut self, field: usize) {
+        if self.marks[field] & DIRTY == 0 {
+            self.marks[field] |= DIRTY;
+            self.dirty.push(field as u32);
+        }
+        self.tell_watchers(field);
+    }
+
+    /// Brings what queries have found up to date.
+    fn tell_watchers(&mut self, field: usize) {
+        let value = self.now[field];
+        for Watcher { slot, bit, wanted } in &self.watchers[field] {
+            let known = &mut self.now[*slot as usize];
+            *known = match value {
+                // What is there is not known, or refers to an entity that has no tag.
+                Tagged::STALE | Tagged::UNKNOWN => Tagged::UNKNOWN,
+                _ => known.with_bit(*bit, value == *wanted).unwrap_or(Tagged::UNKNOWN),
+            };
+        }
+    }
+
+    /// A field has another value now, and the state holds it.
+    #[inline]
+    pub fn set(&mut self, field: Guard, to: Tagged) {
+        let field = field.slot();
+        if let Some(now) = self.now.get_mut(field) {
             *now = to;
+            self.marks[field] &= !DIRTY;
+            self.tell_watchers(field);
         }
+    }
+
+    /// Whether the state holds everything.
+    #[inline]
+    pub fn is_clean(&self) -> bool {
+        self.dirty.is_empty()
+    }
+
+    /// The value of a field that the state does not hold yet.
+    pub fn unwritten(&self, field: Guard) -> Option<Tagged> {
+        (self.marks.get(field.slot())? & DIRTY != 0).then(|| self.now[field.slot()])
+    }
+
+    /// The game is over: nobody will read its state again.
+    pub fn forget_dirty(&mut self) {
+        for field in self.dirty.drain(..) {
+            self.marks[field as usize] &= !DIRTY;
+        }
+    }
+
+    /// Writes to the state what it does not hold yet. What is written has been counted already.
+    pub fn flush(&mut self, state: &mut State, numbering: &Numbering, mut value: impl FnMut(Tagged) -> Value) {
+        let (written, is_journaled) = (state.written, state.is_journaled());
+        state.keep_journal(false);
+        for field in self.dirty.drain(..).map(|field| field as usize) {
+            if self.marks[field] & DIRTY != 0 {
+                self.marks[field] &= !DIRTY;
+                let (entity, which) = numbering.fixed_field(field);
+                state.set(entity, which, value(self.now[field]));
+            }
+        }
+        state.written = written;
+        state.keep_journal(is_journaled);
+        self.moves = state.moves();
     }
 }
 
@@ -160,23 +259,45 @@ fn tagged(field: Guard, state: &State, interner: &Interner, numbering: &Numberin
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::state::{Entity, FieldId, KindId};
+
     #[test]
-    fn a_query_is_asked_again_when_its_field_was_written_or_somebody_came_or_went() {
-        let mut cache = FieldCache::new(None, 4);
-        let [one, two, three, four] = [1, 2, 3, 4].map(Tagged::place);
-        let field = |field| (Guard::fixed(u32::from(field)).expect("it fits"), FieldId(field));
-        let set = |cache: &mut FieldCache, which| cache.set(field(which).0, field(which).1, one);
-        let answers = |cache: &mut FieldCache, found| assert_eq!(cache.answer(7, FieldId(2), || found), found);
-        answers(&mut cache, Some(one));
-        set(&mut cache, 2);
-        answers(&mut cache, Some(two));
-        set(&mut cache, 3);
-        answers(&mut cache, Some(two));
+    fn what_a_query_found_follows_its_fields_and_is_asked_again_when_somebody_came_or_went() {
+        let mut state = State::new();
+        for _ in 0..2 {
+            state.spawn(Entity { kind: KindId(0), fields: vec![Value::None, Value::None] });
+        }
+        let (numbering, wanted) = (Numbering::new(Some(&state)), Tagged::from(true));
+        let mut cache = FieldCache::new(None, numbering.fixed_fields());
+        let field = |at| Guard::fixed(at).expect("it fits");
+        cache.add_queries(std::iter::once(Query::Holding(KindId(0), FieldId(1), wanted)), &numbering);
+        let slot = field(4);
+        let answers = |cache: &FieldCache, mask: i64| {
+            assert_eq!(cache.known(slot), Tagged::plain(&Value::Int(mask)));
+        };
+        let note = |cache: &mut FieldCache, mask: i64| {
+            assert_eq!(cache.known(slot), None);
+            let on = [1, 3].map(field);
+            cache.note_answer(slot.slot(), Tagged::plain(&Value::Int(mask)).expect("it fits"), on.into_iter());
+        };
+        note(&mut cache, 0b10);
+        cache.set(field(1), wanted);
+        answers(&cache, 0b11);
+        cache.put(field(3), Tagged::NOTHING);
+        answers(&cache, 0b01);
+        cache.put(field(0), wanted);
+        cache.set(field(2), wanted);
+        answers(&cache, 0b01);
+        cache.set(field(1), Tagged::NUMBERED);
+        answers(&cache, 0b00);
+        cache.set(field(1), Tagged::STALE);
+        note(&mut cache, 0b01);
         cache.note_population(5);
-        answers(&mut cache, Some(three));
+        note(&mut cache, 0b11);
         cache.note_population(5);
-        answers(&mut cache, Some(three));
+        answers(&cache, 0b11);
+        cache.forget_dirty();
         cache.turn_to(&State::new());
-        answers(&mut cache, Some(four));
+        note(&mut cache, 0b10);
     }
 }

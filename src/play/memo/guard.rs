@@ -1,26 +1,28 @@
 use super::numbering::is_number;
 use crate::state::{EntityId, FieldId};
 
-/// The guard at one node of a trace: a field, a roll, a query, or nothing more. 32 bits: two for the kind.
+/// The guard at one node of a trace: a field, a roll, a comparison, a query, or nothing more. 32 bits: two for the kind.
 ///
-/// A field of a fixed entity is its place in [`super::numbering::Numbering`]; one of an entity that goes by its number has the
-/// bit [`Guard::NUMBERED`], the number and the field.
+/// A field of a fixed entity, or a query about fixed entities, is its slot in [`super::field_cache::FieldCache`]; a field of an
+/// entity that goes by its number has the bit [`Guard::NUMBERED`], the number and the field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Guard(u32);
 
 impl Guard {
     pub const FIELD: u32 = 0;
     pub const ROLL: u32 = 1;
-    /// The trace ends here.
-    pub const END: Guard = Guard(2 << 30);
+    /// Whether the field of a fixed entity is at least so large.
+    pub const COMPARISON: u32 = 2;
+    /// The trace ends here. No comparison has so large a number.
+    pub const END: Guard = Guard(u32::MAX >> 2 | Guard::COMPARISON << 30);
     pub const QUERY: u32 = 3;
     const NUMBERED: u32 = 1 << 29;
     const MOST_FIELDS: u16 = 1 << 10;
 
-    /// The field of a fixed entity that has this place among all of them.
+    /// What stands in this slot: the field of a fixed entity, or a query about some.
     #[inline]
-    pub fn fixed(place: u32) -> Option<Guard> {
-        (place < Guard::NUMBERED).then_some(Guard(place))
+    pub fn fixed(slot: u32) -> Option<Guard> {
+        (slot < Guard::NUMBERED).then_some(Guard(slot))
     }
 
     /// A field of an entity that goes by its number.
@@ -39,20 +41,25 @@ impl Guard {
         (number < 1 << 30).then_some(Guard(Guard::QUERY << 30 | number as u32))
     }
 
+    /// The same for a query that compares the field of a fixed entity.
+    pub fn comparison(number: usize) -> Option<Guard> {
+        (number < (1 << 30) - 1).then_some(Guard(Guard::COMPARISON << 30 | number as u32))
+    }
+
     #[inline]
     pub fn kind(self) -> u32 {
         self.0 >> 30
     }
 
-    /// Whether it is a field of a fixed entity.
+    /// Whether it has a slot. Of guards on fields, those of fixed entities have one.
     #[inline]
-    pub fn is_fixed_field(self) -> bool {
+    pub fn is_fixed(self) -> bool {
         self.0 < Guard::NUMBERED
     }
 
-    /// The place of the field of a fixed entity; of anything else a number beyond all places.
+    /// Its slot; of anything that has none a number beyond all slots.
     #[inline]
-    pub fn place(self) -> usize {
+    pub fn slot(self) -> usize {
         self.0 as usize
     }
 
@@ -62,7 +69,7 @@ impl Guard {
         (EntityId(self.0 >> 10 & 0xF_FFFF), FieldId((self.0 & 0x3FF) as u16))
     }
 
-    /// The number of the roll or of the query.
+    /// The number of the roll, of the query or of the comparison.
     #[inline]
     pub fn number(self) -> usize {
         (self.0 & 0x3FFF_FFFF) as usize

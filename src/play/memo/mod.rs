@@ -40,7 +40,7 @@ pub use self::report::{NewBranch, NotRecorded};
 use self::root_cache::RootCache;
 use self::tagged::{OwnValues, is_small};
 use self::traces::Committed;
-pub(crate) use self::traces::Traces;
+pub(crate) use self::traces::{Table, Traces};
 use crate::state::{Attachment, Due, EntityId, Schema, State, Value};
 
 /// One thread's part of the trace cache: the recorder, and what it knows of the state that it works on.
@@ -162,6 +162,7 @@ impl Memo {
 
     /// A game is over, and counts or does not.
     pub fn end_game(&mut self, counts: bool) {
+        self.cache.forget_dirty();
         self.counted.resize(self.played.len(), [0; 3]);
         for (sum, one) in self.counted.iter_mut().zip(&mut self.played) {
             let one = std::mem::take(one);
@@ -180,7 +181,7 @@ impl Memo {
 
     /// Starts a recording of the first entry of the agenda. `expected`: what it must come to.
     pub fn start(&mut self, state: &mut State, expected: Option<Expected>) {
-        self.cache.turn_to(state);
+        self.turn_to(state);
         let Some(first) = state.agenda().first() else { return };
         let (what, given) = (first.what.clone(), (first.owner, first.args.clone()));
         self.record(what, given, state, expected);

@@ -1,5 +1,5 @@
 use super::guard::Guard;
-use crate::state::{EntityId, FieldId, State, Value};
+use crate::state::{EntityId, FieldId, KindId, State, Value};
 
 /// Canonical numbers for the entities that are made in play, as in canonical labelling: by the order in which a trace meets them.
 ///
@@ -14,6 +14,8 @@ pub(super) struct Numbering {
     /// the same ones.
     fields: Vec<(EntityId, FieldId)>,
     begins: Vec<u32>,
+    /// By id the kinds of these entities.
+    kinds: Vec<Option<KindId>>,
     met: Vec<EntityId>,
     /// Those that the trace has made itself.
     made: Vec<EntityId>,
@@ -35,8 +37,10 @@ impl Numbering {
         let mut numbering = Numbering { fixed, ..Numbering::default() };
         for id in (0..=fixed).map(EntityId) {
             numbering.begins.push(numbering.fields.len() as u32);
-            let count = opening.and_then(|state| state.entity(id)).map_or(0, |entity| entity.fields.len());
+            let entity = opening.and_then(|state| state.entity(id));
+            let count = entity.map_or(0, |entity| entity.fields.len());
             numbering.fields.extend((0..count).map(|at| (id, FieldId(at as u16))));
+            numbering.kinds.push(entity.map(|entity| entity.kind));
         }
         numbering.begins.push(numbering.fields.len() as u32);
         numbering
@@ -60,10 +64,22 @@ impl Numbering {
     /// The entity of a guard on a field, fixed or by its number, and the field.
     #[inline]
     pub fn field(&self, guard: Guard) -> (EntityId, FieldId) {
-        match self.fields.get(guard.place()) {
+        match self.fields.get(guard.slot()) {
             Some(field) => *field,
             None => guard.parts(),
         }
+    }
+
+    /// The fixed entity and the field that have this slot.
+    #[inline]
+    pub fn fixed_field(&self, slot: usize) -> (EntityId, FieldId) {
+        self.fields[slot]
+    }
+
+    /// The fixed entities of a kind, whether they are still there or not.
+    pub fn fixed_of(&self, kind: KindId) -> impl Iterator<Item = EntityId> {
+        let all = (0..).map(EntityId).zip(&self.kinds);
+        all.filter(move |(_, of)| **of == Some(kind)).map(|(id, _)| id)
     }
 
     /// Ids up to here are the same in all games.
@@ -179,7 +195,7 @@ pub(super) fn is_numbered(value: &Value) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::state::{Entity, KindId};
+    use crate::state::Entity;
 
     #[test]
     fn numbers_follow_the_order_of_meeting_and_lead_back_to_their_entities() {

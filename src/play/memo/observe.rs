@@ -112,7 +112,7 @@ impl Memo {
         if !self.known.insert(key) {
             return;
         }
-        let assumed = self.begins_alike && key.is_fixed_field() && !self.invalidated.contains(&key);
+        let assumed = self.begins_alike && key.is_fixed() && !self.invalidated.contains(&key);
         let Some(recording) = &mut self.recording else { return };
         if assumed {
             recording.assumptions.push(key);
@@ -129,6 +129,9 @@ impl Memo {
 
     /// Notes what a query finds in the state before the recording: what that has changed since follows from it.
     pub(super) fn asked(&mut self, query: Query, state: &State) {
+        if let Query::Holding(_, field, _) = query {
+            self.read_added(field, state);
+        }
         let Some(recording) = &mut self.recording else { return };
         let numbered = match query.entity() {
             // Nothing referred to it when the recording began.
@@ -178,13 +181,29 @@ impl Memo {
         self.abort_if_long();
     }
 
+    /// Reads the fields of this id to which the recording has added something without knowing what they held: who holds a value
+    /// now depends on that.
+    fn read_added(&mut self, field: FieldId, state: &State) {
+        let Some(recording) = &self.recording else { return };
+        let added = recording.effects.iter().filter_map(|effect| match effect {
+            Effect::Add(to, _) if to.is_fixed() => Some(self.numbering.field(*to)),
+            _ => None,
+        });
+        let entities: Vec<EntityId> = added.filter(|(_, which)| *which == field).map(|(entity, _)| entity).collect();
+        for entity in entities {
+            if let Some(value) = state.field(entity, field) {
+                self.read(entity, field, value, state);
+            }
+        }
+    }
+
     /// Notes whether a number is at least so large, unless more is known of it.
     fn compared(&mut self, (entity, field): (EntityId, FieldId), least: i64, value: &Value, state: &State) {
         let Some(key) = self.key(entity, field) else { return };
         if self.known.contains(&key) {
             return;
         }
-        if self.begins_alike && key.is_fixed_field() && !self.invalidated.contains(&key) {
+        if self.begins_alike && key.is_fixed() && !self.invalidated.contains(&key) {
             return self.read(entity, field, value, state);
         }
         self.guard_least(key, least, value.as_int().is_some_and(|n| n >= least));
@@ -260,7 +279,7 @@ impl Memo {
         for (entity, field) in fields.iter().filter(|(entity, _)| entity.0 <= fixed) {
             if let Some(key) = self.numbering.guard(*entity, *field) {
                 self.changed(key);
-                self.cache.set(key, *field, Tagged::STALE);
+                self.cache.set(key, Tagged::STALE);
             }
         }
     }
@@ -272,7 +291,7 @@ impl Memo {
         {
             self.changed(key);
             let tag = Tagged::plain(value).filter(|_| !self.numbering.concerns(value));
-            self.cache.set(key, field, tag.unwrap_or(Tagged::STALE));
+            self.cache.set(key, tag.unwrap_or(Tagged::STALE));
         }
     }
 

@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::hash::Hash;
 use std::sync::Arc;
 
@@ -12,7 +13,12 @@ use crate::state::{Attachment, AttachmentId, Due, Entity, EntityId, KindId, Valu
 /// The outcome of a trace. Values and names are numbers of the table, so that many traces share few of them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Outcome {
+    /// Fields of fixed entities and what they hold in the end, where that is the same in all games.
+    pub puts: Box<[(Guard, Tagged)]>,
+    /// Everything else, in order.
     pub steps: Box<[Step]>,
+    /// Bytes of what is put, by the count of [`Value::weight`].
+    pub written: usize,
     /// Entities and agenda entries that it makes, for the limits.
     pub spawns: u32,
     pub entries: u32,
@@ -27,8 +33,6 @@ pub(super) struct Outcome {
 /// An effect as the table keeps it, in 12 bytes: what is larger is a number of [`Names`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Step {
-    /// Sets a field of a fixed entity to what is the same in all games.
-    Put(Guard, Tagged),
     Set(Guard, Tagged),
     Add(Guard, Tagged),
     Spawn(u32),
@@ -44,12 +48,23 @@ pub(super) enum Step {
     Finish(Tagged),
 }
 
+/// The field of a fixed entity that an effect writes, and what: the same in all games.
+fn put_of(effect: &Effect) -> Option<(Guard, &Value)> {
+    match effect {
+        Effect::Set(field, value) if field.is_fixed() && !is_numbered(value) => Some((*field, value)),
+        _ => None,
+    }
+}
+
 /// What outcomes refer to by number.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     pub values: Interner,
     /// Agenda entries that are scheduled, entities that are made, and what is attached: many outcomes have the same.
     pub due: IndexSet<Arc<Due>>,
+    /// By agenda entry the number of its root: entries that differ only in their keys have the same one.
+    pub root_of: Vec<u32>,
+    roots: IndexSet<(Arc<str>, Option<EntityId>, Value)>,
     pub made: IndexSet<(KindId, Box<[Tagged]>)>,
     pub attached: IndexSet<Attachment>,
     /// Seats and the cards that they played.
@@ -74,12 +89,17 @@ impl Names {
     /// What came of a recording; nothing if a value is too large.
     pub fn outcome(&mut self, finished: &Finished) -> Option<Outcome> {
         let effects = &finished.recording.effects;
+        let (puts, written) = self.puts(effects)?;
+        let is_put = |effect: &&Effect| put_of(effect).is_some_and(|(field, _)| puts.contains_key(&field));
+        let others: Vec<&Effect> = effects.iter().filter(|effect| !is_put(effect)).collect();
         let count = |wanted: fn(&Effect) -> bool| effects.iter().filter(|effect| wanted(effect)).count() as u32;
         let played = finished.played.as_ref();
         Some(Outcome {
             spawns: count(|effect| matches!(effect, Effect::Spawn(_))),
             entries: count(|effect| matches!(effect, Effect::Schedule(_))),
-            steps: effects.iter().map(|effect| self.step(effect)).collect::<Option<_>>()?,
+            steps: others.into_iter().map(|effect| self.step(effect)).collect::<Option<_>>()?,
+            puts: puts.into_iter().collect(),
+            written,
             pulsed: finished.pulsed,
             played: played
                 .map(|played| (number(&mut self.cards, (played.seat.clone(), played.card.clone())), played.met)),
@@ -87,11 +107,29 @@ impl Names {
         })
     }
 
+    /// What is put into which fields in the end, and the bytes of all that is put into them on the way. Fields that are written
+    /// in other ways as well are left to the steps, and so are all of them where an entity is removed, which empties fields.
+    fn puts(&mut self, effects: &[Effect]) -> Option<(BTreeMap<Guard, Tagged>, usize)> {
+        let (mut puts, mut written) = (BTreeMap::new(), 0);
+        if effects.iter().any(|effect| matches!(effect, Effect::Remove(_))) {
+            return Some((puts, written));
+        }
+        for (field, value) in effects.iter().filter_map(put_of) {
+            let is_other = |effect: &Effect| match effect {
+                Effect::Set(other, _) => *other == field && put_of(effect).is_none(),
+                Effect::Add(other, _) => *other == field,
+                _ => false,
+            };
+            if !effects.iter().any(is_other) {
+                puts.insert(field, self.values.tag(value)?);
+                written += value.weight();
+            }
+        }
+        Some((puts, written))
+    }
+
     fn step(&mut self, effect: &Effect) -> Option<Step> {
         Some(match effect {
-            Effect::Set(field, value) if field.is_fixed_field() && !is_numbered(value) => {
-                Step::Put(*field, self.values.tag(value)?)
-            }
             Effect::Set(field, value) => Step::Set(*field, self.values.tag(value)?),
             Effect::Add(field, by) => Step::Add(*field, self.values.tag(&Value::Int(*by))?),
             Effect::Spawn(Entity { kind, fields }) => {
@@ -104,7 +142,11 @@ impl Names {
             Effect::SetData(id, data) => Step::SetData(*id, self.values.tag(data)?),
             Effect::Schedule(due) => {
                 let numbered = due.owner.is_some_and(is_number) || is_numbered(&due.args);
-                Step::Schedule { due: number(&mut self.due, due.clone()), numbered }
+                let at = number(&mut self.due, due.clone());
+                if self.root_of.len() < self.due.len() {
+                    self.root_of.push(number(&mut self.roots, (due.what.clone(), due.owner, due.args.clone())));
+                }
+                Step::Schedule { due: at, numbered }
             }
             Effect::Finish(text) => Step::Finish(self.values.tag(&Value::text(text))?),
         })
@@ -114,7 +156,7 @@ impl Names {
     pub fn told(&self, outcome: &Outcome) -> String {
         let value = |tag: Tagged| self.values.value(tag);
         let effect = |step: &Step| match step {
-            Step::Put(field, to) | Step::Set(field, to) => Effect::Set(*field, value(*to)),
+            Step::Set(field, to) => Effect::Set(*field, value(*to)),
             Step::Add(field, by) => Effect::Add(*field, value(*by).as_int().unwrap_or_default()),
             Step::Spawn(made) => {
                 let (kind, fields) = &self.made[*made as usize];
@@ -131,7 +173,8 @@ impl Names {
             let (seat, card) = self.cards[card as usize].clone();
             Played { seat, card, met }
         });
-        let effects = outcome.steps.iter().map(effect).collect();
+        let puts = outcome.puts.iter().map(|(field, to)| Effect::Set(*field, value(*to)));
+        let effects = puts.chain(outcome.steps.iter().map(effect)).collect();
         format!("{:?}", Told { effects, pulsed: outcome.pulsed, played, value: value(outcome.value) })
     }
 }

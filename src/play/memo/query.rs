@@ -31,7 +31,7 @@ pub(super) struct End {
 }
 
 /// Entities of one kind at most that [`Query::Holding`] tells apart: one bit for each.
-const MOST_HOLDING: usize = 28;
+const MOST_HOLDING: usize = Tagged::BITS as usize;
 
 impl Query {
     /// The entity that it is about.
@@ -84,10 +84,8 @@ impl Query {
         match self {
             Query::Id(id) => return Some(Value::Int(i64::from(id.0))),
             Query::Holding(kind, field, tag) => {
-                let holds = |value: Option<&Value>| value.and_then(Tagged::plain) == Some(tag);
-                let all = fixed_of(kind, numbering.fixed(), state).enumerate();
-                let those = all.filter(|(_, (_, entity))| holds(entity.fields.get(field.0 as usize)));
-                return Some(Value::Int(those.fold(0, |mask, (nth, _)| mask | 1 << nth)));
+                let holds = |id| state.field(id, field).and_then(Tagged::plain) == Some(tag);
+                return mask_of(numbering.fixed_of(kind).map(holds)).map(Value::Int);
             }
             Query::AtLeast(key, least) => {
                 let (number, field) = numbering.field(key);
@@ -131,6 +129,15 @@ impl Query {
         let numbers = found.into_iter().map(|id| numbering.meet(id, state).map(Value::Entity));
         numbers.collect::<Option<_>>().map(Value::List)
     }
+}
+
+/// One bit for each; nothing if there are too many.
+pub(super) fn mask_of(bits: impl Iterator<Item = bool>) -> Option<i64> {
+    let mut mask = 0;
+    for (nth, bit) in (0..).zip(bits) {
+        mask |= i64::from(bit) << Some(nth).filter(|nth| *nth < Tagged::BITS)?;
+    }
+    Some(mask)
 }
 
 /// A field with its kind, in words.

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use super::Memo;
+use super::guard::Guard;
 use super::numbering::{Numbering, is_numbered};
-use super::outcome::Step;
+use super::outcome::{Names, Step};
 use super::recording::Expected;
 use super::tagged::Tagged;
-use super::traces::{Miss, Table};
+use super::traces::{Miss, Reader, Table};
 use crate::dice::DiceRng;
-use crate::state::{Attachment, Audience, Due, Entity, EntityId, Entry, State, Value};
+use crate::state::{Attachment, Audience, Due, Entity, EntityId, Entry, FieldId, State, Value};
 
 /// How an entry goes on.
 pub(crate) enum Lookup {
@@ -25,11 +26,56 @@ pub(crate) enum Lookup {
 const CHECK_EVERY: u64 = 1_000;
 
 impl Memo {
+    /// Begins to replay entries in this state.
+    pub fn begin_replay(&mut self, state: &mut State) {
+        self.turn_to(state);
+        state.keep_journal(false);
+    }
+
+    /// Has replayed entries. The state may be behind: before anybody reads the fields of its entities, [`Memo::settle`] is called.
+    pub fn end_replay(&mut self, state: &mut State) {
+        self.cache.keep_up(state);
+        state.keep_journal(true);
+    }
+
+    /// Writes to the state what replays have changed.
+    pub fn settle(&mut self, state: &mut State) {
+        if !self.is_settled() {
+            let traces = self.traces.clone();
+            self.flush(&traces.read(), state);
+        }
+    }
+
+    /// Whether the state holds all that replays have changed.
+    pub fn is_settled(&self) -> bool {
+        self.cache.is_clean()
+    }
+
+    /// The whole number in a field, where the state may be behind.
+    pub fn number_in(&self, entity: EntityId, field: FieldId, state: &State) -> Option<i64> {
+        let guard = self.numbering.is_fixed(entity).then(|| self.numbering.guard(entity, field)).flatten();
+        match guard.and_then(|guard| self.cache.unwritten(guard)) {
+            Some(value) => value.int().or_else(|| self.traces.read().names().values.value(value).as_int()),
+            None => state.field(entity, field)?.as_int(),
+        }
+    }
+
+    /// Takes up this state, which may be another one, or have changed in other ways than by replays and recordings.
+    #[inline]
+    pub(super) fn turn_to(&mut self, state: &State) {
+        if self.cache.turn_to(state) {
+            self.roots.forget_entries();
+        }
+    }
+
+    fn flush(&mut self, table: &Table, state: &mut State) {
+        self.cache.flush(state, &self.numbering, |tag| self.values.value(tag, &table.names().values));
+    }
+
     /// Looks up what the first entry of the agenda does, and does it if that is known.
     #[inline]
     pub fn replay(&mut self, table: &Table, state: &mut State, rng: &mut DiceRng) -> Lookup {
         let hashes = self.hashes(state);
-        self.cache.turn_to(state);
         self.cache.note_population(hashes.0);
         let number = match self.follow(table, hashes, state, rng) {
             Ok(number) => number,
@@ -48,85 +94,109 @@ impl Memo {
         if self.replayed.is_multiple_of(CHECK_EVERY) {
             return Lookup::Check(table.expected(number));
         }
-        state.keep_journal(false);
         state.pass_first();
-        let names = table.names();
-        for step in &outcome.steps {
-            match step {
-                Step::Put(field, tag) => {
-                    // What is there already is not written again.
-                    if !self.cache.holds(*field, *tag) {
-                        let (entity, which) = self.numbering.field(*field);
-                        self.cache.set(*field, which, *tag);
-                        state.set(entity, which, self.values.value(*tag, &names.values));
-                    }
-                }
-                Step::Set(field, tag) => {
-                    let (entity, which) = self.numbering.field(*field);
-                    if field.is_fixed_field() {
-                        self.cache.set(*field, which, Tagged::NUMBERED);
-                    }
-                    let to = all_real(&self.numbering, self.values.value(*tag, &names.values));
-                    state.set(real(&self.numbering, entity), which, to);
-                }
-                Step::Add(field, by) => {
-                    let (entity, which) = self.numbering.field(*field);
-                    let entity = real(&self.numbering, entity);
-                    let before = state.field(entity, which).and_then(Value::as_int).unwrap_or_default();
-                    let sum = Value::Int(before + self.values.value(*by, &names.values).as_int().unwrap_or_default());
-                    if field.is_fixed_field() {
-                        self.cache.set(*field, which, Tagged::plain(&sum).unwrap_or(Tagged::STALE));
-                    }
-                    state.set(entity, which, sum);
-                }
-                Step::Spawn(made) => {
-                    let (kind, fields) = &names.made[*made as usize];
-                    let value = |tag: &Tagged| all_real(&self.numbering, self.values.value(*tag, &names.values));
-                    let fields = fields.iter().map(value).collect();
-                    let id = state.spawn(Entity { kind: *kind, fields });
-                    self.numbering.make(id);
-                    state.note_gone(id);
-                }
-                Step::Remove(id) => self.remove(real(&self.numbering, *id), state),
-                Step::Attach(made) => {
-                    let made = &names.attached[*made as usize];
-                    let (hook, data) = (made.hook.clone(), all_real(&self.numbering, made.data.clone()));
-                    let owner = real(&self.numbering, made.owner);
-                    state.attach(Attachment { hook, owner, data, numbered: None });
-                    state.note_attachments();
-                }
-                Step::Detach(id) => {
-                    state.detach(*id);
-                    state.note_attachments();
-                }
-                Step::SetData(id, data) => {
-                    state.set_data(*id, all_real(&self.numbering, self.values.value(*data, &names.values)));
-                    state.note_attachments();
-                }
-                Step::Schedule { due, numbered } => {
-                    let mut due = own(&mut self.due, *due, names.due.iter().map(|due| due.apart())).clone();
-                    if *numbered {
-                        let owner = due.owner.map(|owner| real(&self.numbering, owner));
-                        let args = all_real(&self.numbering, due.args.clone());
-                        due = Arc::new(Due { owner, args, ..Due::clone(&due) });
-                    }
-                    state.schedule(&Audience::Everybody, Entry::new(due));
-                }
-                Step::Finish(text) => {
-                    state.finish(self.values.value(*text, &names.values).as_text().unwrap_or_default().to_string());
-                }
+        state.written += outcome.written;
+        for (field, tag) in &outcome.puts {
+            // What is there already is not written again.
+            if !self.cache.holds(*field, *tag) {
+                self.cache.put(*field, *tag);
             }
         }
+        outcome.steps.iter().for_each(|step| self.apply(step, table, state));
         if let Some((card, met)) = outcome.played {
-            let apart = |(seat, card): &(Arc<str>, Arc<str>)| (Arc::from(&**seat), Arc::from(&**card));
-            own(&mut self.cards, card, names.cards.iter().map(apart));
-            self.played.resize(self.cards.len(), [0; 3]);
-            let count = &mut self.played[card as usize];
-            *count = [count[0] + 1, count[1] + u64::from(met.is_some()), count[2] + u64::from(met == Some(true))];
+            self.count_card(card, met, table.names());
         }
-        state.keep_journal(true);
-        self.cache.keep_up(state);
         Lookup::Replayed { pulsed: outcome.pulsed }
+    }
+
+    /// Does what a step says.
+    #[inline]
+    fn apply(&mut self, step: &Step, table: &Table, state: &mut State) {
+        let names = table.names();
+        match step {
+            Step::Set(field, tag) => {
+                let (entity, which) = self.numbering.field(*field);
+                let to = self.values.value(*tag, &names.values);
+                if field.is_fixed() {
+                    self.cache.set(*field, if is_numbered(&to) { Tagged::NUMBERED } else { *tag });
+                }
+                state.set(real(&self.numbering, entity), which, all_real(&self.numbering, to));
+            }
+            Step::Add(field, by) => self.add(*field, *by, table, state),
+            Step::Spawn(made) => {
+                let (kind, fields) = &names.made[*made as usize];
+                let value = |tag: &Tagged| all_real(&self.numbering, self.values.value(*tag, &names.values));
+                let fields = fields.iter().map(value).collect();
+                let id = state.spawn(Entity { kind: *kind, fields });
+                self.numbering.make(id);
+                state.note_gone(id);
+            }
+            Step::Remove(id) => {
+                self.flush(table, state);
+                self.remove(real(&self.numbering, *id), state);
+            }
+            Step::Attach(made) => {
+                let made = &names.attached[*made as usize];
+                let (hook, data) = (made.hook.clone(), all_real(&self.numbering, made.data.clone()));
+                let owner = real(&self.numbering, made.owner);
+                state.attach(Attachment { hook, owner, data, numbered: None });
+                state.note_attachments();
+            }
+            Step::Detach(id) => {
+                state.detach(*id);
+                state.note_attachments();
+            }
+            Step::SetData(id, data) => {
+                state.set_data(*id, all_real(&self.numbering, self.values.value(*data, &names.values)));
+                state.note_attachments();
+            }
+            Step::Schedule { due, numbered } => {
+                let copy = own(&mut self.due, *due, names.due.iter().map(|due| due.apart())).clone();
+                if *numbered {
+                    let owner = copy.owner.map(|owner| real(&self.numbering, owner));
+                    let args = all_real(&self.numbering, copy.args.clone());
+                    let due = Arc::new(Due { owner, args, ..Due::clone(&copy) });
+                    state.schedule(&Audience::Everybody, Entry::new(due));
+                } else {
+                    let entry = state.schedule(&Audience::Everybody, Entry::new(copy));
+                    self.roots.schedule(entry.id, names.root_of[*due as usize]);
+                }
+            }
+            Step::Finish(text) => {
+                state.finish(self.values.value(*text, &names.values).as_text().unwrap_or_default().to_string());
+            }
+        }
+    }
+
+    /// Adds to a number that a trace does not know.
+    fn add(&mut self, field: Guard, by: Tagged, table: &Table, state: &mut State) {
+        let values = &table.names().values;
+        let by = self.values.value(by, values).as_int().unwrap_or_default();
+        let known = field.is_fixed().then(|| self.cache.find(field, state, values, &self.numbering)).flatten();
+        if let Some(before) = known.and_then(Tagged::int)
+            && let Some(sum) = Tagged::plain(&Value::Int(before + by))
+        {
+            return self.cache.put(field, sum);
+        }
+        // The field, or the sum, is no number that fits into a tag: it is not in the cache alone.
+        self.flush(table, state);
+        let (entity, which) = self.numbering.field(field);
+        let entity = real(&self.numbering, entity);
+        let before = state.field(entity, which).and_then(Value::as_int).unwrap_or_default();
+        if field.is_fixed() {
+            self.cache.set(field, Tagged::STALE);
+        }
+        state.set(entity, which, Value::Int(before + by));
+    }
+
+    fn count_card(&mut self, card: u32, met: Option<bool>, names: &Names) {
+        let apart = |(seat, card): &(Arc<str>, Arc<str>)| (Arc::from(&**seat), Arc::from(&**card));
+        own(&mut self.cards, card, names.cards.iter().map(apart));
+        if self.played.len() < self.cards.len() {
+            self.played.resize(self.cards.len(), [0; 3]);
+        }
+        let count = &mut self.played[card as usize];
+        *count = [count[0] + 1, count[1] + u64::from(met.is_some()), count[2] + u64::from(met == Some(true))];
     }
 
     /// Removes an entity, and forgets what the fields held that referred to it.
@@ -135,7 +205,7 @@ impl Memo {
         for (entity, field) in state.remove(id) {
             let key = self.numbering.is_fixed(entity).then(|| self.numbering.guard(entity, field));
             let Some(key) = key.flatten() else { continue };
-            self.cache.set(key, field, Tagged::STALE);
+            self.cache.set(key, Tagged::STALE);
             if !self.invalidated.contains(&key) {
                 // The table is being read: it is told before the next look-up.
                 self.unnoted.push(key);
@@ -153,39 +223,49 @@ impl Memo {
 
     /// The number of the outcome that the first entry of the agenda comes to, if that is known.
     #[inline]
-    fn follow(&mut self, table: &Table, hashes: (u64, u64), state: &State, rng: &mut DiceRng) -> Result<u32, Miss> {
-        let Due { what, owner, args, .. } = &*state.agenda().first().ok_or(Miss::Root)?.due;
+    fn follow(&mut self, table: &Table, hashes: (u64, u64), state: &mut State, rng: &mut DiceRng) -> Result<u32, Miss> {
+        let entry = state.agenda().first().ok_or(Miss::Root)?;
         self.numbering.clear();
-        let owner = match owner {
-            Some(owner) => Some(self.numbering.meet(*owner, state).ok_or(Miss::Root)?),
+        let root = self.roots.root(entry.id);
+        let first = match root.and_then(|root| self.roots.tree(root, hashes, table)) {
+            Some(first) => first,
+            None => {
+                let first = self.root(&entry.due, hashes, table, state).ok_or(Miss::Root)?;
+                if let Some(root) = root {
+                    self.roots.note(root, hashes, first, table);
+                }
+                first
+            }
+        };
+        table.follow(first, state, &mut self.reader(), Some(rng))
+    }
+
+    /// The first node of the tree of an entry.
+    #[inline(never)]
+    fn root(&mut self, due: &Due, hashes: (u64, u64), table: &Table, state: &State) -> Option<u32> {
+        let owner = match due.owner {
+            Some(owner) => Some(self.numbering.meet(owner, state)?),
             None => None,
         };
-        let first = match args {
-            Value::Entity(_) | Value::List(_) | Value::Map(_)
-                if !self.numbering.is_all(state) && self.numbering.concerns(args) =>
-            {
-                let args = self.numbering.meet_all(args, state).ok_or(Miss::Root)?;
-                table.tree((what, owner, &args), hashes)
-            }
-            args => self.roots.find((what, owner, args), hashes, table),
-        };
-        let first = first.ok_or(Miss::Root)?;
-        let parts = (&mut self.cache, &mut self.numbering, &self.ends[..]);
-        table.follow(first, state, parts, Some(rng))
+        let args = self.numbering.meet_all(&due.args, state)?;
+        table.tree((&due.what, owner, &args), hashes)
+    }
+
+    fn reader(&mut self) -> Reader<'_> {
+        Reader { cache: &mut self.cache, numbering: &mut self.numbering, ends: &self.ends, values: &mut self.values }
     }
 
     /// The value of a function that only reads, if it is known; otherwise a recording starts.
     pub fn value(&mut self, what: &Arc<str>, state: &mut State) -> Option<Value> {
         self.commit_finished();
         let hashes = self.hashes(state);
-        self.cache.turn_to(state);
+        self.turn_to(state);
         self.cache.note_population(hashes.0);
         let traces = self.traces.clone();
         let table = traces.read();
         self.numbering.clear();
-        let first = self.roots.find((what, None, &Value::None), hashes, &table).ok_or(Miss::Root);
-        let parts = (&mut self.cache, &mut self.numbering, &self.ends[..]);
-        let found = first.and_then(|first| table.follow(first, state, parts, None));
+        let first = self.roots.function(what, hashes, &table).ok_or(Miss::Root);
+        let found = first.and_then(|first| table.follow(first, state, &mut self.reader(), None));
         match found {
             Ok(number) => {
                 let value = self.values.value(table.outcome(number).value, &table.names().values);
@@ -193,6 +273,8 @@ impl Memo {
             }
             Err(miss) => self.note_miss(what, miss, &table, state),
         }
+        // The function looks at the state.
+        self.flush(&table, state);
         drop(table);
         self.record(what.clone(), (None, Value::None), state, None);
         None

@@ -86,20 +86,17 @@ impl Memo {
     pub(super) fn note_miss(&mut self, what: &Arc<str>, miss: Miss, table: &Table, state: &State) {
         let missed = match miss {
             Miss::Root => Missed::Root,
-            Miss::At(guard) => match guard.kind() {
-                Guard::FIELD => {
+            Miss::At(guard) => match (table.query(guard, &self.numbering), guard.kind()) {
+                (Some(Query::AtLeast(guard, least)), _) => {
+                    let (kind, field) = self.kind_and_field(guard, state);
+                    Missed::AtLeast(kind, field, least)
+                }
+                (Some(query), _) => Missed::Query(query.about(EntityId(0))),
+                (None, Guard::FIELD) => {
                     let (kind, field) = self.kind_and_field(guard, state);
                     Missed::Field(kind, field)
                 }
-                Guard::QUERY => match table.query(guard) {
-                    Some(Query::AtLeast(guard, least)) => {
-                        let (kind, field) = self.kind_and_field(guard, state);
-                        Missed::AtLeast(kind, field, least)
-                    }
-                    Some(query) => Missed::Query(query.about(EntityId(0))),
-                    None => Missed::Root,
-                },
-                _ => Missed::Roll,
+                (None, _) => Missed::Roll,
             },
         };
         self.last_missed = Some((what.clone(), missed));

@@ -1,59 +1,95 @@
 use std::sync::Arc;
 
-use super::recording::Root;
 use super::traces::Table;
-use crate::state::{EntityId, Value};
+use crate::state::{EntryId, Value};
 
-/// The roots that one thread has found last, each in the one place where it can stand: a direct-mapped cache in front of the
-/// table of all trees, like a translation lookaside buffer.
-///
-/// Names are mostly compared by where they lie in memory. The places are chosen by that as well, and a root may stand in two.
+/// What one thread knows of the roots of entries that replays have scheduled, so that it need not look them up by what is due.
 #[derive(Debug)]
 pub(super) struct RootCache {
-    places: Vec<Option<(Root, u32)>>,
+    /// The entries that were scheduled last, each in the one place where its number can stand, with the number of its root.
+    scheduled: [(EntryId, u32); PLACES],
+    /// By the number of a root: where its tree begins, and the hashes of who was there and what was attached then.
+    trees: Vec<Option<((u64, u64), u32)>>,
+    /// Functions that only read, by where their names lie in memory: where their trees begin, and the hashes.
+    functions: Vec<(Arc<str>, (u64, u64), u32)>,
     /// How often the table had dropped trees when all of this was right.
     dropped: u64,
 }
 
-/// Places of the cache, as a power of 2.
-const BITS: u32 = 10;
+/// Entries that it keeps, a power of 2.
+const PLACES: usize = 256;
+
+/// Functions that it keeps.
+const MOST_FUNCTIONS: usize = 16;
+
+/// No entry has this number.
+const NO_ENTRY: EntryId = EntryId(0);
 
 impl Default for RootCache {
     fn default() -> RootCache {
-        RootCache { places: vec![None; 1 << BITS], dropped: 0 }
+        RootCache { scheduled: [(NO_ENTRY, 0); PLACES], trees: Vec::new(), functions: Vec::new(), dropped: 0 }
     }
 }
 
 impl RootCache {
-    /// The first node of the tree of a root, if there is one.
+    /// Forgets the entries: those of another game have the same numbers.
+    pub fn forget_entries(&mut self) {
+        self.scheduled.fill((NO_ENTRY, 0));
+    }
+
+    /// A replay has scheduled an entry. `root`: the number of its root, where it names fixed entities alone.
     #[inline]
-    pub fn find(
-        &mut self,
-        (what, owner, args): (&Arc<str>, Option<EntityId>, &Value),
-        hashes: (u64, u64),
-        table: &Table,
-    ) -> Option<u32> {
-        if self.dropped != table.dropped() {
-            self.places.fill(None);
-            self.dropped = table.dropped();
+    pub fn schedule(&mut self, entry: EntryId, root: u32) {
+        self.scheduled[entry.0 as usize % PLACES] = (entry, root);
+    }
+
+    /// The number of the root of an entry, if a replay has scheduled it.
+    #[inline]
+    pub fn root(&self, entry: EntryId) -> Option<u32> {
+        let (known, root) = self.scheduled[entry.0 as usize % PLACES];
+        (known == entry).then_some(root)
+    }
+
+    /// The first node of the tree of a root, if it was noted.
+    #[inline]
+    pub fn tree(&self, root: u32, hashes: (u64, u64), table: &Table) -> Option<u32> {
+        let (known, first) = (*self.trees.get(root as usize)?)?;
+        (known == hashes && self.dropped == table.dropped()).then_some(first)
+    }
+
+    /// Notes the first node of the tree of a root.
+    pub fn note(&mut self, root: u32, hashes: (u64, u64), first: u32, table: &Table) {
+        self.forget_dropped(table);
+        let root = root as usize;
+        if self.trees.len() <= root {
+            self.trees.resize(root + 1, None);
         }
-        let owned = owner.map_or(0, |owner| u64::from(owner.0) + 1);
-        let given = match args {
-            Value::Int(n) => *n as u64,
-            Value::List(items) => items.as_ptr() as u64,
-            Value::Map(items) => Arc::as_ptr(items) as u64,
-            _ => 0,
-        };
-        let mixed = what.as_ptr() as u64 ^ owned.rotate_left(40) ^ given.rotate_left(20);
-        let place = (mixed.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - BITS)) as usize;
-        if let Some((root, first)) = &self.places[place]
-            && root.is(what, owner, args, hashes)
+        self.trees[root] = Some((hashes, first));
+    }
+
+    /// The first node of the tree of a function that only reads, if there is one.
+    pub fn function(&mut self, name: &Arc<str>, hashes: (u64, u64), table: &Table) -> Option<u32> {
+        self.forget_dropped(table);
+        let place = self.functions.iter().position(|(known, ..)| Arc::ptr_eq(known, name));
+        if let Some((_, known, first)) = place.map(|place| &self.functions[place])
+            && *known == hashes
         {
             return Some(*first);
         }
-        let first = table.tree((what, owner, args), hashes)?;
-        let (what, args, (population, attachments)) = (what.clone(), args.clone(), hashes);
-        self.places[place] = Some((Root { what, owner, args, population, attachments }, first));
+        let first = table.tree((name, None, &Value::None), hashes)?;
+        match place {
+            Some(place) => (self.functions[place].1, self.functions[place].2) = (hashes, first),
+            None if self.functions.len() < MOST_FUNCTIONS => self.functions.push((name.clone(), hashes, first)),
+            None => {}
+        }
         Some(first)
+    }
+
+    fn forget_dropped(&mut self, table: &Table) {
+        if self.dropped != table.dropped() {
+            self.trees.clear();
+            self.functions.clear();
+            self.dropped = table.dropped();
+        }
     }
 }

@@ -20,6 +20,8 @@ impl Tagged {
     const ENTITY: u32 = 2;
     const NONE: u32 = 3;
     const INTERNED: u32 = 4;
+    /// Bits of a whole number that fits and is not below zero.
+    pub const BITS: u32 = 28;
     /// No value: nobody has looked yet.
     pub const UNKNOWN: Tagged = Tagged(5);
     /// No value: it has changed since somebody looked.
@@ -33,6 +35,12 @@ impl Tagged {
 
     fn new(sort: u32, bits: u32) -> Tagged {
         Tagged(bits << 3 | sort)
+    }
+
+    /// Whether it stands for a value.
+    #[inline]
+    pub fn is_value(self) -> bool {
+        self.0 & 7 <= Tagged::INTERNED
     }
 
     /// A place in a table.
@@ -57,6 +65,20 @@ impl Tagged {
             Tagged::INTERNED => Err(bits as usize),
             _ => Ok(Value::None),
         }
+    }
+
+    /// The whole number with this bit on or off; nothing where it is none, or where the bit does not fit.
+    #[inline]
+    pub fn with_bit(self, bit: u32, on: bool) -> Option<Tagged> {
+        let mask = 1_u32.checked_shl(bit + 3).filter(|_| bit < Tagged::BITS && self.0 & 7 == Tagged::INT)?;
+        Some(Tagged(if on { self.0 | mask } else { self.0 & !mask }))
+    }
+
+    /// Whether it is a whole number that fits, and at least so large as another one.
+    #[inline]
+    pub fn is_at_least(self, least: Tagged) -> Option<bool> {
+        // The type takes the lowest bits, and is the same.
+        (self.0 & 7 == Tagged::INT).then_some(self.0 as i32 >= least.0 as i32)
     }
 
     /// The whole number, where it is one that fits.

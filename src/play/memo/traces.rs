@@ -8,9 +8,9 @@ use super::field_cache::FieldCache;
 use super::guard::Guard;
 use super::numbering::Numbering;
 use super::outcome::{Names, Outcome};
-use super::query::{End, Query};
+use super::query::{End, Query, mask_of};
 use super::recording::{Dependency, Expected, Fields, Finished, RollKey, Root, hash_of};
-use super::tagged::Tagged;
+use super::tagged::{OwnValues, Tagged};
 use crate::dice::DiceRng;
 use crate::state::{EntityId, State, Value};
 
@@ -39,6 +39,14 @@ impl Traces {
     }
 }
 
+/// What a thread knows of the state in which it follows a trace.
+pub(super) struct Reader<'m> {
+    pub cache: &'m mut FieldCache,
+    pub numbering: &'m mut Numbering,
+    pub ends: &'m [End],
+    pub values: &'m mut OwnValues,
+}
+
 /// Trace trees: each node is a field, a roll or a query, its branches are the values that were found, its leaves are outcomes.
 /// Behind the value that a node found first stands the next node; a table has the nodes behind all other values.
 #[derive(Debug)]
@@ -54,6 +62,8 @@ pub(crate) struct Table {
     names: Names,
     rolls: IndexSet<RollKey>,
     queries: IndexSet<Query>,
+    /// Fields of fixed entities, with numbers that they are compared with.
+    comparisons: IndexSet<(Guard, Tagged)>,
     /// Fields that have been written in some game since its beginning.
     invalidated: Fields,
     full: bool,
@@ -72,6 +82,7 @@ impl Default for Table {
             names: Names::default(),
             rolls: IndexSet::new(),
             queries: IndexSet::new(),
+            comparisons: IndexSet::new(),
             invalidated: Fields::default(),
             full: false,
             dropped: 0,
@@ -169,49 +180,82 @@ impl Table {
     pub(super) fn follow(
         &self,
         first: u32,
-        state: &State,
-        (cache, numbering, ends): (&mut FieldCache, &mut Numbering, &[End]),
+        state: &mut State,
+        reader: &mut Reader,
         mut rng: Option<&mut DiceRng>,
     ) -> Result<u32, Miss> {
         let mut at = first as usize;
         let mut last_total = 0;
         loop {
             let from = at;
-            at = self.behind_held(from, cache);
-            for node in self.nodes[from..at].iter().filter(|_| cfg!(debug_assertions)) {
-                assert_eq!(cache.find(node.guard, state, &self.names.values, numbering), Some(node.found));
-            }
-            let node = self.nodes[at];
-            let guard = node.guard;
-            let found = match guard.kind() {
-                Guard::FIELD if guard.is_fixed_field() => {
-                    match cache.find(guard, state, &self.names.values, numbering) {
-                        Some(Tagged::NUMBERED) => self.read(guard, state, numbering),
-                        found => found,
-                    }
+            let node = self.first_not_held(&mut at, reader.cache);
+            if cfg!(debug_assertions) {
+                for node in &self.nodes[from..at] {
+                    assert_eq!(self.look(node.guard, state, reader), Some(node.found));
                 }
-                Guard::FIELD => self.read(guard, state, numbering),
-                Guard::QUERY => self.asked(guard, state, cache, (ends, numbering)),
+            }
+            let guard = node.guard;
+            let known = match guard.kind() {
+                Guard::FIELD => reader.cache.known(guard),
+                Guard::COMPARISON if guard == Guard::END => return Ok(node.found.at() as u32),
+                Guard::COMPARISON => self.compared_now(guard, reader.cache),
                 Guard::ROLL => rng.as_mut().and_then(|rng| self.rolled(guard, rng, &mut last_total)),
-                _ => return Ok(node.found.at() as u32),
+                _ => None,
             };
-            let found = found.ok_or(Miss::At(guard))?;
-            at = self.behind(at, found).ok_or(Miss::At(guard))?;
+            let Some(found) = known.or_else(|| self.look(guard, state, reader)) else { return Err(Miss::At(guard)) };
+            if found == node.found {
+                at += 1;
+                continue;
+            }
+            let Some(next) = self.branches.get(&branch(at, found)) else { return Err(Miss::At(guard)) };
+            at = *next as usize;
         }
     }
 
-    /// The first node from this one on that is no field of a fixed entity, or does not hold what it found first. Most guards are
-    /// on such fields, and most of them hold.
+    /// The first node from this place on whose guard has no slot or does not find what it found first. Most guards have a slot,
+    /// and most of these hold.
     #[inline]
-    fn behind_held(&self, mut at: usize, cache: &FieldCache) -> usize {
-        while self.nodes.get(at).is_some_and(|node| cache.holds(node.guard, node.found)) {
-            at += 1;
+    fn first_not_held(&self, at: &mut usize, cache: &FieldCache) -> Node {
+        let mut node = self.nodes[*at];
+        while cache.holds(node.guard, node.found) {
+            *at += 1;
+            node = self.nodes[*at];
         }
-        at
+        node
+    }
+
+    /// Looks at the state for what a guard finds, unless it is a roll.
+    #[inline(never)]
+    fn look(&self, guard: Guard, state: &mut State, reader: &mut Reader) -> Option<Tagged> {
+        let Reader { cache, numbering, ends, values } = reader;
+        match guard.kind() {
+            Guard::FIELD if !guard.is_fixed() => self.read(guard, state, numbering),
+            Guard::FIELD if guard.slot() >= numbering.fixed_fields() => self.holding(guard, state, cache, numbering),
+            Guard::FIELD => match cache.find(guard, state, &self.names.values, numbering) {
+                Some(Tagged::NUMBERED) => self.read(guard, state, numbering),
+                found => found,
+            },
+            Guard::COMPARISON => self.comparison(guard, state, cache, numbering),
+            Guard::QUERY => {
+                let query = self.query(guard, numbering)?;
+                // The others look at no fields of fixed entities.
+                if matches!(query, Query::Relations(_) | Query::AtLeast(..)) {
+                    cache.flush(state, numbering, |tag| values.value(tag, &self.names.values));
+                }
+                self.found(query, state, (ends, numbering))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether the field of a fixed entity is at least so large, if that is known.
+    #[inline]
+    fn compared_now(&self, guard: Guard, cache: &FieldCache) -> Option<Tagged> {
+        let (field, least) = self.comparisons.get_index(guard.number())?;
+        cache.known(*field)?.is_at_least(*least).map(Tagged::from)
     }
 
     /// The node behind a guard that has found a value.
-    #[inline]
     fn behind(&self, at: usize, found: Tagged) -> Option<usize> {
         match self.nodes[at].found == found {
             true => Some(at + 1),
@@ -220,7 +264,6 @@ impl Table {
     }
 
     /// A field of an entity that is made in play, or one that refers to such.
-    #[inline(never)]
     fn read(&self, field: Guard, state: &State, numbering: &mut Numbering) -> Option<Tagged> {
         let (entity, field) = numbering.field(field);
         let value = state.field(numbering.entity(entity)?, field)?;
@@ -231,32 +274,37 @@ impl Table {
         }
     }
 
-    /// What a query finds now.
-    #[inline]
-    fn asked(
-        &self,
-        guard: Guard,
-        state: &State,
-        cache: &mut FieldCache,
-        (ends, numbering): (&[End], &mut Numbering),
-    ) -> Option<Tagged> {
-        let query = self.query(guard)?;
-        match query {
-            Query::Holding(_, field, _) => {
-                cache.answer(guard.number(), field, || self.found(query, state, (ends, numbering)))
+    /// Which fixed entities hold a value now, for a query that has a slot.
+    fn holding(&self, guard: Guard, state: &State, cache: &mut FieldCache, numbering: &Numbering) -> Option<Tagged> {
+        cache.add_queries(self.queries.iter().copied(), numbering);
+        let Query::Holding(kind, field, tag) = self.query(guard, numbering)? else { return None };
+        let fields = || numbering.fixed_of(kind).filter_map(|id| numbering.guard(id, field));
+        let is_there = |field: &Guard| state.entity(numbering.field(*field).0).is_some();
+        let mut holds =
+            |field: Guard| is_there(&field) && cache.find(field, state, &self.names.values, numbering) == Some(tag);
+        let found = Tagged::plain(&Value::Int(mask_of(fields().map(&mut holds))?))?;
+        cache.note_answer(guard.slot(), found, fields());
+        Some(found)
+    }
+
+    /// Whether the field of a fixed entity is at least so large.
+    fn comparison(&self, guard: Guard, state: &State, cache: &mut FieldCache, numbering: &Numbering) -> Option<Tagged> {
+        let (field, least) = *self.comparisons.get_index(guard.number())?;
+        let known = cache.find(field, state, &self.names.values, numbering)?;
+        let met = match known.is_at_least(least) {
+            Some(met) => met,
+            // The number is too large for a tag.
+            None => {
+                let (entity, which) = numbering.field(field);
+                let value = self.names.values.value(known);
+                let number = value.as_int().or_else(|| state.field(entity, which)?.as_int())?;
+                number >= least.int()?
             }
-            Query::AtLeast(key, least) if key.is_fixed_field() => {
-                match cache.find(key, state, &self.names.values, numbering)?.int() {
-                    Some(n) => Some(Tagged::from(n >= least)),
-                    None => self.found(query, state, (ends, numbering)),
-                }
-            }
-            _ => self.found(query, state, (ends, numbering)),
-        }
+        };
+        Some(Tagged::from(met))
     }
 
     /// What a query finds in the state.
-    #[inline(never)]
     fn found(&self, query: Query, state: &State, (ends, numbering): (&[End], &mut Numbering)) -> Option<Tagged> {
         let query = match query.entity() {
             Some(number) => query.about(numbering.entity(number)?),
@@ -265,9 +313,18 @@ impl Table {
         self.names.values.known(&query.found(state, ends, numbering)?)
     }
 
-    /// The query that a guard stands for.
-    pub(super) fn query(&self, guard: Guard) -> Option<Query> {
-        self.queries.get_index(guard.number()).copied()
+    /// The query that a guard stands for, if it is one.
+    pub(super) fn query(&self, guard: Guard, numbering: &Numbering) -> Option<Query> {
+        let number = match guard.kind() {
+            Guard::COMPARISON => {
+                let (field, least) = self.comparisons.get_index(guard.number())?;
+                return Some(Query::AtLeast(*field, least.int()?));
+            }
+            Guard::QUERY => guard.number(),
+            Guard::FIELD if guard.is_fixed() => guard.slot().checked_sub(numbering.fixed_fields())?,
+            _ => return None,
+        };
+        self.queries.get_index(number).copied()
     }
 
     /// Rolls the dice of a guard, or looks at those that were rolled last.
@@ -302,7 +359,7 @@ impl Table {
         if recording.assumptions.iter().any(|field| self.invalidated.contains(field)) {
             return Committed::Stale;
         }
-        let Some(path) = self.path_of(&recording.dependencies) else { return Committed::NoRoom };
+        let Some(path) = self.path_of(&recording.dependencies, numbering) else { return Committed::NoRoom };
         let Some(outcome) = self.names.outcome(&finished) else { return Committed::NoRoom };
         let root = &recording.root;
         let hashes = (root.population, root.attachments);
@@ -350,7 +407,7 @@ impl Table {
             || self.tree_count >= MOST_TREES
             || self.names.values.len() >= MOST_VALUES
             || self.rolls.len() >= MOST_VALUES
-            || self.queries.len() >= MOST_VALUES
+            || self.queries.len() + self.comparisons.len() >= MOST_VALUES
         {
             self.full = true;
             return Committed::NoRoom;
@@ -375,7 +432,7 @@ impl Table {
     }
 
     /// The dependencies of a recording as guards with tagged values; nothing if a value is too large.
-    fn path_of(&mut self, dependencies: &[(Dependency, Value)]) -> Option<Vec<(Guard, Tagged)>> {
+    fn path_of(&mut self, dependencies: &[(Dependency, Value)], numbering: &Numbering) -> Option<Vec<(Guard, Tagged)>> {
         let mut path = Vec::with_capacity(dependencies.len());
         for (dependency, value) in dependencies {
             let guard = match dependency {
@@ -387,11 +444,26 @@ impl Table {
                     };
                     Guard::roll(number)?
                 }
-                Dependency::Query(query) => Guard::query(self.queries.insert_full(*query).0)?,
+                Dependency::Query(query) => self.guard_of(*query, numbering)?,
             };
             path.push((guard, self.names.values.tag(value)?));
         }
         Some(path)
+    }
+
+    /// The guard that asks a query.
+    fn guard_of(&mut self, query: Query, numbering: &Numbering) -> Option<Guard> {
+        if let Query::AtLeast(field, least) = query
+            && field.is_fixed()
+            && let Some(least) = Tagged::plain(&Value::Int(least))
+        {
+            return Guard::comparison(self.comparisons.insert_full((field, least)).0);
+        }
+        let number = self.queries.insert_full(query).0;
+        match query {
+            Query::Holding(..) => Guard::fixed((numbering.fixed_fields() + number) as u32),
+            _ => Guard::query(number),
+        }
     }
 
     /// Compares an outcome with the one that the table has for the same dependencies.
@@ -408,12 +480,14 @@ impl Table {
     }
 
     fn dependency(&self, guard: Guard, numbering: &Numbering) -> String {
+        if let Some(query) = self.query(guard, numbering) {
+            return format!("it asked for {query:?}");
+        }
         match guard.kind() {
             Guard::FIELD => {
                 let (entity, field) = numbering.field(guard);
                 format!("it read field {} of {entity}", field.0)
             }
-            Guard::QUERY => format!("it asked for {:?}", self.queries.get_index(guard.number())),
             Guard::ROLL => format!("it rolled {:?}", self.rolls.get_index(guard.number())),
             _ => "the script ended".into(),
         }
