@@ -123,6 +123,8 @@ unsafe extern "C-unwind" fn tick(state: *mut mlua::lua_State, gc: c_int) {
 #[cold]
 unsafe fn count_collection(state: *mut mlua::lua_State) {
     account::look_sooner(GC_STEP);
+    #[cfg(feature = "continuations")]
+    super::continuation::note_collection();
     unsafe { note_place(state) };
 }
 
