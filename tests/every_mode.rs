@@ -247,6 +247,20 @@ fn a_limit_of_one_action_is_reached_in_every_mode_or_in_none() {
         let found = comes_to(&times(20_000, deed), "", &[]);
         assert!(found.contains("the script used up its memory"), "{found}");
     }
+    // Words are made where somebody reads them, and the action pays as much where nobody does.
+    let worded = [
+        ("rb.roll(\"1d6\", \"{} by {}\", x, i)", 15_500, 16_000),
+        ("rb.under(\"2d6\", 7, \"{} y\", x)", 14_000, 15_000),
+        ("rb.roll({ \"1d6\", audience = \"gm\" }, \"x {}\", x)", 15_000, 16_000),
+        ("rb.roll(\"1d6\", \"r\") rb.result(\"is {}\", x)", 8_000, 8_500),
+    ];
+    for (deed, fits, is_too_many) in worded {
+        let few = comes_to(&times(fits, deed), "", &[]);
+        assert!(few.starts_with("0 1 "), "{deed}: {few}");
+        let found = comes_to(&times(is_too_many, deed), "", &[]);
+        assert!(found.contains("small/play.luau:15: the script used up its memory"), "{deed}: {found}");
+    }
+    assert_eq!(comes_to(&times(100_000, "rb.term(\"some {}\", 1, x)"), "", &[]), "0 1 0");
     // What explains the next roll is no part of the game.
     assert_eq!(comes_to(&times(20_000, "rb.term(\"part\", i)"), "", &[]), "0 1 0");
 }

@@ -21,11 +21,11 @@ pub(super) struct Place {
 }
 
 /// Words an error of the engine. `stop` is what the host itself refused, `spent` the budget that ran out, with the place
-/// where it did.
+/// where it did, and the one that is told where neither that nor the error names one.
 pub(super) fn fault_of(
     error: &Error,
     stop: Option<&Stop>,
-    spent: Option<(&'static str, Option<Place>)>,
+    spent: Option<(&'static str, [Option<Place>; 2])>,
     stack: &Stack,
 ) -> Fault {
     let (message, trace) = parts(error);
@@ -45,7 +45,7 @@ pub(super) fn fault_of(
     if fault.message.is_empty() {
         fault.message = "the script raised an error without words that can be read".into();
     }
-    if let Some((what, place)) = spent {
+    if let Some((what, [place, about])) = spent {
         fault.fatal = true;
         fault.message = match what {
             "memory" => "the script used up its memory".into(),
@@ -61,7 +61,7 @@ pub(super) fn fault_of(
             }
             .into(),
         );
-        first = place.or(first);
+        first = place.or(first).or(about);
     } else if fault.cure.is_none() {
         fault.cure = noted_cure().map(str::to_owned).or_else(|| cure_for(&fault.message));
     }
