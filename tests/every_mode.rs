@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use riskbreaker::lab::{MemoUse, Simulation, Variant};
-use riskbreaker::{Driver, Edit, Library, Remedy, Ruleset, Session, Setup, Step};
+use riskbreaker::{Answer, Driver, Edit, Library, Remedy, Ruleset, Session, Setup, Step};
 
 const MANIFEST: &str = "id = \"small\"\ntitle = \"Small\"\nversion = \"1.0.0\"\nscenario = \"start\"\n[seats]\ngm = \"GM\"\nleft = \"Left\"\n";
 
@@ -306,6 +306,32 @@ fn the_policy_whose_answer_is_refused_is_named() {
     // A default is nobody's answer.
     let found = comes_to(&asks(&check.replace('4', "2")), "", &[]);
     assert!(found.contains("the answer to `n` is refused: not four"), "{found}");
+}
+
+#[test]
+fn of_options_that_share_a_value_the_open_one_is_meant() {
+    let asks = |default: &str| {
+        format!(
+            "x:set(\"a\", rb.choose({{ seat = \"left\", topic = \"way\", why = \"which?\", default = {default}, options = {{
+                {{ id = \"a\", value = 1 }},
+                {{ id = \"b\", value = 2, enabled = false, reason = \"no {{}}\", reason_args = {{ 5 }} }},
+                {{ id = \"c\", value = 2 }},
+            }} }}))"
+        )
+    };
+    for answer in ["rb.open(q, \"c\")", "2", "\"c\""] {
+        let policy = POLICY.replace("return nil end", &format!("return {answer} end"));
+        assert_eq!(comes_to(&asks("1"), "", &[("policies/p0.luau", &policy)]), "2 0 0", "{answer}");
+    }
+    assert_eq!(comes_to(&asks("2"), "", &[]), "2 0 0");
+    // A default is given to a person, too.
+    let mut table = Session::start(
+        &Ruleset::load(&library(&asks("2"), "", &[]), "small").unwrap(),
+        setup().seat("left", Driver::Human),
+    )
+    .unwrap();
+    assert!(matches!(table.advance().unwrap(), Step::Ask));
+    assert_eq!(table.questions()[0].default, Some(Answer::Choice("c".into())));
 }
 
 #[test]

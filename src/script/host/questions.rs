@@ -430,17 +430,23 @@ fn default_value(
 ) -> Result<Value> {
     if let Lv::Table(options) = handles.read(q, Name::Options)? {
         let id_of = |one: &Lv| -> Result<Option<Value>> {
-            for at in 1..=options.raw_len() {
+            let mut closed = None;
+            for (at, choice) in (1..=options.raw_len()).zip(question.ask.options()) {
                 let option: Lv = options.raw_get(at)?;
                 let own = match &option {
                     Lv::Table(table) if handles.id_of(table).is_none() => handles.read(table, Name::Value)?,
                     _ => option.clone(),
                 };
+                // Of several that stand for the same value, the first that is open is meant.
                 if !own.is_nil() && own == *one {
-                    return Ok(question.ask.options().get(at - 1).map(|choice| Value::Text(choice.id.clone())));
+                    let id = Value::Text(choice.id.clone());
+                    if choice.enabled {
+                        return Ok(Some(id));
+                    }
+                    closed.get_or_insert(id);
                 }
             }
-            Ok(None)
+            Ok(closed)
         };
         if let Some(found) = id_of(value)? {
             return Ok(found);
