@@ -332,6 +332,18 @@ fn of_options_that_share_a_value_the_open_one_is_meant() {
     .unwrap();
     assert!(matches!(table.advance().unwrap(), Step::Ask));
     assert_eq!(table.questions()[0].default, Some(Answer::Choice("c".into())));
+    let policy = POLICY.replace("return nil end", "return \"b\" end");
+    let found = comes_to(&asks("1"), "", &[("policies/p0.luau", &policy)]);
+    assert!(found.contains("is refused: b is not open: no 5"), "{found}");
+}
+
+#[test]
+fn the_reason_of_a_check_is_filled_in() {
+    let asks = "rb.number({ seat = \"left\", topic = \"n\", why = \"how many?\", min = 0, max = 5, default = 2,
+        check = function(value) return value ~= 4, \"not {} of {}\", 4, x end })";
+    let policy = POLICY.replace("return nil end", "return 4 end");
+    let found = comes_to(asks, "", &[("policies/p0.luau", &policy)]);
+    assert!(found.contains("the answer of the policy `p0` to `n` is refused: not 4 of X"), "{found}");
 }
 
 #[test]
