@@ -338,6 +338,23 @@ fn of_options_that_share_a_value_the_open_one_is_meant() {
 }
 
 #[test]
+fn a_query_by_a_value_of_another_sort_is_refused_in_every_mode() {
+    for (wanted, cure) in [("a = \"0\"", "tonumber(text)"), ("a = true", "the sort"), ("list = 1", "rb.filter")] {
+        for word in ["each", "first"] {
+            let act = format!("local found = rb.{word}(\"thing\", {{ {wanted} }})");
+            let found = comes_to(&act, "", &[]);
+            let field = wanted.split(' ').next().unwrap();
+            assert!(found.contains(&format!("the field `{field}` of a thing takes ")), "{found}");
+            let mut told = Session::start(&Ruleset::load(&library(&act, "", &[]), "small").unwrap(), setup()).unwrap();
+            let Step::Fault(fault) = told.advance().unwrap() else { panic!("{wanted}") };
+            assert!(fault.cure.as_ref().is_some_and(|told| told.contains(cure)), "{fault:?}");
+        }
+    }
+    // Out of bounds is not of another sort.
+    assert_eq!(comes_to("x:set(\"b\", #rb.each(\"thing\", { c = -9 }))", "", &[]), "0 0 0");
+}
+
+#[test]
 fn the_reason_of_a_check_is_filled_in() {
     let asks = "rb.number({ seat = \"left\", topic = \"n\", why = \"how many?\", min = 0, max = 5, default = 2,
         check = function(value) return value ~= 4, \"not {} of {}\", 4, x end })";
