@@ -67,7 +67,7 @@ pub struct Args {
     every_script: bool,
 
     /// Lists the agenda entries and policies that cannot be recorded for replay, and why
-    #[arg(long, conflicts_with_all = ["every_script", "shard", "save", "trial", "until", "html", "threads"])]
+    #[arg(long, conflicts_with_all = ["every_script", "shard", "save", "trial", "until", "html"])]
     why_slow: bool,
 
     /// Leaves out a game that has not ended after N actions
@@ -124,6 +124,9 @@ pub fn sim(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         return tell_trial(&simulation, trial, args.output.json);
     }
     if args.why_slow {
+        if args.threads.is_some_and(|threads| threads != 1) {
+            return Err(call_error("`--why-slow` plays on one thread; leave `--threads` out"));
+        }
         return why_slow(&simulation, args.output.json);
     }
     // What cannot be written is known before anything is played.
