@@ -356,6 +356,18 @@ fn a_query_by_a_value_of_another_sort_is_refused_in_every_mode() {
 }
 
 #[test]
+fn the_times_of_an_end_have_a_limit_that_names_them() {
+    let kinds = KINDS.replace("thing =", "daze = { timed = true, fields = { bearer = rb.ref(\"thing\") } }, thing =");
+    let lasts = |times: &str| {
+        format!("rb.lasts(rb.spawn(\"daze\", {{ bearer = x }}), {{ moment = \"late\", times = {times} }})")
+    };
+    let more = [("kinds.luau", kinds.as_str())];
+    assert_eq!(comes_to(&lasts("2^53 - 1"), "", &more), "0 0 0");
+    let found = comes_to(&lasts("2^53"), "", &more);
+    assert!(found.contains("`times` of rb.lasts is at most 9007199254740991"), "{found}");
+}
+
+#[test]
 fn the_reason_of_a_check_is_filled_in() {
     let asks = "rb.number({ seat = \"left\", topic = \"n\", why = \"how many?\", min = 0, max = 5, default = 2,
         check = function(value) return value ~= 4, \"not {} of {}\", 4, x end })";
