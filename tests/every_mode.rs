@@ -368,6 +368,12 @@ fn the_times_of_an_end_have_a_limit_that_names_them() {
 }
 
 #[test]
+fn a_table_that_is_frozen_is_told_with_what_to_do() {
+    let found = comes_to("x.name = \"Z\"", "", &[]);
+    assert!(found.contains("attempt to modify a readonly table: write a field with `entity:set("), "{found}");
+}
+
+#[test]
 fn the_reason_of_a_check_is_filled_in() {
     let asks = "rb.number({ seat = \"left\", topic = \"n\", why = \"how many?\", min = 0, max = 5, default = 2,
         check = function(value) return value ~= 4, \"not {} of {}\", 4, x end })";
