@@ -36,6 +36,26 @@ fn a_saved_game_goes_on_where_it_was() {
     }
 }
 
+/// The file of each shard keeps the folder of rulesets that was named.
+#[test]
+fn merged_shards_are_told_as_the_whole() {
+    let file = |index: u32| Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("left-out-{index}.json"));
+    let (one, two) = (file(1).display().to_string(), file(2).display().to_string());
+    let call = ["--rulesets", RULESETS, "sim", "bridge", "--trials", "10", "--actions", "2"];
+    for (shard, file) in [("1/2", &one), ("2/2", &two)] {
+        let _ = std::fs::remove_file(file);
+        play_anywhere(&[&call[..], &["--shard", shard, "--save", file]].concat(), "");
+    }
+    let whole = play_anywhere(&[&call[..], &["--json"]].concat(), "");
+    let merged = play_anywhere(&["merge", &one, &two, "--json"], "");
+    let text = String::from_utf8_lossy(&merged.stdout);
+    assert!(text.contains("\"replay\":\"riskbreaker sim bridge --rulesets tests/cli/rulesets --rules "), "{text}");
+    assert_eq!(merged.stdout, whole.stdout, "{text}");
+    // One that is named counts.
+    let moved = play_anywhere(&["merge", &one, &two, "--json", "--rulesets", "elsewhere"], "");
+    assert!(String::from_utf8_lossy(&moved.stdout).contains("sim bridge --rulesets elsewhere "), "{moved:?}");
+}
+
 #[test]
 fn the_same_seed_and_lines_give_the_same_bytes() {
     let lines = "ok\nauto 9\nroll 4d6kh3\nauto 9\nundo 2\nlog all\n";

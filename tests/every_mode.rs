@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use riskbreaker::lab::{MemoUse, Simulation, Variant};
-use riskbreaker::{Driver, Edit, Library, Remedy, Ruleset, Session, Setup, Step};
+use riskbreaker::{Answer, Driver, Edit, Library, Remedy, Ruleset, Session, Setup, Step};
 
 const MANIFEST: &str = "id = \"small\"\ntitle = \"Small\"\nversion = \"1.0.0\"\nscenario = \"start\"\n[seats]\ngm = \"GM\"\nleft = \"Left\"\n";
 
@@ -152,7 +152,6 @@ fn no_number_beyond_the_largest_comes_in_by_any_way() {
         "x:add(\"a\", 1)",
         "x:shift(\"a\", 1)",
         "x:set(\"list\", { 9007199254740993 })",
-        "x:set(\"a\", -9007199254740992)",
         "rb.spawn(\"thing\", { a = 2^53 })",
         "rb.schedule(\"late\", { 8 }, x, { 2^53 })",
     ] {
@@ -160,6 +159,8 @@ fn no_number_beyond_the_largest_comes_in_by_any_way() {
         assert!(found.contains("is too large; whole numbers go to 9007199254740991"), "{beyond}: {found}");
         assert!(found.contains("small/play.luau:15"), "{beyond}: {found}");
     }
+    let found = comes_to("x:set(\"a\", -9007199254740992)", "", &[]);
+    assert!(found.contains("-9007199254740992 is too small; whole numbers begin at -9007199254740991"), "{found}");
     let found = comes_to(&format!("{fill} x:shift(\"c\", 1)"), "", &[]);
     assert!(found.contains("too large"), "{found}");
     let found = comes_to("rb.schedule(\"late\", { 2^53 }, x)", "", &[]);
@@ -277,6 +278,20 @@ fn a_limit_of_one_action_is_reached_in_every_mode_or_in_none() {
         let found = comes_to(&times(20_000, deed), "", &[]);
         assert!(found.contains("the script used up its memory"), "{found}");
     }
+    // Words are made where somebody reads them, and the action pays as much where nobody does.
+    let worded = [
+        ("rb.roll(\"1d6\", \"{} by {}\", x, i)", 15_500, 16_000),
+        ("rb.under(\"2d6\", 7, \"{} y\", x)", 14_000, 15_000),
+        ("rb.roll({ \"1d6\", audience = \"gm\" }, \"x {}\", x)", 15_000, 16_000),
+        ("rb.roll(\"1d6\", \"r\") rb.result(\"is {}\", x)", 8_000, 8_500),
+    ];
+    for (deed, fits, is_too_many) in worded {
+        let few = comes_to(&times(fits, deed), "", &[]);
+        assert!(few.starts_with("0 1 "), "{deed}: {few}");
+        let found = comes_to(&times(is_too_many, deed), "", &[]);
+        assert!(found.contains("small/play.luau:15: the script used up its memory"), "{deed}: {found}");
+    }
+    assert_eq!(comes_to(&times(100_000, "rb.term(\"some {}\", 1, x)"), "", &[]), "0 1 0");
     // What explains the next roll is no part of the game.
     assert_eq!(comes_to(&times(20_000, "rb.term(\"part\", i)"), "", &[]), "0 1 0");
 }
@@ -322,6 +337,79 @@ fn the_policy_whose_answer_is_refused_is_named() {
     // A default is nobody's answer.
     let found = comes_to(&asks(&check.replace('4', "2")), "", &[]);
     assert!(found.contains("the answer to `n` is refused: not four"), "{found}");
+}
+
+#[test]
+fn of_options_that_share_a_value_the_open_one_is_meant() {
+    let asks = |default: &str| {
+        format!(
+            "x:set(\"a\", rb.choose({{ seat = \"left\", topic = \"way\", why = \"which?\", default = {default}, options = {{
+                {{ id = \"a\", value = 1 }},
+                {{ id = \"b\", value = 2, enabled = false, reason = \"no {{}}\", reason_args = {{ 5 }} }},
+                {{ id = \"c\", value = 2 }},
+            }} }}))"
+        )
+    };
+    for answer in ["rb.open(q, \"c\")", "2", "\"c\""] {
+        let policy = POLICY.replace("return nil end", &format!("return {answer} end"));
+        assert_eq!(comes_to(&asks("1"), "", &[("policies/p0.luau", &policy)]), "2 0 0", "{answer}");
+    }
+    assert_eq!(comes_to(&asks("2"), "", &[]), "2 0 0");
+    // A default is given to a person, too.
+    let mut table = Session::start(
+        &Ruleset::load(&library(&asks("2"), "", &[]), "small").unwrap(),
+        setup().seat("left", Driver::Human),
+    )
+    .unwrap();
+    assert!(matches!(table.advance().unwrap(), Step::Ask));
+    assert_eq!(table.questions()[0].default, Some(Answer::Choice("c".into())));
+    let policy = POLICY.replace("return nil end", "return \"b\" end");
+    let found = comes_to(&asks("1"), "", &[("policies/p0.luau", &policy)]);
+    assert!(found.contains("is refused: b is not open: no 5"), "{found}");
+}
+
+#[test]
+fn a_query_by_a_value_of_another_sort_is_refused_in_every_mode() {
+    for (wanted, cure) in [("a = \"0\"", "tonumber(text)"), ("a = true", "the sort"), ("list = 1", "rb.filter")] {
+        for word in ["each", "first"] {
+            let act = format!("local found = rb.{word}(\"thing\", {{ {wanted} }})");
+            let found = comes_to(&act, "", &[]);
+            let field = wanted.split(' ').next().unwrap();
+            assert!(found.contains(&format!("the field `{field}` of a thing takes ")), "{found}");
+            let mut told = Session::start(&Ruleset::load(&library(&act, "", &[]), "small").unwrap(), setup()).unwrap();
+            let Step::Fault(fault) = told.advance().unwrap() else { panic!("{wanted}") };
+            assert!(fault.cure.as_ref().is_some_and(|told| told.contains(cure)), "{fault:?}");
+        }
+    }
+    // Out of bounds is not of another sort.
+    assert_eq!(comes_to("x:set(\"b\", #rb.each(\"thing\", { c = -9 }))", "", &[]), "0 0 0");
+}
+
+#[test]
+fn the_times_of_an_end_have_a_limit_that_names_them() {
+    let kinds = KINDS.replace("thing =", "daze = { timed = true, fields = { bearer = rb.ref(\"thing\") } }, thing =");
+    let lasts = |times: &str| {
+        format!("rb.lasts(rb.spawn(\"daze\", {{ bearer = x }}), {{ moment = \"late\", times = {times} }})")
+    };
+    let more = [("kinds.luau", kinds.as_str())];
+    assert_eq!(comes_to(&lasts("2^53 - 1"), "", &more), "0 0 0");
+    let found = comes_to(&lasts("2^53"), "", &more);
+    assert!(found.contains("`times` of rb.lasts is at most 9007199254740991"), "{found}");
+}
+
+#[test]
+fn a_table_that_is_frozen_is_told_with_what_to_do() {
+    let found = comes_to("x.name = \"Z\"", "", &[]);
+    assert!(found.contains("attempt to modify a readonly table: write a field with `entity:set("), "{found}");
+}
+
+#[test]
+fn the_reason_of_a_check_is_filled_in() {
+    let asks = "rb.number({ seat = \"left\", topic = \"n\", why = \"how many?\", min = 0, max = 5, default = 2,
+        check = function(value) return value ~= 4, \"not {} of {}\", 4, x end })";
+    let policy = POLICY.replace("return nil end", "return 4 end");
+    let found = comes_to(asks, "", &[("policies/p0.luau", &policy)]);
+    assert!(found.contains("the answer of the policy `p0` to `n` is refused: not 4 of X"), "{found}");
 }
 
 #[test]

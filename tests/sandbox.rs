@@ -413,6 +413,14 @@ fn files_that_are_too_much_together_are_refused_as_a_whole() {
 }
 
 #[test]
+fn a_file_that_does_not_read_as_luau_is_the_only_one_to_blame() {
+    let play = "local rb = require('@riskbreaker')\nlocal s = `{{}}`\nreturn rb.play({ start = function() end })";
+    let problems = load_error(&[("play.luau", play)]).problems;
+    let [one] = problems.as_slice() else { panic!("{problems:#?}") };
+    assert_eq!((&*one.path, one.line), ("bad/play.luau", Some(2)), "{one}");
+}
+
+#[test]
 fn all_problems_are_told_at_once() {
     let broken = "local rb = require('@riskbreaker')\nreturn rb.maneuver({ id = 'a', resolv = 1 })";
     let error =

@@ -18,10 +18,13 @@ pub struct Args {
 }
 
 pub fn merge(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
-    let mut parts = Vec::new();
+    let (mut parts, mut played_from) = (Vec::new(), None);
     for path in &args.files {
-        parts.push((path.display().to_string(), sim::read(path)?));
+        let (part, folder) = sim::read(path)?;
+        played_from = played_from.or(folder);
+        parts.push((path.display().to_string(), part));
     }
+    let folder = folder.or(played_from);
     let whole = Findings::merge(parts).map_err(|error| call_error(error.to_string()))?;
     sim::show(&whole, &args.output, folder.as_deref())
 }

@@ -9,6 +9,7 @@ use riskbreaker::lab::{Findings, MemoUse, Plan, Rate, Shard, Simulation, Simulat
 use riskbreaker::ruleset::system_message;
 use riskbreaker::state::readable_name;
 use riskbreaker::{Driver, Scenario, Setup, Value};
+use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
 use super::figures::{bar, percent};
@@ -66,7 +67,7 @@ pub struct Args {
     every_script: bool,
 
     /// Lists the agenda entries and policies that cannot be recorded for replay, and why
-    #[arg(long, conflicts_with_all = ["every_script", "shard", "save", "trial", "until", "html", "threads"])]
+    #[arg(long, conflicts_with_all = ["every_script", "shard", "save", "trial", "until", "html"])]
     why_slow: bool,
 
     /// Leaves out a game that has not ended after N actions
@@ -123,6 +124,9 @@ pub fn sim(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         return tell_trial(&simulation, trial, args.output.json);
     }
     if args.why_slow {
+        if args.threads.is_some_and(|threads| threads != 1) {
+            return Err(call_error("`--why-slow` plays on one thread; leave `--threads` out"));
+        }
         return why_slow(&simulation, args.output.json);
     }
     // What cannot be written is known before anything is played.
@@ -132,7 +136,7 @@ pub fn sim(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         }
         file::can_be_written(path).map_err(|error| unwritable(path, &error))?;
     }
-    let before = args.save.as_deref().filter(|path| path.exists()).map(read).transpose()?;
+    let before = args.save.as_deref().filter(|path| path.exists()).map(read).transpose()?.map(|(before, _)| before);
     let threads = args.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     if threads == 0 {
         return Err(call_error("`--threads` must be at least 1; leave it out to use all processors"));
@@ -148,7 +152,7 @@ pub fn sim(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         if let Some(path) = &args.save
             && last_save.elapsed() > Duration::from_secs(1)
         {
-            written = write(path, findings);
+            written = write(path, findings, folder.as_deref());
             last_save = Instant::now();
         }
         written.is_ok() && !stop
@@ -166,7 +170,7 @@ pub fn sim(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     })?;
     if let Some(path) = &args.save {
         // All of it, and also where there was nothing to play.
-        write(path, &findings)?;
+        write(path, &findings, folder.as_deref())?;
     }
     let code = show(&findings, &args.output, folder.as_deref())?;
     if !findings.complete {
@@ -309,15 +313,29 @@ fn why_slow(simulation: &Simulation, json: bool) -> Result<ExitCode> {
     Ok(if interrupted.load(Ordering::Relaxed) { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
 }
 
-pub fn read(path: &Path) -> Result<Findings> {
+/// What `--save` adds to the findings in its file.
+#[derive(Deserialize)]
+struct Beside {
+    /// The folder of rulesets that was named.
+    rulesets: Option<PathBuf>,
+}
+
+/// Findings that `--save` has kept, and the folder of rulesets that they were played from if it was named.
+pub fn read(path: &Path) -> Result<(Findings, Option<PathBuf>)> {
     let name = path.display();
     let text = file::read(path).map_err(|error| call_error(format!("{name}: {}", system_message(&error))))?;
-    Findings::read(&text).map_err(|error| call_error(format!("{name}: {error}")))
+    let findings = Findings::read(&text).map_err(|error| call_error(format!("{name}: {error}")))?;
+    let beside: Option<Beside> = serde_json::from_str(&text).ok();
+    Ok((findings, beside.and_then(|beside| beside.rulesets)))
 }
 
 /// Writes the file whole or not at all.
-fn write(path: &Path, findings: &Findings) -> Result<()> {
-    file::replace(path, serde_json::to_string(findings)?).map_err(|error| unwritable(path, &error))
+fn write(path: &Path, findings: &Findings, folder: Option<&Path>) -> Result<()> {
+    let mut kept = serde_json::to_value(findings)?;
+    if let Some(folder) = folder {
+        kept["rulesets"] = json!(folder.display().to_string());
+    }
+    file::replace(path, kept.to_string()).map_err(|error| unwritable(path, &error))
 }
 
 /// A bar on a terminal: how far it is, and how long it still takes.

@@ -230,12 +230,11 @@ impl Solver<'_> {
 
     fn too_many(&self, open: f64) -> Failure {
         let followed = self.nodes.len();
-        let open = match self.results.is_empty() {
-            true => "none of them is an end".to_string(),
-            false => format!("{:.3} % of it is open", open * 100.0),
+        let rest = match self.results.is_empty() {
+            true => "none of them is an end: `sim` plays it instead, and leaves out games that do not end".to_string(),
+            false => format!("{:.3} % of it is open: `sim` plays it instead", open * 100.0),
         };
-        let text =
-            format!("the game has more states than the {followed} that were followed, {open}: `sim` plays it instead");
+        let text = format!("the game has more states than the {followed} that were followed, {rest}");
         Refusal::failing(text).into()
     }
 

@@ -507,10 +507,9 @@ impl ActionContext {
         Ok(from.is_some())
     }
 
-    /// Tells a line of the story. `text` is called only if somebody listens.
+    /// Tells a line of the story, which has been counted. `text` is called only if somebody listens.
     pub fn say(&mut self, audience: Audience, text: impl FnOnce(&ActionContext) -> String) -> Result<(), Stop> {
         self.may_act("saying something")?;
-        self.count_line()?;
         self.observers.observe(&Op::Say);
         if self.listening {
             let text = text(self);

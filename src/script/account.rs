@@ -1,4 +1,5 @@
-//! Accounts of work: what is charged for what a script does, and how much each account has left.
+//! Accounts of work: what is charged for what a script does, and how much each account has left. What the host keeps is counted
+//! by the same accounts, in `sandbox.rs`.
 
 use std::cell::Cell;
 
@@ -39,6 +40,11 @@ thread_local! {
     static RESERVE: Cell<i64> = const { Cell::new(0) };
     static ACCOUNTS: Cell<Accounts> =
         const { Cell::new(Accounts { open: Account::Game, left: [0; 3], is_stopped: false }) };
+}
+
+/// The account that is charged at the moment.
+pub(super) fn charged() -> Account {
+    ACCOUNTS.get().open
 }
 
 /// Gives the game so much work, and the others their allowances.

@@ -108,7 +108,10 @@ pub(super) fn whole(n: f64) -> std::result::Result<i64, String> {
     } else if n.abs() > LARGEST_NUMBER as f64 {
         // The digits of a very large number would fill the line.
         let shown = if n.abs() < 1e21 { n.to_string() } else { format!("{n:e}") };
-        Err(format!("{shown} is too large; whole numbers go to {LARGEST_NUMBER}"))
+        Err(match n < 0.0 {
+            true => format!("{shown} is too small; whole numbers begin at -{LARGEST_NUMBER}"),
+            false => format!("{shown} is too large; whole numbers go to {LARGEST_NUMBER}"),
+        })
     } else {
         Ok(n as i64)
     }

@@ -29,8 +29,12 @@ impl Loader<'_> {
             "views",
         ];
         self.known_keys("play", "", play, &known, None)?;
-        if !matches!(play.raw_get::<Lv>("start")?, Lv::Function(_)) {
-            let path = self.merger.a_path("play").unwrap_or_else(|| format!("{}/play.luau", self.stack.main().id()));
+        let declared_in = self.merger.a_path("play");
+        // Of a file that could not be read it has been told why not.
+        let is_unread =
+            declared_in.is_none() && self.problems.iter().any(|problem| problem.path.ends_with("/play.luau"));
+        if !is_unread && !matches!(play.raw_get::<Lv>("start")?, Lv::Function(_)) {
+            let path = declared_in.unwrap_or_else(|| format!("{}/play.luau", self.stack.main().id()));
             let message = "play.luau needs `start`, a function(scenario) that builds the starting state";
             let cure = "add start = function(scenario) ... end, or name a ruleset that has it in `extends`";
             self.problems.push(Problem::new(path, message).with_cure(cure));

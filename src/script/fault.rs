@@ -21,11 +21,11 @@ pub(super) struct Place {
 }
 
 /// Words an error of the engine. `stop` is what the host itself refused, `spent` the budget that ran out, with the place
-/// where it did.
+/// where it did, and the one that is told where neither that nor the error names one.
 pub(super) fn fault_of(
     error: &Error,
     stop: Option<&Stop>,
-    spent: Option<(&'static str, Option<Place>)>,
+    spent: Option<(&'static str, [Option<Place>; 2])>,
     stack: &Stack,
 ) -> Fault {
     let (message, trace) = parts(error);
@@ -35,7 +35,7 @@ pub(super) fn fault_of(
         Some((place, rest)) => (Some(place), rest.to_string()),
         None => (None, message),
     };
-    let mut fault = Fault::new(tidy(&message));
+    let mut fault = Fault::new(explained(tidy(&message)));
     let mut first = own.or_else(|| chain.first().cloned());
     if let Some(Stop::Fault { message, cure }) = stop {
         fault.message = tidy(message);
@@ -45,7 +45,7 @@ pub(super) fn fault_of(
     if fault.message.is_empty() {
         fault.message = "the script raised an error without words that can be read".into();
     }
-    if let Some((what, place)) = spent {
+    if let Some((what, [place, about])) = spent {
         fault.fatal = true;
         fault.message = match what {
             "memory" => "the script used up its memory".into(),
@@ -61,7 +61,7 @@ pub(super) fn fault_of(
             }
             .into(),
         );
-        first = place.or(first);
+        first = place.or(first).or(about);
     } else if fault.cure.is_none() {
         fault.cure = noted_cure().map(str::to_owned).or_else(|| cure_for(&fault.message));
     }
@@ -302,12 +302,6 @@ fn cure_for(message: &str) -> Option<String> {
     if message.contains("attempt to index nil") {
         return Some("look whether it is there first: `if ... then`, or is it misspelt?".into());
     }
-    if message.contains("readonly table") {
-        return Some(
-            "write a field with `entity:set(\"field\", value)`; tables of a ruleset are frozen once it is loaded"
-                .into(),
-        );
-    }
     if message.contains("has no option") {
         return Some("look for a misspelling among what it takes".into());
     }
@@ -350,6 +344,16 @@ fn without_host_line(message: &str) -> &str {
     let Some(rest) = message.strip_prefix("host:") else { return message };
     let text = rest.trim_start_matches(|c: char| c.is_ascii_digit());
     text.strip_prefix(": ").filter(|_| text.len() < rest.len()).unwrap_or(message)
+}
+
+/// The engine's words for what a rule author seldom means to do, with what to do: the message also stands alone, without a cure.
+fn explained(message: String) -> String {
+    if message != "attempt to modify a readonly table" {
+        return message;
+    }
+    format!(
+        "{message}: write a field with `entity:set(\"field\", value)`; tables of a ruleset are frozen once it is loaded"
+    )
 }
 
 /// One paragraph without addresses and control characters.

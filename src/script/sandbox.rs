@@ -5,7 +5,7 @@ use std::os::raw::c_int;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-use super::account::{self, charge};
+use super::account::{self, Account, charge};
 use super::allocation::{self, limited};
 use super::fault::Place;
 use super::loop_keys;
@@ -82,8 +82,8 @@ pub(super) const MEMORY: usize = 32 << 20;
 const GC_STEP: i64 = 32;
 
 thread_local! {
-    /// Bytes that may still be handed to the host.
-    static HOLD: Cell<usize> = const { Cell::new(usize::MAX) };
+    /// Bytes that may still be handed to the host, by account: what is kept for people depends on who looks at the game.
+    static HOLD: Cell<[usize; 3]> = const { Cell::new([usize::MAX; 3]) };
     /// How long the running call may take, by the thread's clock and by that on the wall.
     static LIMITS: Cell<[Duration; 2]> = const { Cell::new([Duration::ZERO; 2]) };
     /// What both clocks showed when they were first looked at: short calls never do.
@@ -123,6 +123,8 @@ unsafe extern "C-unwind" fn tick(state: *mut mlua::lua_State, gc: c_int) {
 #[cold]
 unsafe fn count_collection(state: *mut mlua::lua_State) {
     account::look_sooner(GC_STEP);
+    #[cfg(feature = "continuations")]
+    super::continuation::note_collection();
     unsafe { note_place(state) };
 }
 
@@ -290,14 +292,13 @@ unsafe fn note_place(state: *mut mlua::lua_State) {
     }
 }
 
-/// Where the budget of the last guarded call was spent.
-pub(super) fn spent_at() -> Option<Place> {
-    SPENT_AT.take().or_else(|| {
-        MADE_AT.with_borrow(|(line, length, name)| {
-            let path = String::from_utf8_lossy(&name[..*length]).into_owned();
-            (*line > 0).then_some(Place { path, line: *line })
-        })
-    })
+/// Where the budget of the last guarded call was spent, and where the collector was last at work in it.
+pub(super) fn spent_at() -> [Option<Place>; 2] {
+    let made_at = MADE_AT.with_borrow(|(line, length, name)| {
+        let path = String::from_utf8_lossy(&name[..*length]).into_owned();
+        (*line > 0).then_some(Place { path, line: *line })
+    });
+    [SPENT_AT.take(), made_at]
 }
 
 /// Notes what to do about an error that is about to be raised. No script can catch it.
@@ -313,7 +314,7 @@ pub(super) fn noted_cure() -> Option<&'static str> {
 /// Gives the next action of a game that runs on its whole budget.
 pub(super) fn renew(budget: Budget) {
     account::open(budget.work);
-    HOLD.set(budget.held);
+    HOLD.set([budget.held; 3]);
     BEGUN.set(budget.exact.then(clocks));
 }
 
@@ -331,7 +332,8 @@ pub(super) fn renew_program() {
 /// The work and the bytes that the running call may still use.
 #[cfg(feature = "continuations")]
 pub(super) fn left() -> (i64, usize) {
-    (account::game_left(), HOLD.get())
+    let [held, ..] = HOLD.get();
+    (account::game_left(), held)
 }
 
 /// How much of the work of an action the last call took, with what was worked out beside the game.
@@ -340,21 +342,28 @@ pub(super) fn work_of_last_call() -> u64 {
     (Budget::ACTION.work - work + beside).max(0) as u64
 }
 
-/// Counts bytes that the host is to keep.
+/// Counts bytes that the host is to keep for the account that is charged.
 ///
 /// # Errors
 ///
-/// It is too much: the script is stopped for good at its next safepoint, whatever comes of the error.
+/// It is too much: the script is stopped for good at its next safepoint, whatever comes of the error. Too many words stop no
+/// script: something else is told in their place.
 pub(super) fn hold(bytes: usize) -> Result<()> {
-    match HOLD.get().checked_sub(bytes) {
-        Some(left) => HOLD.set(left),
+    let (mut left, account) = (HOLD.get(), account::charged());
+    match left[account as usize].checked_sub(bytes) {
+        Some(rest) => left[account as usize] = rest,
+        None if account == Account::Words => {
+            return Err(mlua::Error::RuntimeError("the words took too much memory".into()));
+        }
         None => {
-            HOLD.set(0);
+            left[account as usize] = 0;
             SPENT.set(SPENT.get().or(Some("memory")));
             account::stop();
+            HOLD.set(left);
             return Err(mlua::Error::MemoryError("too much for one action".into()));
         }
     }
+    HOLD.set(left);
     Ok(())
 }
 
@@ -369,7 +378,7 @@ unsafe extern "C-unwind" fn charged(state: *mut mlua::lua_State) -> c_int {
 /// What a call that was interrupted by another one on the same thread had used of its budget.
 struct Suspended {
     _accounts: account::Interrupted,
-    held: usize,
+    held: [usize; 3],
     limits: [Duration; 2],
     begun: Option<[Duration; 2]>,
     spent: Option<&'static str>,
@@ -417,7 +426,8 @@ pub(super) fn guarded<R>(budget: Budget, run: impl FnOnce() -> Result<R>) -> (Re
     if matches!(&result, Err(error) if is_memory(error)) {
         spent = spent.or(Some("memory"));
     }
-    LEFT.set(Rest { work: account::game_left(), beside: account::used_beside(), held: HOLD.get(), taken: taken() });
+    let [held, ..] = HOLD.get();
+    LEFT.set(Rest { work: account::game_left(), beside: account::used_beside(), held, taken: taken() });
     (result, spent)
 }
 

@@ -345,7 +345,16 @@ impl Vm {
         let _ = self.lua.gc_collect();
         if self.exploring {
             // Collecting sets it going again.
-            self.lua.gc_stop();
+            self.hold_collector();
+        }
+    }
+
+    /// While ways are explored, the collector stands still until as much is in use as calls may leave behind.
+    fn hold_collector(&self) {
+        #[cfg(feature = "continuations")]
+        if let Some(continuation) = &self.continuation {
+            let room = self.full.saturating_sub(self.lua.used_memory());
+            continuation.hold_collector(room.max(LEFT_BEHIND / 4));
         }
     }
 
@@ -451,9 +460,10 @@ impl Machine for Vm {
         }
         let continuation = self.continuation.as_ref()?;
         continuation.kept().ok()?;
-        self.lua.gc_stop();
+        let fingerprint = continuation.begin();
+        self.hold_collector();
         self.exploring = true;
-        Some(continuation.begin())
+        Some(fingerprint)
     }
 
     #[cfg(feature = "continuations")]

@@ -188,7 +188,7 @@ impl Type {
     ///
     /// What is wanted and what was found, to follow "the field NAME".
     pub(crate) fn check(&self, value: &Value, schema: &Schema, state: &State) -> Result<(), String> {
-        let wrong = |wanted: &str| Err(format!("takes {wanted}, not {} ({value})", value.type_name()));
+        self.check_sort(value)?;
         match (self, value) {
             (Type::Int { min, max }, Value::Int(n)) => {
                 let low = min.is_some_and(|min| *n < min);
@@ -198,14 +198,12 @@ impl Type {
                 }
                 Ok(())
             }
-            (Type::Bool, Value::Bool(_)) | (Type::Text, Value::Text(_)) | (Type::Ratio, Value::Ratio(..)) => Ok(()),
             (Type::Enum(values), Value::Text(text)) => {
                 if values.contains(text) {
                     return Ok(());
                 }
                 Err(format!("takes {}, not `{text}`", self.wanted()))
             }
-            (Type::Ref(_), Value::None) => Ok(()),
             (Type::Ref(kind), Value::Entity(id)) => {
                 let Some(entity) = state.entity(*id) else {
                     return Err(format!("refers to {id}, which is not there any more"));
@@ -228,9 +226,27 @@ impl Type {
                 }
                 Ok(())
             }
+            _ => Ok(()),
+        }
+    }
+
+    /// Checks that a value is of this sort: whether a field of this type could hold it if its bounds were wider.
+    ///
+    /// # Errors
+    ///
+    /// As in [`Type::check`].
+    pub(crate) fn check_sort(&self, value: &Value) -> Result<(), String> {
+        match (self, value) {
+            (Type::Int { .. }, Value::Int(_))
+            | (Type::Bool, Value::Bool(_))
+            | (Type::Text | Type::Enum(_), Value::Text(_))
+            | (Type::Ref(_), Value::None | Value::Entity(_))
+            | (Type::Ratio, Value::Ratio(..))
+            | (Type::List(_), Value::List(_))
+            | (Type::Map(_), Value::Map(_)) => Ok(()),
             // An empty script table is an empty list and an empty map alike.
             (Type::Map(_), Value::List(items)) if items.is_empty() => Ok(()),
-            _ => wrong(&self.wanted()),
+            _ => Err(format!("takes {}, not {} ({value})", self.wanted(), value.type_name())),
         }
     }
 

@@ -132,6 +132,9 @@ fn whole(n: &serde_json::Number) -> Result<i64, String> {
         (None, Some(float)) if float.fract() != 0.0 => {
             Err(format!("{n} is not a whole number; a fraction is written as {{\"ratio\": \"1/2\"}}"))
         }
+        (None, Some(float)) if float < 0.0 => {
+            Err(format!("{n} is too small; whole numbers begin at -{LARGEST_NUMBER}"))
+        }
         _ => Err(format!("{n} is too large; whole numbers go to {LARGEST_NUMBER}")),
     }
 }

@@ -5,7 +5,7 @@
 // writes that content into the same objects, builds the frames anew and lets the host's function return another value. So
 // a script that is taken back has the fingerprint that it had, which is looked at each time.
 //
-// It lasts as long as the collector stands still: it holds addresses.
+// It lasts as long as the collector stands still: it holds addresses. The collector begins once much memory is in use.
 
 #include "lua.h"
 #include "lcommon.h"
@@ -254,6 +254,12 @@ extern "C"
 int snapshot_fits(lua_State* L)
 {
     return L->global->gcstate == PAUSED && L == L->global->mainthread;
+}
+
+// Lets the collector begin once so many bytes more are in use.
+void snapshot_hold_collector(lua_State* L, size_t bytes)
+{
+    L->global->GCthreshold = L->global->totalbytes + bytes;
 }
 
 // The snapshot of the place of which the last fingerprint was taken, of `count` bytes with this content; null where that

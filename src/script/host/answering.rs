@@ -180,17 +180,46 @@ unsafe fn given<'a>(
 }
 
 /// answered(kind, question, answer in places, by whom, whether the chosen option is known to be open, and of the question:
-/// options, cards, min, max, total, least, other): checks the answer; says whether somebody wants it in words.
+/// options, cards, min, max, total, least, other): checks the answer; says whether somebody wants it in words, or else the place of
+/// an option that it names and that is closed.
 pub(super) unsafe extern "C-unwind" fn answered(state: *mut lua_State) -> c_int {
     // SAFETY: as in `write`.
     unsafe {
         match check_answer(state) {
-            Ok(words) => {
+            Ok(Checked::Fits { words }) => {
                 ffi::lua_pushboolean(state, c_int::from(words));
                 1
             }
+            Ok(Checked::Closed(at)) => {
+                ffi::lua_pushboolean(state, 0);
+                ffi::lua_pushinteger(state, at as ffi::lua_Integer + 1);
+                2
+            }
             Err(message) => raise(state, message),
         }
+    }
+}
+
+/// What came of checking an answer.
+enum Checked {
+    Fits {
+        words: bool,
+    },
+    /// The option at this place is not open.
+    Closed(usize),
+}
+
+/// The fault of an answer that does not fit: that of a policy, or a default.
+pub(super) fn misfit(context: &mut ActionContext, (topic, seat): (&str, &str), by: i64, refusal: &str) -> Stop {
+    match by_of(by) {
+        By::Policy => {
+            let answer = context.words_of_answer(topic, seat, true);
+            context.fault(format!("{answer} is refused: {refusal}"))
+        }
+        _ => context.fault_with(
+            format!("the default of the question `{topic}` does not fit: {refusal}"),
+            Some("name an option that is always open, or take `default` out".to_string()),
+        ),
     }
 }
 
@@ -240,7 +269,7 @@ unsafe fn kind_at(state: *mut lua_State, at: c_int) -> Option<AskKind> {
     AskKind::ALL.get(usize::try_from(number - 1).ok()?).copied()
 }
 
-unsafe fn check_answer(state: *mut lua_State) -> std::result::Result<bool, String> {
+unsafe fn check_answer(state: *mut lua_State) -> std::result::Result<Checked, String> {
     let Some((host, context)) = lent(state) else { return Err(NO_GAME.into()) };
     let words = |stop: Stop| message_of(&stop).to_string();
     unsafe {
@@ -272,25 +301,16 @@ unsafe fn check_answer(state: *mut lua_State) -> std::result::Result<bool, Strin
         };
         let checked = given.map_or(Err(Misfit::Kind), |given| shape.check(&options, given));
         let by = whole(state, 4).unwrap_or_default();
-        if let Err(misfit) = checked {
-            let label = |at: usize| options.label(context, at);
-            let reason = |at: usize| options.text_of(at, Name::Reason);
+        if let Err(found) = checked {
             let topic = text_field(state, 2, Name::Topic);
-            let refusal = match misfit {
+            let refusal = match found {
+                // Its reason is filled in where options are put into words.
+                Misfit::NotOpen(at) if listed => return Ok(Checked::Closed(at)),
                 Misfit::Kind => format!("it is not {}", shape.returned()),
-                _ => misfit.refusal(&shape, topic, label, reason).to_string(),
+                _ => found.refusal(&shape, topic, |at| options.label(context, at), |_| None).to_string(),
             };
-            let (message, cure) = match by {
-                1 => {
-                    let answer = context.words_of_answer(topic, text_field(state, 2, Name::Seat), true);
-                    (format!("{answer} is refused: {refusal}"), None)
-                }
-                _ => (
-                    format!("the default of the question `{topic}` does not fit: {refusal}"),
-                    Some("name an option that is always open, or take `default` out".to_string()),
-                ),
-            };
-            return Err(words(context.fault_with(message, cure)));
+            let asked = (topic, text_field(state, 2, Name::Seat));
+            return Err(words(misfit(context, asked, by, &refusal)));
         }
         if by == BY_ONLY {
             context.pulse += 1;
@@ -307,7 +327,7 @@ unsafe fn check_answer(state: *mut lua_State) -> std::result::Result<bool, Strin
         {
             context.answered(Arc::from(text_field(state, 2, Name::Seat)), card);
         }
-        Ok(!context.is_headless())
+        Ok(Checked::Fits { words: !context.is_headless() })
     }
 }
 

@@ -6,7 +6,9 @@ use mlua::{Lua, LuaString, Result, Table, Value as Lv, Variadic};
 use super::super::account::charge;
 use super::super::conversion::{text_of, to_lua, whole_of, whole_or_why};
 use super::super::sandbox::{hold, uncharged};
-use super::{DIE, HostState, LONGEST_LABEL, TOLD, audience_arg, fault, fill, host_function, stopped, text_arg, told};
+use super::{
+    DIE, HostState, LONGEST_LABEL, TOLD, audience_arg, fault, fill_told, host_function, stopped, text_arg, told,
+};
 use crate::dice::Dice;
 use crate::play::{ActionContext, Need, Sight};
 
@@ -61,18 +63,14 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
                 }
                 other => text_arg(context, other, "the label of a roll")?,
             };
-            let sampled = context.explorer.as_ref().is_some_and(|explorer| explorer.is_sampling());
-            let counted = context.explorer.is_some() && !sampled;
+            let counted = context.explorer.as_ref().is_some_and(|explorer| !explorer.is_sampling());
             let mut roll = || {
-                let told = |context: &ActionContext| fill(&label, &args, context, &b.handles.borrow());
+                let told = |context: &ActionContext| fill_told(&label, &args, context, &b.handles.borrow());
                 context.roll(&dice, &label, &sight, told)
             };
             let count = dice.count();
             charge(16 + count as i64 / 4);
-            // What a play for an estimate rolls is kept by nobody, and its length is limited.
-            if !sampled {
-                hold(TOLD + count * DIE)?;
-            }
+            hold(TOLD + count * DIE)?;
             // Where all faces are gone through, the host makes them: their number is limited there.
             let seen = if counted { uncharged(roll) } else { roll() };
             to_lua(lua, &seen.map_err(stopped)?, &b.handles.borrow())

@@ -1,22 +1,27 @@
 use std::rc::Rc;
 
-use mlua::{Lua, Result, Table, Value as Lv, Variadic};
+use mlua::{Lua, LuaString, Result, Table, Value as Lv, Variadic};
 
 use super::super::conversion::from_lua;
 use super::super::handles::Handles;
 use super::super::sandbox::{hold, must_stop};
-use super::{HostState, TOLD, audience_arg, fill, host_function, stopped, text_arg};
+use super::{HostState, TERM, TOLD, audience_arg, fill, fill_told, host_function, stopped, text_arg};
 use crate::play::{ActionContext, Stop, Term};
-use crate::state::Value;
+use crate::state::{Audience, Value};
 
 pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
-    host_function!(lua, host, table, "say", |_, b, (audience, text, args): (Lv, Lv, Variadic<Lv>)| {
+    // whisper_to(audience): who may read the next line that is whispered.
+    host_function!(lua, host, table, "whisper_to", |_, b, audience: Lv| {
         let context = b.context()?;
-        let template = text_arg(context, &text, "what is said")?;
-        let handles = b.handles.borrow();
-        let audience = audience_arg(context, &audience, &handles, "the audience")?;
-        context.say(audience, |context| fill(&template, &args, context, &handles)).map_err(stopped)?;
-        hold(TOLD + template.len())
+        *b.whispered_to.borrow_mut() = audience_arg(context, &audience, &b.handles.borrow(), "the audience")?;
+        Ok(())
+    });
+    // say(whether it is whispered, text, what fills it in): tells a line that `count_line` has counted.
+    host_function!(lua, host, table, "say", |_, b, (whispered, text, args): (bool, LuaString, Variadic<Lv>)| {
+        let context = b.context()?;
+        let audience = if whispered { b.whispered_to.take() } else { Audience::Everybody };
+        let (handles, text) = (b.handles.borrow(), text.to_str()?);
+        context.say(audience, |context| fill_told(&text, &args, context, &handles)).map_err(stopped)
     });
     // words_failed(error): what stands in the place of words whose function has failed. A budget that is spent is no matter of
     // words.
@@ -42,7 +47,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         let context = b.context()?;
         let template = text_arg(context, &text, "the result of a roll")?;
         let handles = b.handles.borrow();
-        context.result(|context| fill(&template, &args, context, &handles)).map_err(stopped)?;
+        context.result(|context| fill_told(&template, &args, context, &handles)).map_err(stopped)?;
         hold(TOLD + template.len())
     });
     host_function!(lua, host, table, "cut", |_, b, (reason, args): (Lv, Variadic<Lv>)| {
@@ -67,21 +72,21 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         String,
         u32,
         u32,
-        Lv,
+        LuaString,
         Variadic<Lv>
     )| {
         let context = b.context()?;
-        let label = text_arg(context, &label, "the label of rb.term")?;
-        let label = fill(&label, &args, context, &b.handles.borrow());
+        let label = fill(&label.to_str()?, &args, context, &b.handles.borrow());
         let value = match from_lua(&value, &b.handles.borrow()) {
             Ok(value) => context.words(&value),
             Err(_) => "?".into(),
         };
         let term = Term { label, value, path: path.trim_start_matches('=').to_string(), line, depth };
+        let held = hold(TERM + term.label.len() + term.value.len());
         if explains {
-            hold(TOLD + term.label.len() + term.value.len())?;
+            held?;
             b.terms.borrow_mut().push(term);
-        } else {
+        } else if held.is_ok() {
             context.note_roll_term(term);
         }
         Ok(())

@@ -24,6 +24,7 @@ use std::sync::Arc;
 
 use mlua::{Error, Lua, Result, Table, Value as Lv};
 
+use super::account::{Account, beside};
 use super::conversion::{from_lua, sort_of, text_of};
 use super::handles::{Handles, Reads};
 use super::upvalues::Assigner;
@@ -52,6 +53,8 @@ pub(super) struct HostState {
     /// Texts of the rules, by address, and this machine's own copies of them.
     texts: RefCell<HashMap<usize, [Arc<str>; 2]>>,
     pub terms: RefCell<Vec<Term>>,
+    /// Who may read the next line that is whispered.
+    whispered_to: RefCell<Audience>,
     /// Where the dice stood when the policy was asked.
     before_policy: Cell<DicePosition>,
     names: RefCell<Names>,
@@ -153,10 +156,11 @@ const NO_GAME: &str = "this can only be called while a game is played, not while
 const MOST_LABELS: usize = 1_000;
 const LONGEST_LABEL: usize = 200;
 
-/// The bytes that are counted for what the host keeps: for a change, a line, a question, one of its options, and a die that is
-/// rolled.
+/// The bytes that are counted for what the host keeps: for a change, a line, a part of a number that is explained, a question, one
+/// of its options, and a die that is rolled.
 const CHANGE: usize = 240;
 const TOLD: usize = 480;
+const TERM: usize = 240;
 const ASKED: usize = 512;
 const OPTION: usize = 128;
 const DIE: usize = 48;
@@ -257,6 +261,13 @@ pub(super) fn fill(template: &str, args: &[Lv], context: &ActionContext, handles
     }
     text.push_str(rest);
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(2000).collect()
+}
+
+/// The same for what is only made where somebody reads it: that costs the action nothing.
+pub(super) fn fill_told(template: &str, args: &[Lv], context: &ActionContext, handles: &Handles) -> String {
+    let mut text = String::new();
+    beside(Account::Words, || text = fill(template, args, context, handles));
+    text
 }
 
 /// Adds a function to the table of host functions.

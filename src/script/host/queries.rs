@@ -8,9 +8,9 @@ use super::super::account::charge;
 use super::entities::no_kind;
 use super::messages::no_member;
 use super::stack::{is_handle, lent, pop, push_handles, raise, text, value_at};
-use super::{HostState, NO_GAME, fault, message_of, plain};
+use super::{HostState, NO_GAME, fault, message_of, plain, stopped};
 use crate::play::ActionContext;
-use crate::state::{EntityId, FieldId, KindId, Value};
+use crate::state::{EntityId, FieldId, KindId, Type, Value};
 
 pub(super) fn add(lua: &Lua, table: &Table) -> Result<()> {
     // SAFETY: it keeps to the engine's rules for functions, see below.
@@ -110,8 +110,21 @@ unsafe fn wanted_field(
             let message = no_member(context, &of, name);
             return Err(plain(&fault(context, message)));
         };
-        match value_at(state, -1, host, &declared.field(field).ty, None) {
-            Ok(value) => Ok((field, value)),
+        let ty = &declared.field(field).ty;
+        match value_at(state, -1, host, ty, None) {
+            Ok(value) => match ty.check_sort(&value) {
+                Ok(()) => Ok((field, value)),
+                // It would find nobody, whatever the game has come to.
+                Err(wrong) => {
+                    let message = format!("the field `{name}` of a {} {wrong}", declared.name);
+                    let cure = match (ty, &value) {
+                        (Type::Int { .. }, Value::Text(_)) => "write a number without quotes, or tonumber(text)",
+                        (Type::List(_) | Type::Map(_) | Type::Ratio, _) => "look through the entities with rb.filter",
+                        _ => "give a value of the sort that the field holds",
+                    };
+                    Err(plain(&stopped(context.fault_with(message, Some(cure.into())))))
+                }
+            },
             Err(error) => {
                 let message = format!("the field `{name}` of a {}: {error}", declared.name);
                 Err(plain(&fault(context, message)))

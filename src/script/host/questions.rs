@@ -8,7 +8,7 @@ use super::super::conversion::{from_lua, text_of, whole_of};
 use super::super::field_names::Name;
 use super::super::handles::Handles;
 use super::super::sandbox::hold;
-use super::answering::{BY_ONLY, by_of};
+use super::answering::{BY_ONLY, by_of, misfit};
 use super::{ASKED, HostState, MOST_NAMED, OPTION, audience_arg, fault, fill, host_function, stopped, text_arg};
 use crate::play::{
     ActionContext, Answer, Ask, AskKind, Asked, Asking, By, Choice, DicePosition, Happening, Limits, Op, Question,
@@ -106,13 +106,6 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         context.record(asking, answer, by_of(by), b.before_policy.get());
         context.may_go_on().map_err(stopped)
     });
-    // refuse(topic, reason, seat, whether its policy has just given the answer)
-    host_function!(lua, host, table, "refuse", |_, b, (topic, reason, seat, by_policy): (String, Lv, String, bool)| {
-        let context = b.context()?;
-        context.may_go_on().map_err(stopped)?;
-        let reason = text_arg(context, &reason, "the reason of a question's check")?;
-        Err::<(), _>(stopped(context.refuse(&topic, &reason, &seat, by_policy)))
-    });
     host_function!(lua, host, table, "begin_race", |_, b, (): ()| b.context()?.begin_race().map_err(stopped));
     host_function!(lua, host, table, "end_race", |_, b, won: bool| {
         b.context()?.end_race(won);
@@ -125,7 +118,36 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         context.tell_untold(sealed);
         Ok(())
     });
-    add_checks(lua, host, table)
+    add_checks(lua, host, table)?;
+    add_refusals(lua, host, table)
+}
+
+fn add_refusals(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
+    // refuse_closed(question, the closed option that was answered, its place, by whom)
+    host_function!(lua, host, table, "refuse_closed", |_, b, (q, option, at, by): (Table, Lv, usize, i64)| {
+        let (context, handles) = (b.context()?, b.handles.borrow());
+        let asking = asking_of(context, &handles, &q)?;
+        let (Choice { label, reason, .. }, _) = choice_at(context, &handles, &option, at)?;
+        let refusal = Refusal::Greyed { label: label.to_string(), reason }.to_string();
+        Err::<(), _>(stopped(misfit(context, (&asking.topic, &asking.seat), by, &refusal)))
+    });
+    // refuse(topic, reason, what fills it in, seat, whether its policy has just given the answer)
+    host_function!(lua, host, table, "refuse", |_,
+                                                b,
+                                                (topic, reason, args, seat, by_policy): (
+        String,
+        Lv,
+        Table,
+        String,
+        bool
+    )| {
+        let context = b.context()?;
+        context.may_go_on().map_err(stopped)?;
+        let reason = text_arg(context, &reason, "the reason of a question's check")?;
+        let reason = filled_reason(context, &b.handles.borrow(), &reason, &args)?;
+        Err::<(), _>(stopped(context.refuse(&topic, &reason, &seat, by_policy)))
+    });
+    Ok(())
 }
 
 /// What the prelude needs to check a question and to say what is wrong with it.
@@ -430,17 +452,23 @@ fn default_value(
 ) -> Result<Value> {
     if let Lv::Table(options) = handles.read(q, Name::Options)? {
         let id_of = |one: &Lv| -> Result<Option<Value>> {
-            for at in 1..=options.raw_len() {
+            let mut closed = None;
+            for (at, choice) in (1..=options.raw_len()).zip(question.ask.options()) {
                 let option: Lv = options.raw_get(at)?;
                 let own = match &option {
                     Lv::Table(table) if handles.id_of(table).is_none() => handles.read(table, Name::Value)?,
                     _ => option.clone(),
                 };
+                // Of several that stand for the same value, the first that is open is meant.
                 if !own.is_nil() && own == *one {
-                    return Ok(question.ask.options().get(at - 1).map(|choice| Value::Text(choice.id.clone())));
+                    let id = Value::Text(choice.id.clone());
+                    if choice.enabled {
+                        return Ok(Some(id));
+                    }
+                    closed.get_or_insert(id);
                 }
             }
-            Ok(None)
+            Ok(closed)
         };
         if let Some(found) = id_of(value)? {
             return Ok(found);
@@ -562,11 +590,10 @@ fn choice_of(context: &mut ActionContext, handles: &Handles, table: &Table) -> R
     let reason = match handles.read(table, Name::Reason)? {
         Lv::String(template) => {
             let template = text_of(&template)?;
-            let args: Vec<Lv> = match handles.read(table, Name::ReasonArgs)? {
-                Lv::Table(args) => args.sequence_values().take(MOST_NAMED).collect::<Result<_>>()?,
-                _ => Vec::new(),
-            };
-            Some(fill(&template, &args, context, handles))
+            match handles.read(table, Name::ReasonArgs)? {
+                Lv::Table(args) => Some(filled_reason(context, handles, &template, &args)?),
+                _ => Some(fill(&template, &[], context, handles)),
+            }
         }
         _ => None,
     };
@@ -580,6 +607,12 @@ fn choice_of(context: &mut ActionContext, handles: &Handles, table: &Table) -> R
         max,
     };
     Ok((choice, entity.filter(|_| !named)))
+}
+
+/// A reason with what fills it in.
+fn filled_reason(context: &ActionContext, handles: &Handles, template: &str, args: &Table) -> Result<String> {
+    let args: Vec<Lv> = args.sequence_values().take(MOST_NAMED).collect::<Result<_>>()?;
+    Ok(fill(template, &args, context, handles))
 }
 
 /// An answer as the prelude wants it: places among the options, numbers, texts.

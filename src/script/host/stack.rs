@@ -75,7 +75,7 @@ pub(super) fn add(lua: &Lua, table: &Table) -> Result<()> {
         ("stop_if_open", stop_if_open),
         ("next", next),
         ("entry_metatable", entry_metatable),
-        ("unheard", unheard),
+        ("counted_line", counted_line),
         ("reaches", reaches),
         ("for_answers", for_answers),
         ("for_words", for_words),
@@ -755,15 +755,24 @@ unsafe extern "C-unwind" fn is_text(state: *mut lua_State) -> c_int {
     }
 }
 
-/// unheard(text or function): counts a line that is said where nobody listens.
-unsafe extern "C-unwind" fn unheard(state: *mut lua_State) -> c_int {
-    // SAFETY: as in `write`; there is one argument.
+/// counted_line(function): a function that counts a line, with whether anybody listens and the text or the function that makes it.
+/// Where somebody does, it calls this one with all but its first argument, and charges words.
+unsafe extern "C-unwind" fn counted_line(state: *mut lua_State) -> c_int {
+    // SAFETY: as in `for_answers`.
     unsafe {
-        let length = text(state, 1).map_or(0, str::len);
+        ffi::lua_pushcclosure(state, count_line, 1);
+        1
+    }
+}
+
+unsafe extern "C-unwind" fn count_line(state: *mut lua_State) -> c_int {
+    // SAFETY: as in `write`; there are at least two arguments.
+    unsafe {
+        let length = text(state, 2).map_or(0, str::len);
         let Some((_, context)) = lent(state) else { return raise(state, NO_GAME.into()) };
         let counted = context.count_line().map_err(|stop| message_of(&stop).to_string());
         match counted.and_then(|()| hold(TOLD + length).map_err(|error| error.to_string())) {
-            Ok(()) => 0,
+            Ok(()) => words_if(state),
             Err(message) => raise(state, message),
         }
     }
