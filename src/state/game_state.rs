@@ -60,9 +60,9 @@ pub struct State {
     /// How often anything about its entities has changed.
     #[serde(skip)]
     moves: u64,
-    /// The state that it was made a copy of, by its identity.
+    /// The state that it was made a copy of, by its identity, and how often its entities had changed by then.
     #[serde(skip)]
-    copy_of: u64,
+    copy_of: (u64, u64),
     /// Changes are not noted in the journal: they cannot be taken back.
     #[serde(skip)]
     unjournaled: bool,
@@ -153,17 +153,17 @@ impl Clone for State {
             population: self.population,
             attached: self.attached,
             moves: self.moves,
-            copy_of: self.identity,
+            copy_of: (self.identity, self.moves),
             unjournaled: false,
             written: self.written,
             references: None,
         }
     }
 
-    /// The same, where room is left from before. A copy of the same state whose entities have not changed keeps them.
+    /// The same, where room is left from before. A copy of the same state keeps its entities, if they have changed in neither.
     fn clone_from(&mut self, other: &State) {
         let mut entities = std::mem::take(&mut self.entities);
-        if self.copy_of != other.identity || self.moves != other.moves {
+        if self.copy_of != (other.identity, other.moves) || self.moves != other.moves {
             entities.clone_from(&other.entities);
         }
         let mut agenda = std::mem::take(&mut self.agenda);
@@ -189,7 +189,7 @@ impl Clone for State {
             population: other.population,
             attached: other.attached,
             moves: other.moves,
-            copy_of: other.identity,
+            copy_of: (other.identity, other.moves),
             unjournaled: false,
             written: other.written,
             references: None,
