@@ -745,12 +745,17 @@ impl Generator {
         match self.random.below(16) {
             0..=3 => self.plain(&format!("$:set(\"{value}\", $ % 9)"), &[Ent, Number], place),
             4 | 5 => self.plain(&format!("me:set(\"{value}\", math.clamp($, 0, 9))"), &[Number], place),
-            6 => match self.random.below(4) {
+            6 => match self.random.below(5) {
                 0 => self.plain(&format!("if me.{value} < 9 then me:add(\"{value}\", 1) end"), &[], place),
                 1 => self.plain(&format!("if not me:reaches(\"{value}\", 9) then me:shift(\"{value}\", 1) end"), &[], place),
                 2 => self.plain(
                     &format!("me:shift(\"{value}\", $ % 3 - 1)\nif me:reaches(\"{value}\", 5) then me:shift(\"{value}\", -2) end"),
                     &[Number],
+                    place,
+                ),
+                3 => self.plain(
+                    &format!("me:shift(\"{value}\", if me:reaches(\"{value}\", 3) then -3 else 1)\nworld:set(\"big\", (world.big * 31 + #rb.each(\"thing\", {{ {value} = 1 }})) % 4000000000)"),
+                    &[],
                     place,
                 ),
                 _ => self.plain(&format!("it:shift(\"{value}\", 1)\nit:set(\"{value}\", it.{value} % 7)"), &[], place),
