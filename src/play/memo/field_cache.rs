@@ -194,7 +194,7 @@ impl FieldCache {
         for Watcher { slot, bit, wanted } in &self.watchers[field] {
             let known = &mut self.now[*slot as usize];
             *known = match value {
-                // What is there is not known, or refers to an entity that has no tag.
+                // What the field holds now is not known.
                 Tagged::STALE | Tagged::UNKNOWN => Tagged::UNKNOWN,
                 _ => known.with_bit(*bit, value == *wanted).unwrap_or(Tagged::UNKNOWN),
             };
