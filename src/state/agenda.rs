@@ -142,9 +142,7 @@ impl Due {
     pub(crate) fn apart(&self) -> Arc<Due> {
         Arc::new(Due { what: Arc::from(&*self.what), args: self.args.apart(), ..self.clone() })
     }
-}
 
-impl Due {
     /// Whether it would be due again at a key that cannot be.
     #[inline]
     pub(crate) fn recurs_too_far(&self) -> bool {

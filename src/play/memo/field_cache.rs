@@ -18,7 +18,7 @@ pub(super) struct FieldCache {
     /// By field: [`DIRTY`], [`WATCHED`].
     marks: Vec<u8>,
     /// Fields that have become dirty; some of them may be clean again.
-    dirty: Vec<u32>,
+    dirty: Vec<Guard>,
     /// By field: the queries that ask whether it holds a value.
     watchers: Vec<Vec<Watcher>>,
     /// Identity of the state, and its count of changes when all of this was right.
@@ -173,19 +173,19 @@ impl FieldCache {
     /// A field has another value now, which the state is given by [`FieldCache::flush`].
     #[inline]
     pub fn put(&mut self, field: Guard, to: Tagged) {
-        let field = field.slot();
-        self.now[field] = to;
-        if self.marks[field] != DIRTY {
+        self.now[field.slot()] = to;
+        if self.marks[field.slot()] != DIRTY {
             self.mark(field);
         }
     }
 
-    fn mark(&mut self, field: usize) {
-        if self.marks[field] & DIRTY == 0 {
-            self.marks[field] |= DIRTY;
-            self.dirty.push(field as u32);
+    fn mark(&mut self, field: Guard) {
+        let mark = &mut self.marks[field.slot()];
+        if *mark & DIRTY == 0 {
+            *mark |= DIRTY;
+            self.dirty.push(field);
         }
-        self.tell_watchers(field);
+        self.tell_watchers(field.slot());
     }
 
     /// Brings what queries have found up to date.
@@ -226,7 +226,7 @@ impl FieldCache {
     /// The game is over: nobody will read its state again.
     pub fn forget_dirty(&mut self) {
         for field in self.dirty.drain(..) {
-            self.marks[field as usize] &= !DIRTY;
+            self.marks[field.slot()] &= !DIRTY;
         }
     }
 
@@ -234,11 +234,12 @@ impl FieldCache {
     pub fn flush(&mut self, state: &mut State, numbering: &Numbering, mut value: impl FnMut(Tagged) -> Value) {
         let (written, is_journaled) = (state.written, state.is_journaled());
         state.keep_journal(false);
-        for field in self.dirty.drain(..).map(|field| field as usize) {
-            if self.marks[field] & DIRTY != 0 {
-                self.marks[field] &= !DIRTY;
-                let (entity, which) = numbering.fixed_field(field);
-                state.set(entity, which, value(self.now[field]));
+        for field in self.dirty.drain(..) {
+            let mark = &mut self.marks[field.slot()];
+            if *mark & DIRTY != 0 {
+                *mark &= !DIRTY;
+                let (entity, which) = numbering.field(field);
+                state.set(entity, which, value(self.now[field.slot()]));
             }
         }
         state.written = written;

@@ -70,12 +70,6 @@ impl Numbering {
         }
     }
 
-    /// The fixed entity and the field that have this slot.
-    #[inline]
-    pub fn fixed_field(&self, slot: usize) -> (EntityId, FieldId) {
-        self.fields[slot]
-    }
-
     /// The fixed entities of a kind, whether they are still there or not.
     pub fn fixed_of(&self, kind: KindId) -> impl Iterator<Item = EntityId> {
         let all = (0..).map(EntityId).zip(&self.kinds);
