@@ -74,11 +74,10 @@ impl Tagged {
         Some(Tagged(if on { self.0 | mask } else { self.0 & !mask }))
     }
 
-    /// Whether it is a whole number that fits, and at least so large as another one.
+    /// Whether it is a whole number that fits, and at least so large.
     #[inline]
-    pub fn is_at_least(self, least: Tagged) -> Option<bool> {
-        // The type takes the lowest bits, and is the same.
-        (self.0 & 7 == Tagged::INT).then_some(self.0 as i32 >= least.0 as i32)
+    pub fn is_at_least(self, least: i64) -> Option<bool> {
+        Some(self.int()? >= least)
     }
 
     /// The whole number, where it is one that fits.

@@ -63,7 +63,7 @@ pub(crate) struct Table {
     rolls: IndexSet<RollKey>,
     queries: IndexSet<Query>,
     /// Fields of fixed entities, with numbers that they are compared with.
-    comparisons: IndexSet<(Guard, Tagged)>,
+    comparisons: IndexSet<(Guard, i64)>,
     /// Fields that have been written in some game since its beginning.
     invalidated: Fields,
     full: bool,
@@ -239,7 +239,7 @@ impl Table {
             Guard::QUERY => {
                 let query = self.query(guard, numbering)?;
                 // The others look at no fields of fixed entities.
-                if matches!(query, Query::Relations(_) | Query::AtLeast(..)) {
+                if matches!(query, Query::Relations(_)) {
                     cache.flush(state, numbering, |tag| values.value(tag, &self.names.values));
                 }
                 self.found(query, state, (ends, numbering))
@@ -297,8 +297,7 @@ impl Table {
             None => {
                 let (entity, which) = numbering.field(field);
                 let value = self.names.values.value(known);
-                let number = value.as_int().or_else(|| state.field(entity, which)?.as_int())?;
-                number >= least.int()?
+                value.as_int().or_else(|| state.field(entity, which)?.as_int())? >= least
             }
         };
         Some(Tagged::from(met))
@@ -318,7 +317,7 @@ impl Table {
         let number = match guard.kind() {
             Guard::COMPARISON => {
                 let (field, least) = self.comparisons.get_index(guard.number())?;
-                return Some(Query::AtLeast(*field, least.int()?));
+                return Some(Query::AtLeast(*field, *least));
             }
             Guard::QUERY => guard.number(),
             Guard::FIELD if guard.is_fixed() => guard.slot().checked_sub(numbering.fixed_fields())?,
@@ -455,7 +454,6 @@ impl Table {
     fn guard_of(&mut self, query: Query, numbering: &Numbering) -> Option<Guard> {
         if let Query::AtLeast(field, least) = query
             && field.is_fixed()
-            && let Some(least) = Tagged::plain(&Value::Int(least))
         {
             return Guard::comparison(self.comparisons.insert_full((field, least)).0);
         }
