@@ -177,7 +177,12 @@ impl Generator {
             seed,
             rounds: 1 + self.random.below(5) as u64,
             actions: if self.random.one_in(8) { 12 } else { 150 },
-            trials: if self.random.one_in(30) { 300 } else { 16 },
+            trials: match (self.random.one_in(30), more.one_in(6)) {
+                (true, _) => 300,
+                // What was recorded is mostly met again after many games.
+                (_, true) => 100,
+                _ => 16,
+            },
             fields,
             total,
             verbs,
@@ -220,6 +225,11 @@ impl Generator {
             // Whether an entry is made depends on dice, and what is written on its number.
             let made = "if rb.under(\"1d6\", 4) then\n\tlocal id = -- its number\n\trb.schedule(\"e0\", { 900 }, me)\n\tme:set(\"a\", id % 7)\nend";
             case.cards[0].resolve.insert(0, Stat::new(made, Vec::new(), Vec::new()));
+        }
+        if more.one_in(6) {
+            // A number is added to, of which nothing else is known, and then somebody asks who holds it.
+            let shifted = "me:shift(\"a\", if me:reaches(\"a\", 3) then -3 else 1)\nworld:shift(\"big\", #rb.each(\"thing\", { a = 1 }))";
+            case.cards[0].resolve.insert(0, Stat::new(shifted, Vec::new(), Vec::new()));
         }
         if self.features.refused_answers && !case.filled && self.random.one_in(6) {
             self.refuse(&mut case);
@@ -754,7 +764,7 @@ impl Generator {
                     place,
                 ),
                 3 => self.plain(
-                    &format!("me:shift(\"{value}\", if me:reaches(\"{value}\", 3) then -3 else 1)\nworld:set(\"big\", (world.big * 31 + #rb.each(\"thing\", {{ {value} = 1 }})) % 4000000000)"),
+                    &format!("me:shift(\"{value}\", if me:reaches(\"{value}\", 3) then -3 else 1)\nworld:shift(\"big\", #rb.each(\"thing\", {{ {value} = 1 }}))"),
                     &[],
                     place,
                 ),
