@@ -296,6 +296,39 @@ fn a_limit_of_one_action_is_reached_in_every_mode_or_in_none() {
     assert_eq!(comes_to(&times(20_000, "rb.term(\"part\", i)"), "", &[]), "0 1 0");
 }
 
+/// Dice and kinds that a machine has met before, in this game or in another one, count no less.
+#[test]
+fn a_limit_of_one_action_does_not_depend_on_what_the_machine_has_run_before() {
+    // One game in three comes to it.
+    let filled = |bytes: usize| {
+        let fill = "#rb.each(\"thing\") do rb.roll(\"1d12\", \"r\") end";
+        format!(
+            "if x.b == 0 and rb.under(\"1d6\", 2, \"luck\") then x:set(\"b\", 1) for i = 1, 7900 * {fill} rb.say(string.rep(\"x\", {bytes})) end"
+        )
+    };
+    let faults_of = |bytes: usize| {
+        let rules = Ruleset::load(&library("x:shift(\"a\", 1)", &filled(bytes), &[]), "small").unwrap();
+        let [scripts, memo] = [MemoUse::Never, MemoUse::Always].map(|memo| simulated(&rules, 12, memo));
+        assert_eq!(scripts, memo, "{bytes}");
+        let faults = scripts.iter().filter(|found| found.contains("used up its memory")).count();
+        (faults, scripts.iter().any(|found| found.starts_with("3 1 0")))
+    };
+    let (mut fits, mut is_too_much) = (0, 60_000);
+    assert_eq!(faults_of(fits), (0, true));
+    let (all, _) = faults_of(is_too_much);
+    assert!(all > 2);
+    while is_too_much - fits > 1 {
+        let middle = usize::midpoint(fits, is_too_much);
+        match faults_of(middle) {
+            (0, true) => fits = middle,
+            found => {
+                assert_eq!(found, (all, false), "{middle}");
+                is_too_much = middle;
+            }
+        }
+    }
+}
+
 #[test]
 fn an_endless_game_stands_where_it_was_stopped_when_it_is_loaded() {
     let library =

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use mlua::{Error, Lua, Result, Table, Value as Lv};
+use mlua::{BorrowedStr, Error, Lua, Result, Table, Value as Lv};
 
 use super::handles::Handles;
 use super::host::number_of;
@@ -141,17 +141,18 @@ pub(super) fn whole_or_why(value: &Lv) -> std::result::Result<i64, String> {
 }
 
 pub(super) fn text_of(text: &mlua::LuaString) -> Result<Arc<str>> {
-    let bytes = text.as_bytes();
-    if bytes.len() > MAX_TEXT {
+    let text = name_of(text)?;
+    hold(COPIES * text.len())?;
+    Ok(Arc::from(&*text))
+}
+
+/// A text that is not kept, such as a name that is looked up: it counts nothing. What a machine asks for once and then remembers
+/// must not count, since which action asks first depends on what the machine has run before.
+pub(super) fn name_of(text: &mlua::LuaString) -> Result<BorrowedStr> {
+    if text.as_bytes().len() > MAX_TEXT {
         return Err(unfit(format!("a text has at most {MAX_TEXT} bytes")));
     }
-    match std::str::from_utf8(&bytes) {
-        Ok(text) => {
-            hold(COPIES * text.len())?;
-            Ok(Arc::from(text))
-        }
-        Err(_) => Err(unfit("a text must be UTF-8")),
-    }
+    text.to_str().map_err(|_| unfit("a text must be UTF-8"))
 }
 
 /// Gives a script plain data: lists and maps are frozen, maps made in the order of their keys.

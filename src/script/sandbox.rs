@@ -155,6 +155,14 @@ pub(super) unsafe fn stop_at(state: Option<*mut mlua::lua_State>, what: &'static
     account::stop();
 }
 
+/// Notes where the script stands whose budget was spent in the middle of an operation, unless that is known.
+pub(super) unsafe fn note_spent_at(state: *mut mlua::lua_State) {
+    if SPENT.get().is_some() {
+        // SAFETY: as in `stop_at`.
+        SPENT_AT.set(SPENT_AT.take().or_else(|| unsafe { place_of(state) }));
+    }
+}
+
 /// Whether the running call has taken longer than it may. The first look starts the clocks.
 fn is_late() -> bool {
     if BEGUN.get().is_none() {
@@ -220,7 +228,7 @@ unsafe fn kill(state: *mut mlua::lua_State, what: &'static str) {
     if SPENT.get().is_none() {
         SPENT.set(Some(what));
     }
-    SPENT_AT.set(SPENT_AT.take().or_else(|| unsafe { place_of(state) }));
+    unsafe { note_spent_at(state) };
     account::stop();
     unsafe {
         ffi::lua_rawcheckstack(state, 1);

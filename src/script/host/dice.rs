@@ -4,7 +4,7 @@ use std::sync::Arc;
 use mlua::{Lua, LuaString, Result, Table, Value as Lv, Variadic};
 
 use super::super::account::charge;
-use super::super::conversion::{text_of, to_lua, whole_of, whole_or_why};
+use super::super::conversion::{name_of, to_lua, whole_of, whole_or_why};
 use super::super::sandbox::{hold, uncharged};
 use super::{
     DIE, HostState, LONGEST_LABEL, TOLD, audience_arg, fault, fill_told, host_function, stopped, text_arg, told,
@@ -110,7 +110,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
 }
 
 fn parsed(context: &mut ActionContext, text: &LuaString) -> Result<Arc<Dice>> {
-    let text = text_of(text)?;
+    let text = name_of(text)?;
     Dice::parse(&text).map(Arc::new).map_err(|error| fault(context, format!("\"{text}\" are no dice: {error}")))
 }
 

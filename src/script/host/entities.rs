@@ -8,7 +8,7 @@ use super::super::conversion::from_lua;
 use super::super::handles::Handles;
 use super::super::sandbox::hold;
 use super::messages::no_member;
-use super::{CHANGE, HostState, TOLD, fault, host_function, plain, stopped, text_arg};
+use super::{CHANGE, HostState, TOLD, fault, host_function, name_arg, plain, stopped, text_arg};
 use crate::play::{ActionContext, Op, Query, settled};
 use crate::ruleset::instead;
 use crate::state::{EntityId, FieldId, KindId, Value};
@@ -177,7 +177,7 @@ pub(super) fn hold_change() -> Result<()> {
 
 /// The kind of this name.
 pub(super) fn kind_arg(context: &mut ActionContext, kind: &Lv, what: &str) -> Result<KindId> {
-    let name = text_arg(context, kind, what)?;
+    let name = name_arg(context, kind, what)?;
     match context.rules.schema().kind_named(&name) {
         Some(kind) => Ok(kind),
         None => Err(no_kind(context, &name)),

@@ -10,7 +10,7 @@ use mlua::{Function, LightUserData, Lua, Result, Table, Value as Lv, ffi, lua_St
 
 use super::super::account::{Account, begin_work, beside, end_work};
 use super::super::conversion;
-use super::super::sandbox::{Budget, hold, place_of, renew};
+use super::super::sandbox::{Budget, hold, note_spent_at, place_of, renew};
 use super::entities::{check_target, hold_change};
 use super::{HostState, NO_GAME, TOLD, answering, message_of};
 use crate::play::{ActionContext, Stop, settled};
@@ -122,6 +122,7 @@ pub(in crate::script) fn is_handle(address: usize) -> bool {
 /// Raises an error in the script. Nothing that has a destructor may live in the caller.
 pub(super) unsafe fn raise(state: *mut lua_State, message: String) -> c_int {
     unsafe {
+        note_spent_at(state);
         ffi::lua_pushlstring(state, message.as_ptr().cast(), message.len());
         drop(message);
         ffi::lua_error(state)
