@@ -144,6 +144,13 @@ fn leaf(sort: Sort, text: impl Into<String>) -> Expr {
     Expr::new(sort, text, Vec::new())
 }
 
+/// A number is added to, of which nothing else is known, and then somebody asks who holds it.
+fn shifted_and_asked_for(field: &str) -> String {
+    format!(
+        "me:shift(\"{field}\", if me:reaches(\"{field}\", 3) then -3 else 1)\nworld:shift(\"big\", #rb.each(\"thing\", {{ {field} = 1 }}))"
+    )
+}
+
 impl Generator {
     fn case(mut self, seed: u64) -> Case {
         self.commented = self.random.one_in(2);
@@ -227,9 +234,7 @@ impl Generator {
             case.cards[0].resolve.insert(0, Stat::new(made, Vec::new(), Vec::new()));
         }
         if more.one_in(6) {
-            // A number is added to, of which nothing else is known, and then somebody asks who holds it.
-            let shifted = "me:shift(\"a\", if me:reaches(\"a\", 3) then -3 else 1)\nworld:shift(\"big\", #rb.each(\"thing\", { a = 1 }))";
-            case.cards[0].resolve.insert(0, Stat::new(shifted, Vec::new(), Vec::new()));
+            case.cards[0].resolve.insert(0, Stat::new(shifted_and_asked_for("a"), Vec::new(), Vec::new()));
         }
         if self.features.refused_answers && !case.filled && self.random.one_in(6) {
             self.refuse(&mut case);
@@ -763,11 +768,7 @@ impl Generator {
                     &[Number],
                     place,
                 ),
-                3 => self.plain(
-                    &format!("me:shift(\"{value}\", if me:reaches(\"{value}\", 3) then -3 else 1)\nworld:shift(\"big\", #rb.each(\"thing\", {{ {value} = 1 }}))"),
-                    &[],
-                    place,
-                ),
+                3 => self.plain(&shifted_and_asked_for(value), &[], place),
                 _ => self.plain(&format!("it:shift(\"{value}\", 1)\nit:set(\"{value}\", it.{value} % 7)"), &[], place),
             },
             7 => self.plain("world:set(\"big\", (world.big * 31 + $) % 4000000000)", &[Number], place),

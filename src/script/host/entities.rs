@@ -4,11 +4,11 @@ use mlua::{Error, Lua, Result, Table, Value as Lv};
 
 use super::super::account::charge;
 use super::super::allocation::limited;
-use super::super::conversion::from_lua;
+use super::super::conversion::{from_lua, name_of};
 use super::super::handles::Handles;
 use super::super::sandbox::hold;
 use super::messages::no_member;
-use super::{CHANGE, HostState, TOLD, fault, host_function, name_arg, plain, stopped, text_arg};
+use super::{CHANGE, HostState, TOLD, fault, host_function, plain, stopped, string_arg, text_arg};
 use crate::play::{ActionContext, Op, Query, settled};
 use crate::ruleset::instead;
 use crate::state::{EntityId, FieldId, KindId, Value};
@@ -177,7 +177,7 @@ pub(super) fn hold_change() -> Result<()> {
 
 /// The kind of this name.
 pub(super) fn kind_arg(context: &mut ActionContext, kind: &Lv, what: &str) -> Result<KindId> {
-    let name = name_arg(context, kind, what)?;
+    let name = name_of(string_arg(context, kind, what)?)?;
     match context.rules.schema().kind_named(&name) {
         Some(kind) => Ok(kind),
         None => Err(no_kind(context, &name)),

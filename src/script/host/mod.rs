@@ -22,10 +22,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use mlua::{BorrowedStr, Error, Lua, Result, Table, Value as Lv};
+use mlua::{Error, Lua, LuaString, Result, Table, Value as Lv};
 
 use super::account::{Account, beside};
-use super::conversion::{from_lua, name_of, sort_of, text_of};
+use super::conversion::{from_lua, sort_of, text_of};
 use super::handles::{Handles, Reads};
 use super::upvalues::Assigner;
 use crate::dice::Dice;
@@ -206,16 +206,13 @@ fn plain(error: &Error) -> String {
 }
 
 pub(super) fn text_arg(context: &mut ActionContext, value: &Lv, what: &str) -> Result<Arc<str>> {
-    match value {
-        Lv::String(text) => text_of(text),
-        other => Err(fault(context, format!("{what} must be a text, not {}", sort_of(other)))),
-    }
+    text_of(string_arg(context, value, what)?)
 }
 
-/// A name that is looked up.
-fn name_arg(context: &mut ActionContext, value: &Lv, what: &str) -> Result<BorrowedStr> {
+/// A text as the engine has it.
+fn string_arg<'v>(context: &mut ActionContext, value: &'v Lv, what: &str) -> Result<&'v LuaString> {
     match value {
-        Lv::String(text) => name_of(text),
+        Lv::String(text) => Ok(text),
         other => Err(fault(context, format!("{what} must be a text, not {}", sort_of(other)))),
     }
 }
