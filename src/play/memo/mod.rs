@@ -11,6 +11,7 @@
 //! The recorder observes operations ([`Op`]) and knows each of them, or aborts. One replay in a thousand is run by the script as
 //! well and compared.
 
+mod branches;
 mod field_cache;
 mod guard;
 mod numbering;

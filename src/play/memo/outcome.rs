@@ -13,9 +13,7 @@ use crate::state::{Attachment, AttachmentId, Due, Entity, EntityId, KindId, Valu
 /// The outcome of a trace. Values and names are numbers of the table, so that many traces share few of them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Outcome {
-    /// Fields of fixed entities and what they hold in the end, where that is the same in all games.
-    pub puts: Box<[(Guard, Tagged)]>,
-    /// Everything else, in order.
+    /// What it does: first what it puts, then everything else in order.
     pub steps: Box<[Step]>,
     /// Bytes of what is put, by the count of [`Value::weight`].
     pub written: usize,
@@ -33,6 +31,8 @@ pub(super) struct Outcome {
 /// An effect as the table keeps it, in 12 bytes: what is larger is a number of [`Names`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Step {
+    /// The field of a fixed entity holds this in the end, in all games.
+    Put(Guard, Tagged),
     Set(Guard, Tagged),
     Add(Guard, Tagged),
     Spawn(u32),
@@ -92,13 +92,17 @@ impl Names {
         let (puts, written) = self.puts(effects)?;
         let is_put = |effect: &&Effect| put_of(effect).is_some_and(|(field, _)| puts.contains_key(&field));
         let others: Vec<&Effect> = effects.iter().filter(|effect| !is_put(effect)).collect();
+        let put = |(field, tag): (&Guard, &Tagged)| Some(Step::Put(*field, *tag));
         let count = |wanted: fn(&Effect) -> bool| effects.iter().filter(|effect| wanted(effect)).count() as u32;
         let played = finished.played.as_ref();
         Some(Outcome {
             spawns: count(|effect| matches!(effect, Effect::Spawn(_))),
             entries: count(|effect| matches!(effect, Effect::Schedule(_))),
-            steps: others.into_iter().map(|effect| self.step(effect)).collect::<Option<_>>()?,
-            puts: puts.into_iter().collect(),
+            steps: puts
+                .iter()
+                .map(put)
+                .chain(others.into_iter().map(|effect| self.step(effect)))
+                .collect::<Option<_>>()?,
             written,
             pulsed: finished.pulsed,
             played: played
@@ -156,7 +160,7 @@ impl Names {
     pub fn told(&self, outcome: &Outcome) -> String {
         let value = |tag: Tagged| self.values.value(tag);
         let effect = |step: &Step| match step {
-            Step::Set(field, to) => Effect::Set(*field, value(*to)),
+            Step::Put(field, to) | Step::Set(field, to) => Effect::Set(*field, value(*to)),
             Step::Add(field, by) => Effect::Add(*field, value(*by).as_int().unwrap_or_default()),
             Step::Spawn(made) => {
                 let (kind, fields) = &self.made[*made as usize];
@@ -173,8 +177,7 @@ impl Names {
             let (seat, card) = self.cards[card as usize].clone();
             Played { seat, card, met }
         });
-        let puts = outcome.puts.iter().map(|(field, to)| Effect::Set(*field, value(*to)));
-        let effects = puts.chain(outcome.steps.iter().map(effect)).collect();
+        let effects = outcome.steps.iter().map(effect).collect();
         format!("{:?}", Told { effects, pulsed: outcome.pulsed, played, value: value(outcome.value) })
     }
 }

@@ -22,8 +22,10 @@ pub(crate) enum Lookup {
     Check(Expected),
 }
 
-/// One replay in so many is run by the script as well.
+/// One replay in so many is run by the script as well, several in a row: the first one waits for what the script machine needs
+/// to come into the processor's caches.
 const CHECK_EVERY: u64 = 1_000;
+const CHECKED_IN_A_ROW: u64 = 8;
 
 impl Memo {
     /// Begins to replay entries in this state.
@@ -91,17 +93,11 @@ impl Memo {
             return Lookup::Missing;
         }
         self.replayed += 1;
-        if self.replayed.is_multiple_of(CHECK_EVERY) {
+        if is_checked(self.replayed) {
             return Lookup::Check(table.expected(number));
         }
         state.pass_first();
         state.written += outcome.written;
-        for (field, tag) in &outcome.puts {
-            // What is there already is not written again.
-            if !self.cache.holds(*field, *tag) {
-                self.cache.put(*field, *tag);
-            }
-        }
         outcome.steps.iter().for_each(|step| self.apply(step, table, state));
         if let Some((card, met)) = outcome.played {
             self.count_card(card, met, table.names());
@@ -114,6 +110,12 @@ impl Memo {
     fn apply(&mut self, step: &Step, table: &Table, state: &mut State) {
         let names = table.names();
         match step {
+            // What is there already is not written again.
+            Step::Put(field, tag) => {
+                if !self.cache.holds(*field, *tag) {
+                    self.cache.put(*field, *tag);
+                }
+            }
             Step::Set(field, tag) => {
                 let (entity, which) = self.numbering.field(*field);
                 let to = self.values.value(*tag, &names.values);
@@ -279,6 +281,11 @@ impl Memo {
         self.record(what.clone(), (None, Value::None), state, None);
         None
     }
+}
+
+/// Whether this replay is run by the script as well. The first ones come as soon as [`CHECK_EVERY`] says.
+fn is_checked(replay: u64) -> bool {
+    replay >= CHECK_EVERY && (replay - CHECK_EVERY) % (CHECK_EVERY * CHECKED_IN_A_ROW) < CHECKED_IN_A_ROW
 }
 
 /// The entity behind a number of a trace that was followed to its end.

@@ -4,6 +4,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use indexmap::IndexSet;
 
+use super::branches::Branches;
 use super::field_cache::FieldCache;
 use super::guard::Guard;
 use super::numbering::Numbering;
@@ -49,14 +50,13 @@ pub(super) struct Reader<'m> {
 
 /// Trace trees: each node is a field, a roll or a query, its branches are the values that were found, its leaves are outcomes.
 /// Behind the value that a node found first stands the next node; a table has the nodes behind all other values.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Table {
     /// By a hash of their root.
     trees: HashMap<u64, Vec<Tree>, BuildHasherDefault<Mixed>>,
     tree_count: usize,
     nodes: Vec<Node>,
-    /// The nodes behind values that were found later, by [`branch`].
-    branches: HashMap<u64, u32, BuildHasherDefault<Mixed>>,
+    branches: Branches,
     /// Many traces come to the same.
     outcomes: IndexSet<Outcome>,
     names: Names,
@@ -69,25 +69,6 @@ pub(crate) struct Table {
     full: bool,
     /// How often traces have been dropped.
     dropped: u64,
-}
-
-impl Default for Table {
-    fn default() -> Table {
-        Table {
-            trees: HashMap::default(),
-            tree_count: 0,
-            nodes: Vec::new(),
-            branches: HashMap::default(),
-            outcomes: IndexSet::new(),
-            names: Names::default(),
-            rolls: IndexSet::new(),
-            queries: IndexSet::new(),
-            comparisons: IndexSet::new(),
-            invalidated: Fields::default(),
-            full: false,
-            dropped: 0,
-        }
-    }
 }
 
 /// The traces of one root.
@@ -106,12 +87,6 @@ struct Node {
     found: Tagged,
 }
 
-/// The key of a node's branch for a value.
-#[inline]
-fn branch(at: usize, found: Tagged) -> u64 {
-    (at as u64) << 32 | found.at() as u64
-}
-
 /// Where a look-up ends without an outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Miss {
@@ -121,7 +96,7 @@ pub(super) enum Miss {
     At(Guard),
 }
 
-/// Limits of the table: nodes of 8 bytes each, branches of 17 bytes where the table of them is fullest, outcomes, trees,
+/// Limits of the table: nodes of 8 bytes each, branches of 14 bytes where the table of them is fullest, outcomes, trees,
 /// interned values and rolls. When one is reached, what is recorded is kept and nothing more is recorded.
 const MOST_NODES: usize = 2_400_000;
 const MOST_BRANCHES: usize = 450_000;
@@ -207,8 +182,7 @@ impl Table {
                 at += 1;
                 continue;
             }
-            let Some(next) = self.branches.get(&branch(at, found)) else { return Err(Miss::At(guard)) };
-            at = *next as usize;
+            at = self.branches.get(at, found).ok_or(Miss::At(guard))?;
         }
     }
 
@@ -259,7 +233,7 @@ impl Table {
     fn behind(&self, at: usize, found: Tagged) -> Option<usize> {
         match self.nodes[at].found == found {
             true => Some(at + 1),
-            false => self.branches.get(&branch(at, found)).map(|next| *next as usize),
+            false => self.branches.get(at, found),
         }
     }
 
@@ -386,7 +360,7 @@ impl Table {
                 match self.behind(at, *found) {
                     Some(next) => at = next,
                     None => {
-                        leaves = Some(branch(at, *found));
+                        leaves = Some((at, *found));
                         break;
                     }
                 }
@@ -418,9 +392,7 @@ impl Table {
         }
         self.nodes.push(Node { guard: Guard::END, found: Tagged::place(outcome) });
         match leaves {
-            Some(branch) => {
-                self.branches.insert(branch, begins);
-            }
+            Some((from, found)) => self.branches.insert(from, found, begins),
             None => {
                 let assumptions = recording.assumptions.iter().copied().collect();
                 self.tree_count += 1;
