@@ -48,10 +48,18 @@ pub(super) enum Step {
     Finish(Tagged),
 }
 
-/// The field of a fixed entity that an effect writes, and what: the same in all games.
-fn put_of(effect: &Effect) -> Option<(Guard, &Value)> {
+/// The field that an effect writes.
+fn written(effect: &Effect) -> Option<Guard> {
     match effect {
-        Effect::Set(field, value) if field.is_fixed() && !is_numbered(value) => Some((*field, value)),
+        Effect::Set(field, _) | Effect::Add(field, _) => Some(*field),
+        _ => None,
+    }
+}
+
+/// What an effect writes to a field of a fixed entity, where that is the same in all games.
+fn put_value(effect: &Effect) -> Option<&Value> {
+    match effect {
+        Effect::Set(field, value) if field.is_fixed() && !is_numbered(value) => Some(value),
         _ => None,
     }
 }
@@ -89,8 +97,9 @@ impl Names {
     /// What came of a recording; nothing if a value is too large.
     pub fn outcome(&mut self, finished: &Finished) -> Option<Outcome> {
         let effects = &finished.recording.effects;
-        let (puts, written) = self.puts(effects)?;
-        let is_put = |effect: &&Effect| put_of(effect).is_some_and(|(field, _)| puts.contains_key(&field));
+        let puts = self.puts(effects)?;
+        let is_put = |effect: &&Effect| written(effect).is_some_and(|field| puts.contains_key(&field));
+        let weight = effects.iter().filter(is_put).filter_map(put_value).map(Value::weight).sum();
         let others: Vec<&Effect> = effects.iter().filter(|effect| !is_put(effect)).collect();
         let put = |(field, tag): (&Guard, &Tagged)| Some(Step::Put(*field, *tag));
         let count = |wanted: fn(&Effect) -> bool| effects.iter().filter(|effect| wanted(effect)).count() as u32;
@@ -103,7 +112,7 @@ impl Names {
                 .map(put)
                 .chain(others.into_iter().map(|effect| self.step(effect)))
                 .collect::<Option<_>>()?,
-            written,
+            written: weight,
             pulsed: finished.pulsed,
             played: played
                 .map(|played| (number(&mut self.cards, (played.seat.clone(), played.card.clone())), played.met)),
@@ -111,25 +120,20 @@ impl Names {
         })
     }
 
-    /// What is put into which fields in the end, and the bytes of all that is put into them on the way. Fields that are written
-    /// in other ways as well are left to the steps, and so are all of them where an entity is removed, which empties fields.
-    fn puts(&mut self, effects: &[Effect]) -> Option<(BTreeMap<Guard, Tagged>, usize)> {
-        let (mut puts, mut written) = (BTreeMap::new(), 0);
+    /// What is put into which fields in the end. A field that gets its last value in another way is left to the steps, with all
+    /// that is written to it; so are all fields where an entity is removed, which empties fields.
+    fn puts(&mut self, effects: &[Effect]) -> Option<BTreeMap<Guard, Tagged>> {
+        let mut puts = BTreeMap::new();
         if effects.iter().any(|effect| matches!(effect, Effect::Remove(_))) {
-            return Some((puts, written));
+            return Some(puts);
         }
-        for (field, value) in effects.iter().filter_map(put_of) {
-            let is_other = |effect: &Effect| match effect {
-                Effect::Set(other, _) => *other == field && put_of(effect).is_none(),
-                Effect::Add(other, _) => *other == field,
-                _ => false,
+        for (effect, field) in effects.iter().filter_map(|effect| Some((effect, written(effect)?))) {
+            match put_value(effect) {
+                Some(value) => puts.insert(field, self.values.tag(value)?),
+                None => puts.remove(&field),
             };
-            if !effects.iter().any(is_other) {
-                puts.insert(field, self.values.tag(value)?);
-                written += value.weight();
-            }
         }
-        Some((puts, written))
+        Some(puts)
     }
 
     fn step(&mut self, effect: &Effect) -> Option<Step> {
