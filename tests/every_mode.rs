@@ -403,13 +403,23 @@ fn of_options_that_share_a_value_the_open_one_is_meant() {
 
 #[test]
 fn a_query_by_a_value_of_another_sort_is_refused_in_every_mode() {
-    for (wanted, cure) in [("a = \"0\"", "tonumber(text)"), ("a = true", "the sort"), ("list = 1", "rb.filter")] {
+    let kinds = KINDS.replace("fields = {", "fields = { mood = rb.enum({ \"calm\", \"cross\" }), ");
+    let more = [("kinds.luau", kinds.as_str())];
+    let rows = [
+        ("a = \"0\"", "tonumber(text)"),
+        ("a = true", "the sort"),
+        ("list = 1", "rb.filter"),
+        ("mood = \"clam\"", "did you mean `calm`?"),
+        ("mood = \"merry\"", "write one of them"),
+    ];
+    for (wanted, cure) in rows {
         for word in ["each", "first"] {
             let act = format!("local found = rb.{word}(\"thing\", {{ {wanted} }})");
-            let found = comes_to(&act, "", &[]);
+            let found = comes_to(&act, "", &more);
             let field = wanted.split(' ').next().unwrap();
             assert!(found.contains(&format!("the field `{field}` of a thing takes ")), "{found}");
-            let mut told = Session::start(&Ruleset::load(&library(&act, "", &[]), "small").unwrap(), setup()).unwrap();
+            let mut told =
+                Session::start(&Ruleset::load(&library(&act, "", &more), "small").unwrap(), setup()).unwrap();
             let Step::Fault(fault) = told.advance().unwrap() else { panic!("{wanted}") };
             assert!(fault.cure.as_ref().is_some_and(|told| told.contains(cure)), "{fault:?}");
         }

@@ -198,12 +198,6 @@ impl Type {
                 }
                 Ok(())
             }
-            (Type::Enum(values), Value::Text(text)) => {
-                if values.contains(text) {
-                    return Ok(());
-                }
-                Err(format!("takes {}, not `{text}`", self.wanted()))
-            }
             (Type::Ref(kind), Value::Entity(id)) => {
                 let Some(entity) = state.entity(*id) else {
                     return Err(format!("refers to {id}, which is not there any more"));
@@ -230,13 +224,16 @@ impl Type {
         }
     }
 
-    /// Checks that a value is of this sort: whether a field of this type could hold it if its bounds were wider.
+    /// Checks that a value is of this sort: whether a field of this type could hold it if a number's bounds were wider.
     ///
     /// # Errors
     ///
     /// As in [`Type::check`].
     pub(crate) fn check_sort(&self, value: &Value) -> Result<(), String> {
         match (self, value) {
+            (Type::Enum(values), Value::Text(text)) if !values.contains(text) => {
+                Err(format!("takes {}, not `{text}`", self.wanted()))
+            }
             (Type::Int { .. }, Value::Int(_))
             | (Type::Bool, Value::Bool(_))
             | (Type::Text | Type::Enum(_), Value::Text(_))

@@ -10,6 +10,7 @@ use super::messages::no_member;
 use super::stack::{is_handle, lent, pop, push_handles, raise, text, value_at};
 use super::{HostState, NO_GAME, fault, message_of, plain, stopped};
 use crate::play::ActionContext;
+use crate::ruleset::instead_or;
 use crate::state::{EntityId, FieldId, KindId, Type, Value};
 
 pub(super) fn add(lua: &Lua, table: &Table) -> Result<()> {
@@ -118,11 +119,16 @@ unsafe fn wanted_field(
                 Err(wrong) => {
                     let message = format!("the field `{name}` of a {} {wrong}", declared.name);
                     let cure = match (ty, &value) {
-                        (Type::Int { .. }, Value::Text(_)) => "write a number without quotes, or tonumber(text)",
-                        (Type::List(_) | Type::Map(_) | Type::Ratio, _) => "look through the entities with rb.filter",
-                        _ => "give a value of the sort that the field holds",
+                        (Type::Int { .. }, Value::Text(_)) => "write a number without quotes, or tonumber(text)".into(),
+                        (Type::List(_) | Type::Map(_) | Type::Ratio, _) => {
+                            "look through the entities with rb.filter".into()
+                        }
+                        (Type::Enum(texts), Value::Text(text)) => {
+                            instead_or(text, texts.iter().map(|text| &**text), "write one of them")
+                        }
+                        _ => "give a value of the sort that the field holds".into(),
                     };
-                    Err(plain(&stopped(context.fault_with(message, Some(cure.into())))))
+                    Err(plain(&stopped(context.fault_with(message, Some(cure)))))
                 }
             },
             Err(error) => {
