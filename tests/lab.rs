@@ -686,7 +686,7 @@ fn a_card_that_fails_or_runs_away_in_some_games_costs_only_those() {
     assert_eq!(places(run(&plan, 1, None)), places(found.clone()));
     // The trial plays it again, up to the same fault.
     let out = tally.left_out.iter().find(|out| out.why.contains("a splinter")).unwrap();
-    assert_eq!(plan.replay(0, out.trial, &mut |_| {}).unwrap(), Err(out.why.clone()));
+    assert_eq!(plan.replay(0, out.trial, &mut |_| {}).unwrap(), Err(out.clone()));
 }
 
 #[test]
@@ -696,8 +696,9 @@ fn a_trial_is_played_again_as_it_was_whoever_sits_at_the_table() {
     plan.actions = 2;
     let mut told = Vec::new();
     let ended = plan.replay(0, 1, &mut |event| told.push(event)).unwrap();
-    assert_eq!(ended, Err("it has not ended after 2 actions".into()));
-    assert_eq!(run(&plan, 1, None).tallies[0].left_out[0].why, ended.unwrap_err());
+    let out = ended.unwrap_err();
+    assert_eq!((out.trial, &*out.why), (1, "it has not ended after 2 actions"));
+    assert_eq!(run(&plan, 1, None).tallies[0].left_out[0], out);
     assert!(!told.is_empty());
     // Somebody who looks ahead does so again.
     let setup = Setup::scenario("two").seat("left", Driver::Policy("ahead".into()));

@@ -377,7 +377,8 @@ fn left_out(page: &mut String, findings: &Findings, variant: usize, folder: Opti
         escaped(&sim::replay(plan, variant, first.trial, folder))
     );
     for out in tally.left_out.iter().take(NAMED) {
-        let _ = writeln!(page, "<li>seed {}, trial {}: {}</li>", plan.seed, out.trial, escaped(&out.why));
+        let help = out.cure.as_ref().map_or_else(String::new, |cure| format!(" (help: {})", escaped(cure)));
+        let _ = writeln!(page, "<li>seed {}, trial {}: {}{help}</li>", plan.seed, out.trial, escaped(&out.why));
     }
     if tally.left_out.len() > NAMED {
         let _ = writeln!(page, "<li>and {} more</li>", tally.left_out.len() - NAMED);

@@ -262,8 +262,9 @@ fn tell_trial(simulation: &Simulation, trial: u64, json: bool) -> Result<ExitCod
             }
         });
         shown?;
-        if let Err(why) = ended.map_err(|error| call_error(error.to_string()))? {
-            anyhow::bail!("{}, trial {trial} does not count: {why}", variant.name);
+        if let Err(out) = ended.map_err(|error| call_error(error.to_string()))? {
+            let help = out.cure.map_or_else(String::new, |cure| format!("\nhelp: {cure}"));
+            anyhow::bail!("{}, trial {trial} does not count: {}{help}", variant.name, out.why);
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -450,6 +451,9 @@ fn tables(screen: &mut Screen, findings: &Findings, folder: Option<&Path>) -> Re
         if let Some(first) = tally.left_out.first() {
             let text = format!("{name}: {}; trial {}: {}", left_out(findings, at), first.trial, first.why);
             screen.row(&Row::at(0).plain(text))?;
+            if let Some(cure) = &first.cure {
+                screen.row(&Row::at(2).plain(format!("help: {cure}")))?;
+            }
             screen.row(&Row::at(2).plain(replay(plan, at, first.trial, folder)))?;
             screen.row(&Row::at(2).faint("plays it again and tells it; `--json` lists all"))?;
         }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::advice::best_answer;
-use super::tally::Tally;
+use super::tally::{LeftOut, Tally};
 use super::trial::{LONGEST, Ready, Rounds, TOO_LONG, Table};
 use crate::dice::DiceRng;
 use crate::play::{
@@ -538,7 +538,7 @@ impl Simulation {
         variant: usize,
         trial: u64,
         told: &mut dyn FnMut(Event),
-    ) -> Result<Result<String, String>, SimulationError> {
+    ) -> Result<Result<String, LeftOut>, SimulationError> {
         let mut session = self.game(variant, trial)?;
         let ahead = &self.variants[variant].ahead;
         let mut rounds = Rounds::new(&self.variants[variant].ready(self.seed)?);
@@ -564,24 +564,25 @@ impl Simulation {
             session.take_events().into_iter().for_each(&mut *told);
             let (standing, time) = match standing {
                 Ok(played) => played,
-                Err(why) => return Ok(Err(why)),
+                Err(fault) => return Ok(Err(LeftOut::by_fault(trial, fault))),
             };
             took += time;
             match standing {
                 Halt::Over(text) => return Ok(Ok(text)),
-                Halt::Fault(fault) => return Ok(Err(fault.to_string())),
+                Halt::Fault(fault) => return Ok(Err(LeftOut::by_fault(trial, fault))),
                 Halt::Paused | Halt::Boundary if took > LONGEST_TOLD => {
                     let seconds = LONGEST_TOLD.as_secs();
-                    return Ok(Err(format!("told in full it takes more than {seconds} seconds of processor time")));
+                    let why = format!("told in full it takes more than {seconds} seconds of processor time");
+                    return Ok(Err(LeftOut::new(trial, why)));
                 }
                 Halt::Paused | Halt::Boundary if session.actions() < self.actions => continue,
                 _ => {}
             }
             let Some(question) = session.questions().first().cloned() else {
-                return Ok(Err(not_ended(self.actions)));
+                return Ok(Err(LeftOut::new(trial, not_ended(self.actions))));
             };
             if !ahead.contains(&question.seat) {
-                return Ok(Err(not_answered(&question, session.seats())));
+                return Ok(Err(LeftOut::new(trial, not_answered(&question, session.seats()))));
             }
             let id = question.id;
             let answered = session
@@ -589,7 +590,7 @@ impl Simulation {
                 .map_err(machine)?
                 .and_then(|answer| session.answer(id, answer));
             if let Err(refusal) = answered {
-                return Ok(Err(refusal.to_string()));
+                return Ok(Err(LeftOut::new(trial, refusal.to_string())));
             }
         }
     }

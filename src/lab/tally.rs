@@ -2,6 +2,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::play::Fault;
+
 /// The results of many games, counted in whole numbers. The tallies of parts add up to the tally of the whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
@@ -50,6 +52,19 @@ pub struct LeftOut {
     pub trial: u64,
     /// Why it counts for nothing.
     pub why: String,
+    /// What to do about it, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cure: Option<String>,
+}
+
+impl LeftOut {
+    pub(super) fn new(trial: u64, why: impl Into<String>) -> LeftOut {
+        LeftOut { trial, why: why.into(), cure: None }
+    }
+
+    pub(super) fn by_fault(trial: u64, fault: Fault) -> LeftOut {
+        LeftOut { trial, why: fault.to_string(), cure: fault.cure }
+    }
 }
 
 impl Tally {

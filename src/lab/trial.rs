@@ -9,8 +9,8 @@ use super::tally::{LeftOut, Sum, Tally};
 use super::{MemoUse, SimulationError};
 use crate::dice::DiceRng;
 use crate::play::{
-    ActionContext, CardCounts, DicePosition, Engine, Game, Halt, Machine, Memo, NewBranch, NotRecorded, Prepared,
-    Traces,
+    ActionContext, CardCounts, DicePosition, Engine, Fault, Game, Halt, Machine, Memo, NewBranch, NotRecorded,
+    Prepared, Traces,
 };
 use crate::ruleset::Statistic;
 use crate::state::{EntryId, State};
@@ -208,53 +208,57 @@ impl Table<'_> {
         let rounds = &mut self.rounds;
         rounds.begin();
         let mut patience = Patience::default();
+        let left_out = |why| LeftOut::new(trial, why);
+        let fault = |fault| LeftOut::by_fault(trial, fault);
         let ended = loop {
             if game.actions >= actions {
-                break Err(not_ended(actions));
+                break Err(left_out(not_ended(actions)));
             }
             if patience.is_spent(vm) {
-                break Err(TOO_LONG.to_string());
+                break Err(left_out(TOO_LONG.to_string()));
             }
-            if let Err(why) = rounds.pass(vm, &mut game) {
-                break Err(why);
+            if let Err(found) = rounds.pass(vm, &mut game) {
+                break Err(fault(found));
             }
             let halt = game.advance_to(vm, SLICE.min(actions - game.actions), rounds.boundary());
             match halt {
                 Halt::Paused | Halt::Boundary if stop.load(Ordering::Relaxed) => {
-                    break Err("it was interrupted".to_string());
+                    break Err(left_out("it was interrupted".to_string()));
                 }
                 Halt::Paused | Halt::Boundary => {}
                 Halt::Over(text) => break Ok(text),
-                Halt::Fault(fault) => break Err(fault.to_string()),
+                Halt::Fault(found) => break Err(fault(found)),
                 Halt::Ask => {
                     let question = game.open.as_ref().and_then(|open| open.questions.first()).cloned();
-                    let Some(question) = question else { break Err("it waits, and asks nothing".to_string()) };
+                    let Some(question) = question else {
+                        break Err(left_out("it waits, and asks nothing".to_string()));
+                    };
                     if stop.load(Ordering::Relaxed) {
-                        break Err("it was interrupted".to_string());
+                        break Err(left_out("it was interrupted".to_string()));
                     }
                     if !ready.ahead.contains(&question.seat) {
-                        break Err(not_answered(&question, &game.context.seats));
+                        break Err(left_out(not_answered(&question, &game.context.seats)));
                     }
                     patience = Patience::default();
                     let answered = best_answer(&game, vm, &question, Some(stop))
                         .and_then(|answer| game.answer(question.id, answer));
                     if let Err(refusal) = answered {
-                        break Err(refusal.to_string());
+                        break Err(left_out(refusal.to_string()));
                     }
                 }
             }
         };
         let counts = game.context.observers.counts.take();
         let ended = ended.and_then(|text| {
-            let result = rounds.end(vm, &mut game)?;
+            let result = rounds.end(vm, &mut game).map_err(fault)?;
             Ok((result.unwrap_or_else(|| text.clone()), text))
         });
         self.memo = game.context.observers.memo.take();
         self.memo.iter_mut().for_each(|memo| memo.end_game(ended.is_ok()));
         let (result, text) = match ended {
             Ok(ended) => ended,
-            Err(why) => {
-                tally.left_out.push(LeftOut { trial, why });
+            Err(left_out) => {
+                tally.left_out.push(left_out);
                 return Ok(None);
             }
         };
@@ -380,7 +384,7 @@ impl Rounds {
     /// # Errors
     ///
     /// The fault of a statistic: the game does not count then.
-    pub fn pass(&mut self, vm: &mut dyn Machine, game: &mut Game) -> Result<(), String> {
+    pub fn pass(&mut self, vm: &mut dyn Machine, game: &mut Game) -> Result<(), Fault> {
         let due = game.context.state.agenda().first().filter(|entry| Some(&entry.what) == self.boundary.as_ref());
         let due = due.map(|entry| entry.id).filter(|_| game.open.is_none());
         if due.is_none() || due == self.counted {
@@ -393,9 +397,9 @@ impl Rounds {
     }
 
     /// Reads the numbers at the end of the game, and what the ruleset calls its result.
-    pub fn end(&mut self, vm: &mut dyn Machine, game: &mut Game) -> Result<Option<String>, String> {
+    pub fn end(&mut self, vm: &mut dyn Machine, game: &mut Game) -> Result<Option<String>, Fault> {
         self.sample(vm, &mut game.context)?;
-        vm.result(&mut game.context).map_err(|fault| fault.to_string())
+        vm.result(&mut game.context)
     }
 
     /// Where the next round ends.
@@ -403,10 +407,10 @@ impl Rounds {
         self.boundary.as_ref()
     }
 
-    fn sample(&mut self, vm: &mut dyn Machine, context: &mut ActionContext) -> Result<(), String> {
+    fn sample(&mut self, vm: &mut dyn Machine, context: &mut ActionContext) -> Result<(), Fault> {
         let labels = self.statistics.iter().filter(|statistic| statistic.field.is_none());
         let labels: Vec<&Arc<str>> = labels.map(|statistic| &statistic.label).collect();
-        let mut worked_out = vm.statistics(context, &labels).map_err(|fault| fault.to_string())?.into_iter();
+        let mut worked_out = vm.statistics(context, &labels)?.into_iter();
         for (which, statistic) in self.statistics.iter().enumerate() {
             let value = match statistic.field {
                 Some((kind, field)) => context.sum_of(kind, field),

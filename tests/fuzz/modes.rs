@@ -209,9 +209,9 @@ fn compare_told(first: &Tally, plan: &Simulation, features: Features) -> Checked
         let ended = plan.replay(0, trial, &mut |event| events.push(event)).expect("it can be played");
         match &ended {
             Ok(text) => *outcomes.entry(text.clone()).or_insert(0) += 1,
-            Err(why) => left_out.push((trial, features.words(why))),
+            Err(out) => left_out.push((trial, features.words(&out.why))),
         }
-        if ended.as_ref().is_err_and(|why| why.contains("has not ended after")) {
+        if ended.as_ref().is_err_and(|out| out.why.contains("has not ended after")) {
             continue;
         }
         let mut session = plan.game(0, trial).expect("it can be played");
@@ -223,8 +223,8 @@ fn compare_told(first: &Tally, plan: &Simulation, features: Features) -> Checked
             Step::Fault(fault) => Some(features.words(&fault.to_string())),
             Step::Ask => Some(UNANSWERED.to_string()),
         };
-        if let Err(why) = &ended
-            && stands_at != Some(features.words(why))
+        if let Err(out) = &ended
+            && stands_at != Some(features.words(&out.why))
         {
             // A statistic has failed, which nobody works out in a game that is only told: it goes on.
             whole.truncate(by_action.len());
