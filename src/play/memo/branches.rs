@@ -19,6 +19,13 @@ struct Branch {
 
 const FEWEST_SLOTS: usize = 64;
 
+/// The hash of one number, by multiplication.
+#[inline]
+pub(super) fn mixed(number: u64) -> u64 {
+    let product = u128::from(number) * 0x9E37_79B9_7F4A_7C15;
+    (product >> 64) as u64 ^ product as u64
+}
+
 impl Branches {
     pub fn len(&self) -> usize {
         self.count
@@ -51,8 +58,7 @@ impl Branches {
     #[inline]
     fn place(&self, from: u32, found: Tagged) -> usize {
         let last = self.slots.len().wrapping_sub(1);
-        let product = u128::from(u64::from(from) << 32 | found.at() as u64) * 0x9E37_79B9_7F4A_7C15;
-        let mut place = ((product >> 64) as u64 ^ product as u64) as usize & last;
+        let mut place = mixed(u64::from(from) << 32 | found.at() as u64) as usize & last;
         while let Some(branch) = self.slots.get(place)
             && branch.to != 0
             && (branch.from, branch.found) != (from, found)

@@ -4,7 +4,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use indexmap::IndexSet;
 
-use super::branches::Branches;
+use super::branches::{Branches, mixed};
 use super::field_cache::FieldCache;
 use super::guard::Guard;
 use super::numbering::Numbering;
@@ -464,7 +464,7 @@ impl Table {
     }
 }
 
-/// The hash of one number, by multiplication.
+/// A hasher of one number.
 #[derive(Default)]
 struct Mixed(u64);
 
@@ -477,7 +477,6 @@ impl Hasher for Mixed {
 
     #[inline]
     fn write_u64(&mut self, number: u64) {
-        let product = u128::from(number) * 0x9E37_79B9_7F4A_7C15;
-        self.0 = (product >> 64) as u64 ^ product as u64;
+        self.0 = mixed(number);
     }
 }
