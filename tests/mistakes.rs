@@ -598,7 +598,12 @@ const MISTAKES: &[Mistake] = &[
     ),
     ("riskbreaker-0.0.3/lib/ladder.luau", "level + points - 1", "level + points.count - 1", "`points` is a number"),
     ("riskbreaker-0.0.3/lib/fractions.luau", "now[1] * d", "now * d", "`*` wants numbers, and this is a list"),
-    ("riskbreaker-0.0.3/lib/ladder.luau", "for k = 1, top - 1 do", "repeat", "`until` is missing"),
+    (
+        "riskbreaker-0.0.3/lib/ladder.luau",
+        "for k = 1, math.min(top - 1, MOST_STEPS) do",
+        "repeat",
+        "`until` is missing",
+    ),
     ("riskbreaker-0.0.3/lib/test.luau", "DIE = \"1d10\"", "DIE = \"1d\"", "are no dice"),
     ("riskbreaker-0.0.1/verbs.luau", "below(patient, amount, source)", "below(patient, source)", "`below` needs"),
     (
