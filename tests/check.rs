@@ -39,6 +39,36 @@ fn a_sound_ruleset_has_nothing_to_find() {
 }
 
 #[test]
+fn what_is_asked_for_a_value_returns_one() {
+    let value = "return if seat == \"right\" then rb.first(\"rope\").at else -rb.first(\"rope\").at";
+    let cure = "returns nothing (write `return` before the value at its end)";
+    let statistics = "statistics = { [\"Where it is\"] = function() local _ = rb.first(\"rope\") end },";
+    for (from, to, what) in [
+        (value, "local _ = seat", "the value of the game"),
+        ("statistics = { \"rope.at\" },", statistics, "a statistic"),
+    ] {
+        let found = planted("play.luau", from, to);
+        assert!(matches!(&*found, [one] if one.ends_with(&format!(": {what} {cure}"))), "{found:?}");
+    }
+    let found =
+        planted("play.luau", "card.resolve(ctx)", "local far = 1\n\t\t\tfar = rb.act.move_rope(ctx.rope, far, puller)");
+    assert!(
+        found[0]
+            .ends_with("`move_rope` returns nothing, and what it returns is used (add `return ...` before this `end`)"),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn a_word_answers_a_topic_that_some_question_has() {
+    let words = "\n[words]\nfar = \"distance\"\n";
+    let mut files = files::of(&["tug"]);
+    files.get_mut("tug/ruleset.toml").unwrap().push_str(words);
+    let told = found(files);
+    assert!(told[0].contains("the word `far` answers `distance`, and no question has that topic (known: "), "{told:?}");
+}
+
+#[test]
 fn a_choice_of_cards_needs_no_list_of_options() {
     let found = planted("play.luau", "options = rb.options(rb.card_ids, ctx)", "cards = rb.card_ids, ctx = ctx");
     assert!(found.is_empty(), "{found:?}");

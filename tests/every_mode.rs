@@ -424,6 +424,11 @@ fn a_query_by_a_value_of_another_sort_is_refused_in_every_mode() {
             assert!(fault.cure.as_ref().is_some_and(|told| told.contains(cure)), "{fault:?}");
         }
     }
+    let kinds = KINDS
+        .replace("fields = {", "fields = { at = rb.ref(\"place\"), ")
+        .replace("rb.kinds({", "rb.kinds({ place = { fields = { n = rb.int() } },");
+    let found = comes_to("rb.first(\"thing\", { at = x })", "", &[("kinds.luau", &kinds)]);
+    assert!(found.ends_with("the field `at` of a thing takes a place or nothing, not a thing"), "{found}");
     // Out of bounds is not of another sort.
     assert_eq!(comes_to("x:set(\"b\", #rb.each(\"thing\", { c = -9 }))", "", &[]), "0 0 0");
 }
@@ -514,6 +519,48 @@ fn a_default_of_another_kind_is_refused_whoever_plays_the_seat() {
             assert_eq!(advanced(&mut told), found, "{default}");
         }
     }
+}
+
+#[test]
+fn a_default_that_is_the_id_of_an_option_is_that_option_whatever_others_are_called() {
+    for asks in ["choose", "choose_many"] {
+        let options = "{ { id = \"b\", label = \"a\" }, { id = \"a\", label = \"other\" } }";
+        let default = if asks == "choose" { "\"a\"" } else { "{ \"a\" }" };
+        let asked = format!(
+            "rb.{asks}({{ seat = \"left\", topic = \"t\", options = {options}, default = {default}, max = 1 }})"
+        )
+        .replace(", max = 1", if asks == "choose" { "" } else { ", max = 1" });
+        assert_eq!(comes_to(&asked, "", &[]), "0 0 0", "{asks}");
+    }
+}
+
+#[test]
+fn more_options_than_there_are_cannot_be_wanted() {
+    for (options, least, told) in [("{}", 1, "it has 0"), ("{ \"a\", \"b\" }", 3, "it has 2")] {
+        let asks = format!("rb.choose_many({{ seat = \"left\", topic = \"t\", options = {options}, min = {least} }})");
+        let found = comes_to(&asks, "", &[]);
+        let wanted = format!("the question `t` takes at least {least} of its options, and {told}");
+        assert!(found.ends_with(&wanted), "{found}");
+    }
+}
+
+#[test]
+fn a_condition_that_gives_a_number_or_a_text_is_refused() {
+    let card = "local rb = require(\"@riskbreaker\")\nreturn rb.maneuver({ id = \"c\", when = function() return GIVEN end, \
+                resolve = function() end })";
+    let asks = "rb.choose({ seat = \"left\", topic = \"t\", cards = rb.card_ids, ctx = {}, default = \"c\" })";
+    for (given, told) in [("0", "the number 0"), ("\"no\"", "the text no")] {
+        let found = comes_to(asks, "", &[("maneuvers/c.luau", &card.replace("GIVEN", given))]);
+        assert!(found.ends_with(&format!("`when` of the card `c` gives {told}, not true or false")), "{found}");
+        let check = format!(
+            "rb.number({{ seat = \"left\", topic = \"t\", min = 0, max = 1, default = 0, check = function() return {given} end }})"
+        );
+        let found = comes_to(&check, "", &[]);
+        assert!(found.ends_with(&format!("the check of the question `t` gives {told}, not true or false")), "{found}");
+    }
+    // An entity or a table that is there counts as true, as everywhere in Luau.
+    let found = comes_to(asks, "", &[("maneuvers/c.luau", &card.replace("GIVEN", "rb.first(\"thing\")"))]);
+    assert_eq!(found, "0 0 0");
 }
 
 #[test]

@@ -613,6 +613,17 @@ fn layers_change_what_lies_below_and_say_where_it_came_from() {
 }
 
 #[test]
+fn an_item_and_a_hook_of_one_id_are_refused() {
+    let declared = |what: &str| {
+        format!("local rb = require('@riskbreaker') return rb.{what}({{ id = 'cloak', title = 'Cloak' }})")
+    };
+    let (item, hook) = (declared("item"), declared("hook").replace(", title = 'Cloak'", ", before = {}"));
+    let error = Ruleset::load(&library(&[("items/cloak.luau", &item), ("hooks/cloak.luau", &hook)]), "bad");
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("`cloak` is already declared as rb.hook, in bad/hooks/cloak.luau"), "{error}");
+}
+
+#[test]
 fn a_question_may_check_its_answer() {
     let text = card(
         "local n = rb.number({ seat = 'players', topic = 'even', min = 0, max = 9, check = function(n) return n % 2 == 0, `{n} is odd` end })\nctx.thing:set('n', n)",

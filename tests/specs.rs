@@ -465,6 +465,12 @@ fn odds_of_several_things_are_compared_at_once() {
     assert!(odds("{ { 'said' } }").contains("pairs { wanted, chance }"));
     assert!(odds("{ rope = { at = 2 } }, '3/2'").contains("`3/2` is no chance"));
     assert!(odds("{ Nobody = { at = 2 } }, '1/2'").contains("Nobody"));
+    // What a field cannot hold is a slip, and no chance of nothing.
+    let message = odds("{ rope = { at = 'far' } }, '0'");
+    assert!(message.contains("`at` of rope 1 takes a whole number"), "{message}");
+    assert!(odds("{ rope = { at = '>= far' } }, '0'").contains("not a text (>= far)"));
+    assert!(odds("{ Ann = { need = true } }, '0'").contains("`need` of Ann takes a whole number, not a boolean"));
+    assert_eq!(odds("{ rope = { at = 2000 } }, '0'"), "");
 }
 
 #[test]

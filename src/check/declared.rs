@@ -11,6 +11,19 @@ use crate::script::syntax::{Expression, ExpressionKind, Function, TableItem};
 /// The number of cards whose values of a fact show which values are possible.
 const MANY: usize = 5;
 
+/// What always gives a value, of those that may only read.
+const GIVING: [&str; 9] = [
+    "a derived value",
+    "a key",
+    "the prompt",
+    "a sheet",
+    "an overview",
+    "a view",
+    "the value of the game",
+    "the result of the game",
+    "a statistic",
+];
+
 impl Reader<'_> {
     /// Seats that are written down as those who may see something: one, or a list.
     pub(super) fn audience(&mut self, value: Expression<'_>) {
@@ -87,8 +100,8 @@ impl Reader<'_> {
                 {
                     self.gives_nothing(function, &format!("the fact `{name}`"));
                 }
-                if matches!(pure, Some("a derived value" | "a key" | "the prompt")) {
-                    self.gives_nothing(function, pure.unwrap_or_default());
+                if let Some(what) = pure.filter(|pure| GIVING.contains(pure)) {
+                    self.gives_nothing(function, what);
                 }
                 // An empty function says that the host may choose.
                 if pure == Some("a policy") && !function.body.as_slice().is_empty() {
@@ -107,7 +120,7 @@ impl Reader<'_> {
                     // Before its own parameters it is given the function below.
                     ExpressionKind::FunctionLiteral(function) => {
                         self.takes_below(function);
-                        if matches!(pure, Some("a derived value" | "a key" | "the prompt" | "a sheet" | "creation")) {
+                        if pure.is_some_and(|pure| pure == "creation" || GIVING.contains(&pure)) {
                             self.gives_nothing(function, &format!("`{name}`"));
                         }
                         self.function(function, pure, 1);
@@ -238,10 +251,15 @@ impl Reader<'_> {
             ("maneuvers", "when") if at_top => Some("`when` of a card"),
             ("maneuvers", "note") if at_top => Some("the note of a card"),
             ("kinds", "sheet") if !inside("derived") => Some("a sheet"),
+            ("kinds", "overview") if !inside("derived") => Some("an overview"),
             ("kinds", _) if self.keys.last().is_some_and(|key| key == "derived") => Some("a derived value"),
             ("play", "key") if inside("entries") => Some("a key"),
             ("play", "when") if inside("free") => Some("`when` of a free act"),
             ("play", "prompt") if at_top => Some("the prompt"),
+            ("play", "value") if at_top => Some("the value of the game"),
+            ("play", "result") if at_top => Some("the result of the game"),
+            ("play", "show") if inside("views") => Some("a view"),
+            ("play", _) if self.keys.last().is_some_and(|key| key == "statistics") => Some("a statistic"),
             ("policies", "answer") if at_top => Some("a policy"),
             ("creation", "check" | "build" | "steps" | "price" | "sheet" | "position") if at_top => Some("creation"),
             _ => None,

@@ -226,7 +226,10 @@ impl Reader<'_> {
                 TableItem::List { value } => self.expression(*value),
                 TableItem::General { key, value } => {
                     self.expression(*key);
-                    self.expression(*value);
+                    match literal(*key) {
+                        Some(name) => self.record(&name, *value),
+                        None => self.expression(*value),
+                    }
                 }
                 TableItem::Record { key, value } => {
                     let name = literal(*key).unwrap_or_default();

@@ -37,7 +37,7 @@ use std::thread;
 use self::known::Known;
 use self::script::Reader;
 use crate::play::{Driver, MACHINE_STACK, Ruleset, Scenario, Session, Setup, Step};
-use crate::ruleset::{Library, Problem, Rulebook, Source, SourceKind, Stack, nearest};
+use crate::ruleset::{Library, Problem, Rulebook, Source, SourceKind, Stack, instead, nearest};
 use crate::script::meant;
 
 /// All problems of a ruleset, in the order of its files and lines: load errors, unknown names, switches that nothing
@@ -126,7 +126,7 @@ fn find(library: &Library, id: &str, layers: &[String], depth: Depth, stop: &Ato
     found.extend(unread_files(&stack, own, &used));
     found.extend(known.no_rule_text());
     if let Some(rules) = &rules {
-        found.extend(words_for_nothing(&stack, own, rules, &known));
+        found.extend(words_for_nothing(library, &stack, own, (rules, &known)));
         found.extend(facts::findings(&stack, own, rules));
     }
     for switch in stack.switches() {
@@ -202,21 +202,36 @@ fn unattached(known: &Known<'_>, path: &str, source: &Source) -> Option<Problem>
     Some(problem.at((line as u32, 1)).with_cure(cure))
 }
 
-/// Words of the prompt whose topic no question has, and that are nearly one that some question has.
-fn words_for_nothing(stack: &Stack, own: usize, rules: &Rulebook, known: &Known<'_>) -> Vec<Problem> {
+/// Words of the prompt whose topic no question has. What other rulesets extend may leave the questions to them.
+fn words_for_nothing(
+    library: &Library,
+    stack: &Stack,
+    own: usize,
+    (rules, known): (&Rulebook, &Known<'_>),
+) -> Vec<Problem> {
     let topics = known.names.topics();
     let mut found = Vec::new();
     for part in &stack.parts()[own..] {
         for (word, topic) in &part.manifest().words {
-            let near = nearest(topic, topics.iter().map(String::as_str));
-            let Some(near) = near.filter(|_| !topics.contains(topic) && !rules.may_ask(topic)) else { continue };
+            let is_near = || nearest(topic, topics.iter().map(String::as_str)).is_some();
+            if topics.contains(topic) || rules.may_ask(topic) || (!is_near() && is_extended(library, part.id())) {
+                continue;
+            }
             let path = part.manifest_path();
             let line = line_from(stack, &path, 1, &format!("{word} = \"{topic}\""));
             let message = format!("the word `{word}` answers `{topic}`, and no question has that topic");
-            found.push(Problem::new(path, message).at((line, 1)).with_cure(format!("did you mean `{near}`?")));
+            found.push(
+                Problem::new(path, message).at((line, 1)).with_cure(instead(topic, topics.iter().map(String::as_str))),
+            );
         }
     }
     found
+}
+
+fn is_extended(library: &Library, id: &str) -> bool {
+    let extends =
+        |other: &String| library.manifest(other).is_ok_and(|other| other.extends.is_some_and(|base| base.id == id));
+    library.ids().iter().any(extends)
 }
 
 /// The first line from a given one on in which a word stands; the given one where it stands in none.

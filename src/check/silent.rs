@@ -28,6 +28,14 @@ impl Reader<'_> {
         }
     }
 
+    /// A value that is assigned to something.
+    pub(super) fn kept(&mut self, value: Expression<'_>) {
+        if matches!(value.kind(), ExpressionKind::Call { .. }) {
+            self.has_come_back(value);
+        }
+        self.expression(value);
+    }
+
     /// A used value must not come from a function that returns nothing.
     pub(super) fn has_come_back(&mut self, expression: Expression<'_>) {
         let silent = match expression.kind() {

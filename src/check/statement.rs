@@ -21,7 +21,7 @@ impl Reader<'_> {
         match statement.view() {
             StatementView::Block(block) => self.block(block),
             StatementView::Assign(assign) => {
-                assign.values.iter().for_each(|value| self.expression(*value));
+                assign.values.iter().for_each(|value| self.kept(*value));
                 assign.vars.iter().for_each(|var| self.written(*var));
             }
             StatementView::CompoundAssign(assign) => {

@@ -2,6 +2,7 @@
 
 mod advice;
 mod chain;
+mod compared;
 mod comparison;
 mod exploration;
 mod interrupt;
@@ -17,6 +18,7 @@ mod trial;
 mod whole_game;
 
 pub use advice::{Advice, Advised, PlayedOut};
+pub use compared::Compared;
 pub use comparison::{CardOdds, compare_cards};
 pub use memo_report::MemoReport;
 pub use odds::{Estimate, FieldOdds, Limits, Odds, OddsQuery};
@@ -27,5 +29,6 @@ pub use simulation::{Findings, MemoUse, Plan, PlannedVariant, Progress, Shard, S
 pub use tally::{CardUse, LeftOut, Rate, Sum, Tally};
 pub use whole_game::{GameLimits, GameOdds, game_odds};
 
+pub(crate) use compared::check_compared;
 pub(crate) use exploration::explore;
 pub(crate) use interrupt::is_set;

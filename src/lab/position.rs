@@ -3,13 +3,13 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use super::interrupt::is_set;
-use super::{Limits, Odds, OddsQuery, explore};
+use super::{Compared, Limits, Odds, OddsQuery, check_compared, explore};
 use crate::play::{
     Answer, Ask, Driver, Edit, Game, Given, Machine, Question, QuestionId, Refusal, Ruleset, Session, Setup, Slot,
-    StartError, Step, Viewer,
+    StartError, Step, Viewer, read_typed, typed_form,
 };
 use crate::ruleset::instead;
-use crate::state::{EntityId, Type, Value};
+use crate::state::{EntityId, Field, Type, Value};
 
 /// A card about to be played, in a position that a scenario leads to.
 #[derive(Clone, Debug, Default)]
@@ -26,6 +26,8 @@ pub struct Position {
     pub edits: Vec<(String, String, String)>,
     /// What is looked at where the action ends, besides what the query watches: name, and a field or derived value.
     pub watch: Vec<(String, String)>,
+    /// What conditions compare it with. Each names one of `watch`.
+    pub compared: Vec<Compared>,
     /// What is asked of the card.
     pub query: OddsQuery,
 }
@@ -97,7 +99,25 @@ impl Position {
             let fields = view.fields(id).filter(|(field, _)| field.show);
             known.extend(fields.map(|(field, _)| (view.title(id), field.label.clone())));
         }
+        let looked_at = query.watch.clone();
         let odds = session.odds_at(question.id, query)?;
+        for compared in &self.compared {
+            let named = |(title, field): &(String, String)| *title == compared.title && *field == compared.field;
+            let Some(at) = self.watch.iter().position(named) else { continue };
+            let at = self.query.watch.len() + at;
+            let (entity, name) = &looked_at[at];
+            let view = session.view();
+            let declared = view.fields(*entity).map(|(field, _)| field).find(|field| field.name == *name);
+            let value = match declared.map(|field| &field.ty) {
+                // They are compared as they are told.
+                Some(Type::List(_) | Type::Map(_)) => continue,
+                Some(Type::Ref(_)) => Value::text(&compared.value),
+                Some(ty) => read_typed(&view, ty, &compared.value).unwrap_or_else(|| Value::text(&compared.value)),
+                None => plain(&compared.value),
+            };
+            let found = odds.outcomes.iter().filter_map(|(outcome, _)| outcome.watched.get(at));
+            check_compared(&session, (*entity, name), &value, compared.by_order, found)?;
+        }
         Ok((odds, Place { actor, way, known, left_out }))
     }
 
@@ -219,30 +239,28 @@ fn watched(session: &Session, title: &str, name: &str) -> Result<(EntityId, Arc<
     Err(Refusal::new(format!("{title} has no `{name}`; {meant}")))
 }
 
+/// A typed value where no type is known.
+fn plain(text: &str) -> Value {
+    match text {
+        "yes" | "true" => Value::Bool(true),
+        "no" | "false" => Value::Bool(false),
+        "none" => Value::None,
+        text => text.parse().map_or_else(|_| Value::text(text), Value::Int),
+    }
+}
+
 /// Reads a typed value for a field.
 fn read_edit(session: &Session, name: &str, field: &str, value: &str) -> Result<Edit, Refusal> {
     let view = session.view();
     let entity = view.find(name)?;
     let declared = view.fields(entity).map(|(declared, _)| declared).find(|declared| &*declared.name == field);
-    let plain = |text: &str| match text {
-        "yes" | "true" => Value::Bool(true),
-        "no" | "false" => Value::Bool(false),
-        "none" => Value::None,
-        text => text.parse().map_or_else(|_| Value::text(text), Value::Int),
-    };
-    let read = |ty: Option<&Type>, text: &str| -> Result<Value, Refusal> {
-        Ok(match ty {
-            Some(Type::Ref(_)) if text != "none" => Value::Entity(view.find(text)?),
-            Some(Type::Text | Type::Enum(_)) => Value::text(text),
-            _ => plain(text),
-        })
-    };
-    let value = match declared.map(|declared| &declared.ty) {
-        Some(Type::List(of)) => {
-            let items = value.split(',').map(str::trim).filter(|item| !item.is_empty());
-            Value::list(items.map(|item| read(Some(of), item)).collect::<Result<Vec<_>, _>>()?)
-        }
-        ty => read(ty, value)?,
+    let value = match declared {
+        None => plain(value),
+        Some(Field { ty: Type::Ref(_), .. }) if value != "none" => Value::Entity(view.find(value)?),
+        Some(Field { ty, .. }) => read_typed(&view, ty, value).ok_or_else(|| Refusal::BadValue {
+            field: field.into(),
+            problem: format!("takes {}, not `{value}`", typed_form(ty)),
+        })?,
     };
     Ok(Edit::Set { entity, field: field.into(), value })
 }

@@ -49,6 +49,7 @@ mod setup;
 mod state_bytes;
 mod stream;
 mod tape;
+mod typed;
 mod undo;
 mod view;
 mod viewer;
@@ -73,6 +74,7 @@ pub use ruleset::Ruleset;
 pub use seat::{Known, Seat, SeatEvent, Snapshot, SnapshotEntity};
 pub use session::{FreeAct, Session, SessionError, StartError, Step, Undone};
 pub use setup::{DiceSource, Driver, Scenario, Setup};
+pub use typed::{read_typed, typed_form};
 pub use view::View;
 pub use viewer::Viewer;
 
@@ -89,7 +91,7 @@ pub(crate) use machine::{Call, Engine, Hits, Lines, Machine, PolicyAct};
 pub(crate) use memo::{Memo, Query, Traces};
 pub use memo::{NewBranch, NotRecorded};
 pub(crate) use migration::Former;
-pub(crate) use operation::{Op, settled};
+pub(crate) use operation::Op;
 #[cfg(feature = "serve")]
 pub(crate) use packed::push_sparing;
 pub(crate) use packed::{Events, Packed};

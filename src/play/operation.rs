@@ -556,14 +556,3 @@ impl ActionContext {
 
 /// Most lines that one action says.
 const MOST_LINES: u32 = 10_000;
-
-/// The value as its field holds it: a ratio comes from a script as a list of two.
-pub(crate) fn settled(ty: &Type, value: Value) -> Value {
-    match (ty, &value) {
-        (Type::Ratio, Value::List(parts)) => match parts.as_ref() {
-            [Value::Int(n), Value::Int(d)] => Value::ratio(*n, *d).unwrap_or(value),
-            _ => value,
-        },
-        _ => ty.settle(value),
-    }
-}

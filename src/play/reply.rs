@@ -120,6 +120,10 @@ fn find_named(question: &Question, options: &[Choice], reply: &Value, by_place: 
         }
         other => other.to_string(),
     };
+    // What a script or a program writes is an id, and another option may have it as its label.
+    if let Some(option) = options.iter().find(|option| *option.id == *text) {
+        return Ok(option.id.clone());
+    }
     let lower = text.to_lowercase();
     let plain = lower.replace([' ', '-'], "_");
     let exact = |option: &&Choice| {

@@ -144,7 +144,19 @@ impl<'a> Merger<'a> {
         }
         let key = (declared.what, id.to_string());
         let below = self.things.get(&key).cloned();
+        let like = match declared.what {
+            "item" => "hook",
+            "hook" => "item",
+            _ => "",
+        };
         match (declared.op, below) {
+            (Op::New, None) if self.things.contains_key(&(like, id.to_string())) => {
+                let first = self.origin(like, &format!("{id}/id")).unwrap_or_default();
+                let message = format!(
+                    "`{id}` is already declared as rb.{like}, in {first}, and rb.attach would not know which is meant"
+                );
+                self.refuse(declared, "id", message, "give one of the files another name and id");
+            }
             (Op::New, Some(_)) => {
                 let first = self.origin(declared.what, &format!("{id}/id")).unwrap_or_default();
                 let message = format!("{} `{id}` is already declared in {first}", declared.what);

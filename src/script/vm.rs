@@ -160,9 +160,10 @@ impl Vm {
         let kind = context.state.entity(entity).map(|found| context.rules.schema().kind(found.kind).name.clone());
         let name = kind.unwrap_or_default();
         let whose = format!("the {what} of a {name}");
-        self.lines(context, &whose, function, |lua, handles| {
+        let lines = self.lines(context, &whose, function, |lua, handles| {
             (&*name, handles.handle(entity).cloned()).into_lua_multi(lua)
-        })
+        });
+        lines.map_err(|fault| self.at_function(fault, &name, what))
     }
 
     /// The lines that a function gives back: texts, and pairs of label and text.
@@ -175,7 +176,7 @@ impl Vm {
     ) -> Result<Lines, Fault> {
         self.reading(context, |vm, context| {
             let Lv::Table(rows) = vm.first_of(context, function, args)? else {
-                return Err(Fault::new(format!("{whose} must be a list of lines")));
+                return Err(Fault::new(format!("{whose} must return a list of lines")));
             };
             let handles = vm.host.handles.borrow();
             let text = |value: &Lv| {
@@ -397,13 +398,15 @@ impl Vm {
         })
     }
 
-    /// A fault of what a function of an entry gave, with the place of the function.
-    fn at_function(&self, mut fault: Fault, what: &str, part: &str) -> Fault {
-        let place = || self.trusted.place.call::<(String, u32)>((what, part));
+    /// A fault of what a function gave, with the place of the function: `part` of the entry or kind `name`, or of `play`.
+    fn at_function(&self, mut fault: Fault, name: &str, part: &str) -> Fault {
+        let place = || self.trusted.place.call::<(String, u32)>((name, part));
         if let (None, Ok((path, line))) = (&fault.path, guarded(Budget::ACTION, place).0) {
             let place = Place { path, line };
-            fault.source_line = source_line(&self.stack, &place);
-            (fault.path, fault.line) = (Some(place.path), Some(line));
+            // A function that lies over another begins in the host.
+            if let Some(text) = source_line(&self.stack, &place) {
+                (fault.path, fault.line, fault.source_line) = (Some(place.path), Some(line), Some(text));
+            }
         }
         fault
     }
@@ -679,7 +682,10 @@ impl Machine for Vm {
         let found = self.reading(context, |vm, context| {
             vm.first_of(context, |trusted| &trusted.measure, |lua, _| ("value", seat).into_lua_multi(lua))
         })?;
-        whole_of(&found).map(Some).ok_or_else(|| Fault::new("`value` in play.luau must return a whole number"))
+        whole_of(&found).map(Some).ok_or_else(|| {
+            let wrong = Fault::new(format!("`value` in play.luau must return a whole number, not {}", sort_of(&found)));
+            self.at_function(wrong, "play", "value")
+        })
     }
 
     fn result(&mut self, context: &mut ActionContext) -> Result<Option<String>, Fault> {
@@ -693,7 +699,8 @@ impl Machine for Vm {
                 Lv::Nil => Ok(Value::None),
                 other => {
                     let found = sort_of(&other);
-                    Err(Fault::new(format!("`result` in play.luau must return a text or nil, not a {found}")))
+                    let wrong = format!("`result` in play.luau must return a text or nil, not a {found}");
+                    Err(vm.at_function(Fault::new(wrong), "play", "result"))
                 }
             }
         })?;
@@ -720,7 +727,9 @@ impl Machine for Vm {
                 let found =
                     vm.first_of(context, |trusted| &trusted.statistic, |lua, _| (&**label).into_lua_multi(lua))?;
                 whole_of(&found).map(Value::Int).ok_or_else(|| {
-                    Fault::new(format!("the statistic `{label}` in play.luau must return a whole number"))
+                    let found = sort_of(&found);
+                    let wrong = format!("the statistic `{label}` in play.luau must return a whole number, not {found}");
+                    vm.at_function(Fault::new(wrong), label, "statistic")
                 })
             })?;
             Ok(found.as_int().unwrap_or_default())

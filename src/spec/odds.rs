@@ -8,7 +8,7 @@ use num_rational::BigRational;
 use num_traits::{Signed, ToPrimitive};
 
 use super::case::{Checked, same, wrong};
-use crate::lab::{Effect, Odds, OddsQuery, Outcome};
+use crate::lab::{Effect, Odds, OddsQuery, Outcome, check_compared};
 use crate::play::{Given, Question, Session};
 use crate::state::{EntityId, Value};
 
@@ -127,6 +127,20 @@ impl Wanted {
         Ok(())
     }
 
+    /// Refuses values that no outcome can have.
+    fn check(&self, session: &Session, watched: &[(EntityId, Arc<str>)], odds: &Odds) -> Checked<()> {
+        for (at, test) in &self.values {
+            let (entity, name) = &watched[*at];
+            let (value, by_order) = match test {
+                Test::Is(value) => (value.clone(), false),
+                Test::Number(_, number) => (Value::Int(*number), true),
+            };
+            let found = odds.outcomes.iter().filter_map(|(outcome, _)| outcome.watched.get(*at));
+            check_compared(session, (*entity, name), &value, by_order, found).map_err(wrong)?;
+        }
+        Ok(())
+    }
+
     fn fits(&self, outcome: &Outcome) -> bool {
         let said = |text: &String| {
             outcome.effects.iter().any(|effect| match effect {
@@ -186,6 +200,7 @@ pub(super) fn compare(
     for one in expected {
         wanted.push(Wanted::read(session, &one.wanted, &mut watch)?);
     }
+    let looked_at = watch.clone();
     let query = OddsQuery { given, watch, interrupt, ..OddsQuery::default() };
     let odds = session.odds_at(question.id, query).map_err(wrong)?;
     if !odds.is_exact() && within.is_none() {
@@ -204,6 +219,9 @@ pub(super) fn compare(
         return Err(wrong(format!(
             "the odds of {card} are not exact: {why}; write `{{ within = \"{within}\" }}` behind the chance{instead}"
         )));
+    }
+    for wanted in &wanted {
+        wanted.check(session, &looked_at, &odds)?;
     }
     for (one, wanted) in expected.iter().zip(&wanted) {
         let found = odds.chance(|outcome| wanted.fits(outcome));

@@ -248,16 +248,28 @@ impl Type {
     }
 
     /// The value as this type holds it: an empty list given to a map field becomes an empty map, a whole number in a
-    /// ratio field n/1.
+    /// ratio field n/1, a list of two whole numbers there n/d.
     pub fn settle(&self, value: Value) -> Value {
         match (self, value) {
+            (Type::Ratio, Value::List(parts)) => match parts.as_ref() {
+                [Value::Int(n), Value::Int(d)] => Value::ratio(*n, *d).unwrap_or(Value::List(parts)),
+                _ => Value::List(parts),
+            },
             (Type::Map(_), Value::List(items)) if items.is_empty() => Value::map::<&str>([]),
             (Type::Ratio, Value::Int(n)) => Value::Ratio(n, 1),
-            (Type::List(element), Value::List(items)) => {
+            (Type::List(element), Value::List(items)) if !element.is_plain() => {
                 Value::List(items.iter().map(|item| element.settle(item.clone())).collect())
+            }
+            (Type::Map(element), Value::Map(items)) if !element.is_plain() => {
+                Value::map(items.iter().map(|(key, item)| (key, element.settle(item.clone()))))
             }
             (_, value) => value,
         }
+    }
+
+    /// Whether its values are held as they are given.
+    fn is_plain(&self) -> bool {
+        matches!(self, Type::Int { .. } | Type::Bool | Type::Text | Type::Enum(_) | Type::Ref(_))
     }
 
     /// What it takes, in words.
@@ -273,7 +285,7 @@ impl Type {
             Type::Ref(Some(kind)) if kind.starts_with(['a', 'e', 'i', 'o', 'u']) => format!("an {kind} or nothing"),
             Type::Ref(Some(kind)) => format!("a {kind} or nothing"),
             Type::Ref(None) => "an entity or nothing".into(),
-            Type::Ratio => "a fraction, n/d or {n, d}".into(),
+            Type::Ratio => "a fraction such as {2, 3}".into(),
             Type::List(element) => format!("a list, each element {}", element.wanted()),
             Type::Map(element) => format!("a map, each value {}", element.wanted()),
         }

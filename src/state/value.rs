@@ -98,6 +98,12 @@ impl Value {
         Some(Value::Ratio(part(n)?, part(d)?))
     }
 
+    /// The fraction that is written `2/3`, or `2` for 2/1; `None` if it is not written so.
+    pub fn read_ratio(text: &str) -> Option<Value> {
+        let (n, d) = text.split_once('/').unwrap_or((text, "1"));
+        Value::ratio(n.trim().parse().ok()?, d.trim().parse().ok()?)
+    }
+
     /// The same value, sharing nothing with this one: threads that count references to one text get in each other's way.
     pub(crate) fn apart(&self) -> Value {
         match self {

@@ -305,6 +305,7 @@ pub fn column(
         way: args.way.iter().map(|(name, answer)| (topic(name), answer.clone())).collect(),
         edits: args.edit.iter().chain(&changed.edits).cloned().collect(),
         watch: watched.0.clone(),
+        compared: [&args.condition, &args.given_that].into_iter().flatten().flat_map(Conditions::compared).collect(),
         query: OddsQuery {
             given: args
                 .answer

@@ -4,7 +4,7 @@ use std::fmt;
 
 use num_rational::BigRational;
 use riskbreaker::Value;
-use riskbreaker::lab::{Odds, Outcome};
+use riskbreaker::lab::{Compared, Odds, Outcome};
 
 /// What has to hold of an outcome: all of one of these lists.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,6 +64,16 @@ impl Conditions {
         for condition in self.0.iter().flatten() {
             places.note(&condition.title, &condition.field);
         }
+    }
+
+    /// What they compare with what.
+    pub fn compared(&self) -> impl Iterator<Item = Compared> + '_ {
+        self.0.iter().flatten().map(|Condition { title, field, relation, value }| Compared {
+            title: title.clone(),
+            field: field.clone(),
+            value: value.clone(),
+            by_order: !matches!(relation, Relation::Is | Relation::IsNot),
+        })
     }
 
     pub fn hold(&self, places: &Places, outcome: &Outcome) -> bool {
@@ -137,9 +147,10 @@ impl Condition {
 /// Whether a value is the one that is written so: numbers, texts, `yes`, `no`, `none`, titles of entities.
 fn same(found: &Value, written: &str) -> bool {
     match found {
-        Value::Bool(yes) => matches!((yes, written), (true, "yes" | "true") | (false, "no" | "false")),
+        Value::Bool(yes) => matches!((yes, written), (true, "yes" | "true" | "on") | (false, "no" | "false" | "off")),
         Value::None => written == "none",
         Value::Int(n) => written.parse() == Ok(*n),
+        Value::Ratio(..) => Value::read_ratio(written).as_ref() == Some(found),
         Value::Text(text) => text.eq_ignore_ascii_case(written),
         other => other.to_string() == written,
     }

@@ -1,7 +1,7 @@
 //! The commands with which the game master changes a game by hand.
 
-use riskbreaker::state::readable_name;
-use riskbreaker::state::{Field, Type};
+use riskbreaker::play::{read_typed, typed_form};
+use riskbreaker::state::{Field, Type, readable_name};
 use riskbreaker::{Driver, Edit, Value, View};
 use serde_json::json;
 
@@ -48,7 +48,7 @@ impl Repl {
             // A relation.
             let wanted = || Complaint::Wrong(format!("Type whom: `set {title} {field} NAME`, or `none` to end it."));
             let value = Some(typed).filter(|typed| !typed.is_empty());
-            let value = value.and_then(|typed| typed_value(&view, &Type::Ref(None), typed)).ok_or_else(wanted)?;
+            let value = value.and_then(|typed| read_typed(&view, &Type::Ref(None), typed)).ok_or_else(wanted)?;
             self.session.edit(Edit::Set { entity, field, value })?;
             return self.settle_decided();
         };
@@ -57,7 +57,7 @@ impl Repl {
                 "{title}'s {} is {}. Type a value after it: {}.",
                 declared.label,
                 view.words(now),
-                allowed(&declared.ty)
+                typed_form(&declared.ty)
             )));
         }
         let value = read(&view, declared, now, typed)?;
@@ -139,67 +139,12 @@ pub(super) fn driver_name(driver: &Driver) -> String {
 
 /// Reads a value for a field as it was typed. `+2` adds to a number where the field cannot be below zero or the sign is `+`.
 fn read(view: &View<'_>, field: &Field, now: &Value, typed: &str) -> Result<Value, Complaint> {
-    let wanted = || Complaint::Wrong(format!("{} takes {}, not `{typed}`.", field.label, allowed(&field.ty)));
+    let wanted = || Complaint::Wrong(format!("{} takes {}, not `{typed}`.", field.label, typed_form(&field.ty)));
     if let Type::Int { .. } = field.ty
         && let (Some(more), Some(now)) = (typed.strip_prefix('+'), now.as_int())
     {
         let more: i64 = more.trim().parse().map_err(|_| wanted())?;
         return now.checked_add(more).map(Value::Int).ok_or_else(wanted);
     }
-    typed_value(view, &field.ty, typed).ok_or_else(wanted)
-}
-
-fn typed_value(view: &View<'_>, ty: &Type, typed: &str) -> Option<Value> {
-    let typed = typed.trim();
-    let none = typed.eq_ignore_ascii_case("none");
-    match ty {
-        Type::Int { .. } => typed.parse().ok().map(Value::Int),
-        Type::Bool => match typed.to_lowercase().as_str() {
-            "yes" | "true" | "on" => Some(Value::Bool(true)),
-            "no" | "false" | "off" => Some(Value::Bool(false)),
-            _ => None,
-        },
-        Type::Text => Some(Value::text(typed.trim_matches('"'))),
-        Type::Enum(values) => values.iter().find(|value| value.eq_ignore_ascii_case(typed)).map(Value::text),
-        Type::Ref(_) if none => Some(Value::None),
-        Type::Ref(_) => view.find(typed.trim_matches('"')).ok().map(Value::Entity),
-        Type::Ratio => match typed.split_once('/') {
-            Some((n, d)) => Value::ratio(n.trim().parse().ok()?, d.trim().parse().ok()?),
-            None => Value::ratio(typed.parse().ok()?, 1),
-        },
-        Type::List(_) if none => Some(Value::list([])),
-        Type::List(item) => {
-            typed.split(',').map(|part| typed_value(view, item, part)).collect::<Option<Vec<_>>>().map(Value::list)
-        }
-        Type::Map(_) if none => Some(Value::map(Vec::<(String, Value)>::new())),
-        Type::Map(item) => {
-            let pairs = typed.split(',').map(|part| {
-                let (key, value) = part.rsplit_once([':', '=', ' '])?;
-                Some((key.trim().trim_end_matches([':', '=']).trim().to_owned(), typed_value(view, item, value)?))
-            });
-            pairs.collect::<Option<Vec<_>>>().map(Value::map)
-        }
-        _ => None,
-    }
-}
-
-/// What a field may hold, in words.
-fn allowed(ty: &Type) -> String {
-    match ty {
-        Type::Int { min: Some(min), max: Some(max) } => format!("a whole number, {min} to {max}"),
-        Type::Int { min: Some(min), max: None } => format!("a whole number, {min} or more"),
-        Type::Int { min: None, max: Some(max) } => format!("a whole number, {max} or less"),
-        Type::Int { min: None, max: None } => "a whole number".into(),
-        Type::Bool => "yes or no".into(),
-        Type::Text => "a text".into(),
-        Type::Enum(values) => {
-            format!("one of {}", values.iter().map(|value| &**value).collect::<Vec<_>>().join(", "))
-        }
-        Type::Ref(Some(kind)) => format!("a {kind} by name, or `none`"),
-        Type::Ref(None) => "a name, or `none`".into(),
-        Type::Ratio => "a fraction such as 2/3".into(),
-        Type::List(item) => format!("a list with commas, each {}, or `none`", allowed(item)),
-        Type::Map(item) => format!("pairs such as `bow 2, axe 3`, each {}, or `none`", allowed(item)),
-        _ => "a value".into(),
-    }
+    read_typed(view, &field.ty, typed).ok_or_else(wanted)
 }

@@ -24,6 +24,12 @@ pub enum Meaning {
     View(String),
     /// A program for the table.
     Lua(String),
+    /// `NAME=VALUE`, as arguments of the program are written, with a name of the game.
+    Pair {
+        name: String,
+        value: String,
+        is_switch: bool,
+    },
     /// Unknown words.
     Unknown {
         word: String,
@@ -73,6 +79,9 @@ pub fn meaning(line: &str, words: &Vocabulary, accepts: impl Fn(&str) -> bool) -
         && (accepts(line) || matches!(open.ask, riskbreaker::Ask::Line { .. }))
     {
         return Meaning::Answer { head: whole(line), named: Vec::new() };
+    }
+    if let Some(pair) = pair(line, words) {
+        return pair;
     }
     if begins_code(rest) || (looks_like_code(line) && !begins_an_answer(line, words)) {
         return Meaning::Lua(line.to_owned());
@@ -150,6 +159,19 @@ fn begins_code(rest: &str) -> bool {
     assigns || rest.starts_with('(')
 }
 
+/// A house rule, an option, an act or a small word with a value behind `=` and no blanks around it.
+fn pair(line: &str, words: &Vocabulary) -> Option<Meaning> {
+    let (name, value) = line.split_once('=')?;
+    let is_plain =
+        |text: &str| !text.is_empty() && text.chars().all(|letter| letter.is_alphanumeric() || "_-".contains(letter));
+    let is_switch = words.switches.iter().any(|switch| switch == name);
+    (is_plain(name) && is_plain(value) && (is_switch || begins_an_answer(name, words))).then(|| Meaning::Pair {
+        name: name.to_owned(),
+        value: value.to_owned(),
+        is_switch,
+    })
+}
+
 /// Whether a line begins with an option, an act or a small word. The name after it may contain signs: `Charm (lantern)`.
 fn begins_an_answer(line: &str, words: &Vocabulary) -> bool {
     let (first, _) = split_first(line);
@@ -218,6 +240,7 @@ mod tests {
             Meaning::Free { act, rest } => format!("free {act} [{rest}]"),
             Meaning::View(name) => format!("view {name}"),
             Meaning::Lua(source) => format!("lua [{source}]"),
+            Meaning::Pair { name, value, is_switch } => format!("pair {name} {value} {is_switch}"),
             Meaning::Unknown { word, near } => format!("unknown {word} {near:?}"),
         }
     }
@@ -260,6 +283,15 @@ mod tests {
         assert_eq!(read("with Charm (lantern)", &cards()), "answer [] tool=[Charm (lantern)]");
         assert_eq!(read("lunge(2)", &cards()), "lua [lunge(2)]");
         assert_eq!(read("lunge = 2", &cards()), "lua [lunge = 2]");
+        assert_eq!(read("x=2", &cards()), "lua [x=2]");
+    }
+
+    #[test]
+    fn a_pair_with_a_name_of_the_game_is_no_code() {
+        assert_eq!(read("lunge=2", &cards()), "pair lunge 2 false");
+        let with_switch = Vocabulary { switches: vec!["tax".into()], ..cards() };
+        assert_eq!(read("tax=off", &with_switch), "pair tax off true");
+        assert_eq!(read("=tax=off", &with_switch), "lua [tax=off]");
     }
 
     #[test]

@@ -371,6 +371,10 @@ impl Repl {
                 line.trim().trim_start_matches("riskbreaker ")
             ))),
             Meaning::Lua(source) => self.lua(&source),
+            Meaning::Pair { name, value, is_switch } => Err(Complaint::Wrong(match is_switch {
+                true => format!("`{name}` is a house rule. Type `switches {name} {value}`."),
+                false => format!("Type `{name} {value}` to answer, or `= {name} = {value}` to set a variable of Lua."),
+            })),
             Meaning::Unknown { word, near } => Err(Complaint::Wrong(match near {
                 Some(near) => format!("There is no command `{word}`. Did you mean `{near}`?"),
                 None => format!(

@@ -9,7 +9,7 @@ use super::super::handles::Handles;
 use super::super::sandbox::hold;
 use super::messages::no_member;
 use super::{CHANGE, HostState, TOLD, fault, host_function, plain, stopped, string_arg, text_arg};
-use crate::play::{ActionContext, Op, Query, settled};
+use crate::play::{ActionContext, Op, Query};
 use crate::ruleset::instead;
 use crate::state::{EntityId, FieldId, KindId, Value};
 
@@ -29,7 +29,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         let rules = context.rules.clone();
         let declared = rules.schema().kinds[kind as usize].field(field);
         let value = match from_lua(&value, &handles) {
-            Ok(value) => settled(&declared.ty, value),
+            Ok(value) => declared.ty.settle(value),
             Err(error) => {
                 let title = context.title(id);
                 return Err(fault(context, format!("the field `{}` of {title}: {}", declared.name, plain(&error))));
@@ -244,7 +244,7 @@ pub(super) fn read_fields(
             return Err(fault(context, message));
         };
         let value = match from_lua(&value, handles) {
-            Ok(value) => settled(&declared.field(field).ty, value),
+            Ok(value) => declared.field(field).ty.settle(value),
             Err(error) => return Err(fault(context, format!("the field `{key}` of a {name}: {}", plain(&error)))),
         };
         values.push((field, value));

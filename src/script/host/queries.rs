@@ -94,6 +94,14 @@ unsafe fn found(state: *mut lua_State) -> std::result::Result<Vec<EntityId>, Str
     }
 }
 
+/// Checks that an entity is of the kind to which a field refers.
+fn refers_to(ty: &Type, value: &Value, context: &ActionContext) -> std::result::Result<(), String> {
+    let (Type::Ref(Some(wanted)), Value::Entity(id)) = (ty, value) else { return Ok(()) };
+    let Some(found) = context.state.entity(*id) else { return Ok(()) };
+    let found = &context.rules.schema().kind(found.kind).name;
+    if found == wanted { Ok(()) } else { Err(format!("takes {}, not a {found}", ty.wanted())) }
+}
+
 /// The field and the value whose name and value are on top of the stack.
 unsafe fn wanted_field(
     state: *mut lua_State,
@@ -113,7 +121,8 @@ unsafe fn wanted_field(
         };
         let ty = &declared.field(field).ty;
         match value_at(state, -1, host, ty, None) {
-            Ok(value) => match ty.check_sort(&value) {
+            // Out of bounds a number finds nobody; what no entity of the kind can have is a slip.
+            Ok(value) => match ty.check_sort(&value).and_then(|()| refers_to(ty, &value, context)) {
                 Ok(()) => Ok((field, value)),
                 // It would find nobody, whatever the game has come to.
                 Err(wrong) => {

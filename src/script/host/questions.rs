@@ -179,6 +179,11 @@ fn add_checks(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
             .map(|option| format!("{}: {}", option.label, option.reason.as_deref().unwrap_or("not open")))
             .collect();
         let count = options.raw_len();
+        if let Some(least) = whole_of(&handles.read(&q, Name::Min)?).filter(|least| *least > count as i64) {
+            let message = format!("the question `{topic}` takes at least {least} of its options, and it has {count}");
+            let cure = format!("write min = math.min({least}, #options), or do not ask");
+            return Err(stopped(context.fault_with(message, Some(cure))));
+        }
         let message = if greyed.is_empty() {
             format!("the question `{topic}` has no possible answer")
         } else if greyed.len() == count {

@@ -13,7 +13,7 @@ use super::super::conversion;
 use super::super::sandbox::{Budget, hold, note_spent_at, place_of, renew};
 use super::entities::{check_target, hold_change};
 use super::{HostState, NO_GAME, TOLD, answering, message_of};
-use crate::play::{ActionContext, Stop, settled};
+use crate::play::{ActionContext, Stop};
 use crate::state::{EntryId, FieldId, Type, Value};
 
 thread_local! {
@@ -294,7 +294,7 @@ unsafe fn write_field(state: *mut lua_State, by: Option<f64>) -> std::result::Re
     // The rules are shared by all threads: where much is written, references to them are not counted.
     let declared = context.rules.schema().kinds[kind as usize].field(field);
     let value = match unsafe { value_at(state, 5, host, &declared.ty, context.state.field(id, field)) } {
-        Ok(value) => settled(&declared.ty, value),
+        Ok(value) => declared.ty.settle(value),
         Err(error) => {
             let message = format!("the field `{}` of {}: {error}", declared.name, context.title(id));
             return Err(words(context.fault(message)));
