@@ -59,6 +59,47 @@ fn what_is_asked_for_a_value_returns_one() {
     );
 }
 
+/// The small game with other texts in some files, and what is found in it.
+fn changed(changes: &[(&str, &str, &str)]) -> Vec<String> {
+    let mut files = files::of(&["tug"]);
+    for (path, from, to) in changes {
+        let file = files.get_mut(&format!("tug/{path}")).unwrap();
+        assert!(file.contains(from), "{path}: {from}");
+        *file = file.replacen(from, to, 1);
+    }
+    found(files)
+}
+
+#[test]
+fn a_verb_that_reckons_with_a_value_is_given_it_as_a_number() {
+    let verb = ("verbs.luau", "rope:add(\"at\", by)", "by = math.min(by, 9)\n\t\trope:add(\"at\", by)");
+    let call = "card.resolve(ctx)";
+    let wanted = "(it is rb.act.move_rope(rope, by, who))";
+    for (to, told) in [
+        ("rb.act.move_rope(ctx.rope)", "`rb.act.move_rope` needs `by`, which is not given"),
+        (
+            "rb.act.move_rope(ctx.rope, puller, puller)",
+            "`by` of `rb.act.move_rope` must be a number, and this is an entity",
+        ),
+    ] {
+        let found = changed(&[verb, ("play.luau", call, to)]);
+        assert!(matches!(&*found, [one] if one.ends_with(&format!(": {told} {wanted}"))), "{found:?}");
+    }
+    assert_eq!(changed(&[verb, ("play.luau", call, "rb.act.move_rope(ctx.rope, 2, puller)")]), [""; 0]);
+}
+
+#[test]
+fn a_derived_value_is_called_with_a_colon_though_another_kind_has_a_field_of_its_name() {
+    let field = ("kinds.luau", "fields = { at =", "fields = { need = rb.int(), at =");
+    let call = |dot: &str| {
+        format!("for _, other in rb.each(\"puller\") do\n\t\t\t\trb.say(\"{{}}\", other{dot}need())\n\t\t\tend")
+    };
+    let found = changed(&[field, ("play.luau", "card.resolve(ctx)", &call("."))]);
+    let told = "a dot stands where a colon belongs (write a colon: `:need()`)";
+    assert!(matches!(&*found, [one] if one.ends_with(told)), "{found:?}");
+    assert_eq!(changed(&[field, ("play.luau", "card.resolve(ctx)", &call(":"))]), [""; 0]);
+}
+
 #[test]
 fn a_word_answers_a_topic_that_some_question_has() {
     let words = "\n[words]\nfar = \"distance\"\n";

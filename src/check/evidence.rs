@@ -169,6 +169,39 @@ pub(super) fn is_length_of(length: Expression<'_>, list: Expression<'_>) -> bool
     local_id(list).is_some_and(|id| local_id(rhs) == Some(id))
 }
 
+/// Whether an expression gives a number, whatever its parts are.
+fn reckons(expression: Expression<'_>) -> bool {
+    use BinaryOp::{Add, Divide, FloorDivide, Modulo, Multiply, Power, Subtract};
+    match expression.kind() {
+        ExpressionKind::Grouped(inner) => reckons(inner),
+        ExpressionKind::Number { .. } => true,
+        ExpressionKind::Binary { op, .. } => {
+            matches!(op, Add | Subtract | Multiply | Divide | FloorDivide | Modulo | Power)
+        }
+        ExpressionKind::Call { func, .. } => {
+            matches!(func.kind(), ExpressionKind::IndexName { expr, .. } if is_math(expr))
+        }
+        _ => false,
+    }
+}
+
+/// Whether an expression gives a number, and reckons with this variable to get it.
+pub(super) fn reckons_with(expression: Expression<'_>, id: u64) -> bool {
+    let is = |part: Expression<'_>| local_id(part) == Some(id) || reckons_with(part, id);
+    reckons(expression)
+        && match expression.kind() {
+            ExpressionKind::Grouped(inner) => is(inner),
+            ExpressionKind::Binary { lhs, rhs, .. } => is(lhs) || is(rhs),
+            ExpressionKind::Call { args, .. } => args.iter().any(|arg| is(*arg)),
+            _ => false,
+        }
+}
+
+/// Whether an expression is the library `math`.
+pub(super) fn is_math(expression: Expression<'_>) -> bool {
+    matches!(expression.kind(), ExpressionKind::Global(library) if library == "math")
+}
+
 struct Finder<'f> {
     fields: &'f Fields,
     uses: BTreeMap<u64, Uses>,
@@ -206,6 +239,14 @@ impl Finder<'_> {
                 self.note(expr, |uses| uses.filled = true);
             }
             _ => self.open(target),
+        }
+    }
+
+    /// A variable that is assigned a number has held one before, as far as anybody can tell.
+    fn assigned_value(&mut self, target: Expression<'_>, value: Option<&Expression<'_>>) {
+        match value {
+            Some(value) if local_id(target).is_some() && reckons(*value) => self.is(target, Some(ValueType::Number)),
+            _ => self.assigned(target),
         }
     }
 
@@ -254,7 +295,7 @@ impl Finder<'_> {
             ExpressionKind::IndexName { expr, index, .. } => {
                 let name = text(index);
                 match expr.kind() {
-                    ExpressionKind::Global(library) if library == "math" => {
+                    _ if is_math(expr) => {
                         args.iter().for_each(|arg| self.is(*arg, Some(ValueType::Number)));
                     }
                     ExpressionKind::Global(library) if library == "table" => {
@@ -323,7 +364,10 @@ impl<'ast> AstVisitor<'ast> for Finder<'_> {
     fn visit_node(&mut self, node: AstNode<'ast>) -> bool {
         match node {
             AstNode::Statement(statement) => match statement.view() {
-                StatementView::Assign(assign) => assign.vars.iter().for_each(|var| self.assigned(*var)),
+                StatementView::Assign(assign) => {
+                    let values = assign.values.iter().map(Some).chain(std::iter::repeat(None));
+                    assign.vars.iter().zip(values).for_each(|(var, value)| self.assigned_value(*var, value));
+                }
                 StatementView::Local(local) => {
                     for (binding, value) in local.bindings.iter().zip(local.values) {
                         let empty = matches!(value.kind(), ExpressionKind::Table { items: [] });

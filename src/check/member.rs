@@ -188,6 +188,11 @@ impl Reader<'_> {
         }
     }
 
+    /// Whether a kind has a derived value of that name, whatever other kinds have.
+    fn is_derived_of(&self, kind: &str, name: &str) -> bool {
+        self.known.kind(kind).is_some_and(|kind| kind.derived.iter().any(|derived| **derived == *name))
+    }
+
     /// A dot where a colon belongs, or the other way round.
     pub(super) fn dot_or_colon(&mut self, func: Expression<'_>, args: &[Expression<'_>], self_call: bool) {
         let ExpressionKind::IndexName { expr, index, index_location, .. } = func.kind() else { return };
@@ -203,9 +208,9 @@ impl Reader<'_> {
                 format!("a dot: `.{name}(...)`")
             }
             // Called with a dot, it takes the entity as its first argument.
-            Some(Symbol::Entity(_))
+            Some(Symbol::Entity(kind))
                 if !self_call
-                    && method(&name)
+                    && (method(&name) || kind.as_deref().is_some_and(|kind| self.is_derived_of(kind, &name)))
                     && !args.first().is_some_and(|arg| matches!(self.symbol(*arg), Some(Symbol::Entity(_)))) =>
             {
                 format!("a colon: `:{name}({})`", if args.is_empty() { "" } else { "..." })

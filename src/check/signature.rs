@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::evidence::{Evidence, Fields};
+use super::evidence::{Evidence, Fields, is_math, reckons_with};
 use super::flow::{falls_through, promised_type};
 use super::syntax::{local_id, returned, text};
 use super::value_type::{ValueType, params_of, result_of};
@@ -314,7 +314,10 @@ impl CertainUses<'_> {
             match statement.view() {
                 StatementView::Local(local) => local.values.iter().for_each(|value| self.expression(*value)),
                 StatementView::Assign(assign) => assign.values.iter().for_each(|value| self.expression(*value)),
-                StatementView::CompoundAssign(assign) => self.reckoned(assign.value),
+                StatementView::CompoundAssign(assign) => {
+                    self.reckoned(assign.var);
+                    self.reckoned(assign.value);
+                }
                 StatementView::Expression(statement) => self.expression(statement.expr),
                 StatementView::Return(returned) => {
                     returned.expressions.iter().for_each(|value| self.expression(*value));
@@ -361,6 +364,9 @@ impl CertainUses<'_> {
             ExpressionKind::Call { func, args, .. } => {
                 self.reckoned(func);
                 args.iter().for_each(|arg| self.expression(*arg));
+                if matches!(func.kind(), ExpressionKind::IndexName { expr, .. } if is_math(expr)) {
+                    args.iter().for_each(|arg| self.reckoned(*arg));
+                }
                 if let Some(callee) = self.around.callee(func) {
                     self.calls.push((callee, args.iter().map(|arg| local_id(*arg)).collect()));
                 }
@@ -426,8 +432,16 @@ impl<'ast> AstVisitor<'ast> for Asked {
             AstNode::Statement(statement) => match statement.view() {
                 StatementView::If(branch) => self.about(branch.condition),
                 StatementView::While(looped) => self.about(looped.condition),
-                StatementView::Assign(assign) => assign.vars.iter().for_each(|var| self.about(*var)),
-                StatementView::CompoundAssign(assign) => self.about(assign.var),
+                StatementView::Assign(assign) => {
+                    let values = assign.values.iter().map(Some).chain(std::iter::repeat(None));
+                    for (var, value) in assign.vars.iter().zip(values) {
+                        // What is reckoned with its old value has to be there before.
+                        let id = local_id(*var);
+                        if !value.zip(id).is_some_and(|(value, id)| reckons_with(*value, id)) {
+                            self.about(*var);
+                        }
+                    }
+                }
                 _ => {}
             },
             AstNode::Expression(expression) => match expression.kind() {
