@@ -78,7 +78,7 @@ fn a_verb_that_reckons_with_a_value_is_given_it_as_a_number() {
     for (to, told) in [
         ("rb.act.move_rope(ctx.rope)", "`rb.act.move_rope` needs `by`, which is not given"),
         (
-            "rb.act.move_rope(ctx.rope, puller, puller)",
+            "rb.act.move_rope(ctx.rope, rb.first(\"puller\"), puller)",
             "`by` of `rb.act.move_rope` must be a number, and this is an entity",
         ),
     ] {
@@ -98,6 +98,38 @@ fn a_derived_value_is_called_with_a_colon_though_another_kind_has_a_field_of_its
     let told = "a dot stands where a colon belongs (write a colon: `:need()`)";
     assert!(matches!(&*found, [one] if one.ends_with(told)), "{found:?}");
     assert_eq!(changed(&[field, ("play.luau", "card.resolve(ctx)", &call(":"))]), [""; 0]);
+}
+
+#[test]
+fn numbers_lists_and_ends_are_given_what_they_hold() {
+    let act = |act: &str| changed(&[("play.luau", "card.resolve(ctx)", act)]);
+    let whole = ":add takes a whole number, and this is a fraction (write `//` to divide without a rest, or count in a smaller unit)";
+    for fraction in ["1 / 2", "0.5", "(3 / 2)"] {
+        let found = act(&format!("args.rope:add(\"at\", {fraction})"));
+        assert!(matches!(&*found, [one] if one.ends_with(whole)), "{found:?}");
+    }
+    assert_eq!(act("args.rope:add(\"at\", 4 / 2)"), [""; 0]);
+    let found = act("rb.lasts(puller, { momnet = \"turn\" })");
+    assert!(found.iter().any(|one| one.ends_with("rb.lasts takes no `momnet` (did you mean `moment`?)")), "{found:?}");
+    let marks = ("kinds.luau", "fields = { at =", "fields = { marks = rb.list(rb.int()), at =");
+    let found =
+        changed(&[marks, ("play.luau", "rb.spawn(\"rope\", {})", "rb.spawn(\"rope\", { marks = { 1, \"a\" } })")]);
+    let told = "an element of the field `marks` takes a whole number, not a text (a) (write a value that it takes, or change its declaration)";
+    assert!(matches!(&*found, [one] if one.ends_with(told)), "{found:?}");
+}
+
+/// What names a thing whose own file is wrong is no mistake of its own.
+#[test]
+fn one_mistake_is_told_once() {
+    let told = changed(&[("kinds.luau", "pull = rb.int({ default = 1,", "pull = rb.int({ default = \"one\",")]);
+    assert!(matches!(&*told, [one] if one.contains("has a default that does not fit")), "{told:?}");
+    let hook = "local rb = require(\"@riskbreaker\")\nreturn rb.hook({ id = \"wet\", always = true, before = { move_rope = function(e) e.by = 0 end } })\n";
+    let mut files = files::of(&["tug"]);
+    files.insert("tug/hooks/wet.luau".into(), hook.into());
+    assert_eq!(found(files.clone()), [""; 0]);
+    files.get_mut("tug/verbs.luau").unwrap().push_str("x = = 3\n");
+    let told = found(files.clone());
+    assert!(matches!(&*told, [one] if one.starts_with("tug/verbs.luau:")), "{told:?}");
 }
 
 #[test]
@@ -402,13 +434,13 @@ fn relations_and_what_lasts_are_checked() {
             "mutual = true, relates = { \"bearer\" }",
             "is mutual and relates one field only",
         ),
-        ("kinds.luau", "timed = true", "timed = \"yes\"", "has a `timed` that is not true or false"),
-        ("kinds.luau", "truce =", "ending = {}, truce =", "`ending` is a kind of the host's"),
+        ("kinds.luau", "timed = true", "timed = \"yes\"", "needs `timed = true`"),
+        ("kinds.luau", "truce =", "ending = {}, truce =", "the host declares the kind `ending`"),
         (
             "play.luau",
             "turn = function(actor)",
             "ending = function() end, turn = function(actor)",
-            "`ending` is an entry of the host's",
+            "the host declares the entry `ending`",
         ),
     ] {
         let found = in_the_arena(path, from, to);

@@ -53,7 +53,7 @@ fn a_fault_tells_all_that_its_author_needs() {
     assert_eq!(marked, "pul");
     assert_eq!(fault.message, "puller has no field `pul`; did you mean `pull`?");
     assert_eq!(fault.card.as_deref(), Some("Pull (TUG-1)"));
-    assert_eq!(fault.context, ["of Ann", "Ann: card pull", "Ann: risk 2", "d10 rolled 5 ({} pulls)"]);
+    assert_eq!(fault.context, ["of Ann", "Ann: card pull", "Ann: risk 2", "d10 rolled 5 (pulls)"]);
     assert_eq!(fault.chain, ["tug/play.luau:22"]);
     assert!(fault.to_string().starts_with("tug/maneuvers/pull.luau:11:"), "{fault}");
 }
@@ -97,9 +97,9 @@ fn cards_entries_and_free_acts_are_left_out_as_well() {
     session.edit(Edit::LeaveOut { name: "pull".into() }).unwrap();
     assert_eq!(session.advance().unwrap(), Step::Ask);
     let option = session.questions()[0].ask.options().iter().find(|option| &*option.id == "pull").unwrap().clone();
-    assert_eq!((option.enabled, option.reason.as_deref()), (false, Some("is left out by the game master")));
+    assert_eq!((option.enabled, option.reason.as_deref()), (false, Some("is disabled by the game master")));
     session.edit(Edit::LeaveOut { name: "let_go".into() }).unwrap();
-    assert!(session.act("left", "let_go").unwrap_err().to_string().contains("is left out"));
+    assert!(session.act("left", "let_go").unwrap_err().to_string().contains("is disabled"));
     session.edit(Edit::LeaveOut { name: "turn".into() }).unwrap();
     // Nothing but turns is on this agenda: the game goes round without them, and says so.
     assert!(matches!(session.advance().unwrap(), Step::Fault(_)));

@@ -150,7 +150,7 @@ fn too_many_ways_are_an_estimate_that_says_so() {
     position.query.limits.ways = 5_000;
     let far = odds(&rules("dicey"), &position);
     let estimate = far.estimate.as_ref().unwrap();
-    assert!(estimate.why.contains("more ways than the 5000"), "{}", estimate.why);
+    assert!(estimate.why.contains("more paths than the 5000"), "{}", estimate.why);
     let sum: BigRational = far.outcomes.iter().map(|(_, chance)| chance).sum();
     assert_eq!(sum, of(1, 1));
 }

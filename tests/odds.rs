@@ -308,7 +308,7 @@ fn what_goes_too_many_ways_is_estimated_and_says_so() {
     assert!(!odds.is_exact());
     let estimate = odds.estimate.as_ref().unwrap();
     assert_eq!(estimate.samples, Limits::default().samples);
-    assert!(estimate.why.contains("more ways than the 3000"), "{}", estimate.why);
+    assert!(estimate.why.contains("more paths than the 3000"), "{}", estimate.why);
     // The same call says the same.
     assert_eq!(odds, asked_within("ledger", 3_000, Answering::Default, &[]).unwrap());
     let below: BigRational =

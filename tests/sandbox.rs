@@ -530,7 +530,7 @@ fn no_loop_runs_over_keys_whose_order_depends_on_addresses() {
         assert!(fault.cure.as_ref().is_some_and(|cure| cure.contains("entity.id")), "{keys}: {fault:?}");
     }
     let fault = fault_of("for name in next, ctx.thing do end");
-    assert!(fault.message.contains("differs from run to run") && fault.line == Some(3), "{fault}");
+    assert!(fault.message.contains("differ from run to run") && fault.line == Some(3), "{fault}");
     assert!(fault.cure.as_ref().is_some_and(|cure| cure.contains("in entity do")), "{fault:?}");
     // At load, too, with file and line.
     let text = "local rb = require('@riskbreaker')\nlocal t = { [{}] = 1 }\nfor key in t do end\nreturn rb.maneuver({ id = 'a', resolve = function() end })";

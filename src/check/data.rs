@@ -11,7 +11,7 @@ use super::slip::is_slip;
 use crate::ruleset::{Document, Problem, Rulebook, Source, in_order};
 use crate::state::Value;
 
-/// The fewest letters of a word that is looked at for a slip.
+/// The fewest letters of a word that is checked for a misspelling.
 const LETTERS: usize = 5;
 
 /// A key or a text of a data file, whole or a piece of it, and where it stands.

@@ -384,7 +384,8 @@ impl Reader<'_> {
                 .is_none_or(|first| matches!(first.kind(), ExpressionKind::Boolean(false) | ExpressionKind::Nil))
         };
         if returns.iter().all(closed) {
-            let wrong = "nobody can ever use this card: `when` never returns true".to_string();
+            let what = if self.keys.iter().any(|key| key == "free") { "take this free act" } else { "use this card" };
+            let wrong = format!("nobody can ever {what}: `when` never returns true");
             self.problem(function.location, (wrong, "return true at its end".into()));
         }
     }

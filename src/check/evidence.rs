@@ -69,17 +69,17 @@ pub(super) struct Evidence(BTreeMap<u64, Uses>);
 struct Uses {
     /// With a colon, or where only an entity can stand.
     entity: usize,
-    /// Something is read off it that entities have.
+    /// How often a member is read off it that entities have.
     named: usize,
-    /// Something is read off it that no entity has.
+    /// How often a member is read off it that no entity has.
     record: usize,
     number: usize,
     text: usize,
     list: usize,
-    /// It may be one of several things, or is assigned anew.
+    /// It may have one of several types, or is assigned again.
     open: bool,
     used: bool,
-    /// Something is taken out of a table by it.
+    /// It is used as a key of a table.
     key: bool,
     /// It is told or kept.
     told: bool,

@@ -437,10 +437,13 @@ impl Reader<'_> {
             // A file is named with its folder.
             let last = |name: &&String| name.trim_start_matches('@').rsplit('/').next() == Some(path);
             let cure = match names.iter().find(last) {
+                _ if name != path && self.file_named(path).is_some() => {
+                    format!("`@parent` means the ruleset below; this one's own file is `{path}`")
+                }
                 Some(meant) => format!("did you mean `{meant}`?"),
                 None => instead(path, &names),
             };
-            self.problem(at, (format!("there is no file `{path}` to require"), cure));
+            self.problem(at, (format!("there is no file `{name}` to require"), cure));
         }
     }
 

@@ -5,7 +5,7 @@ use super::syntax::{constant, literal, text};
 use super::value_type::ValueType;
 use crate::ruleset::{SwitchKind, nearest};
 use crate::script::api;
-use crate::script::syntax::{Expression, ExpressionKind, Location, TableItem};
+use crate::script::syntax::{BinaryOp, Expression, ExpressionKind, Location, TableItem};
 use crate::state::{Kind, State, Type, Value};
 
 impl Reader<'_> {
@@ -105,11 +105,14 @@ impl Reader<'_> {
         if matches!(declared.ty, Type::Ref(_)) && self.takes_an_entity(name, value) {
             return;
         }
+        if let Type::List(element) = &declared.ty {
+            return self.elements_fit(name, element, value);
+        }
         let Some(given) = constant(value) else { return };
         if given == Value::None {
             return;
         }
-        if matches!(declared.ty, Type::Ratio | Type::List(_) | Type::Map(_)) {
+        if matches!(declared.ty, Type::Ratio | Type::Map(_)) {
             return;
         }
         if let Err(wrong) = declared.ty.check(&given, schema, &State::new()) {
@@ -117,6 +120,24 @@ impl Reader<'_> {
                 value.location(),
                 (format!("the field `{name}` {wrong}"), format!("it is declared in {}", declared.origin)),
             );
+        }
+    }
+
+    /// The constants in a list that is written out.
+    fn elements_fit(&mut self, field: &str, element: &Type, list: Expression<'_>) {
+        let (ExpressionKind::Table { items }, Some(schema)) = (list.kind(), self.known.schema()) else { return };
+        for item in items {
+            let TableItem::List { value } = item else { continue };
+            let Some(given) = constant(*value).filter(|given| *given != Value::None) else { continue };
+            if element.is_plain()
+                && let Err(wrong) = element.check(&given, schema, &State::new())
+            {
+                let wrong = format!("an element of the field `{field}` {wrong}");
+                self.problem(
+                    value.location(),
+                    (wrong, "write a value that it takes, or change its declaration".into()),
+                );
+            }
         }
     }
 
@@ -244,6 +265,14 @@ impl Reader<'_> {
             return;
         }
         let types = if name == "set" { Vec::new() } else { self.types_at(&thing, &field) };
+        if let Some(by) = args.get(1).filter(|by| name != "set" && is_fraction(**by) && !types.contains(&&Type::Ratio))
+        {
+            let wrong = format!(":{name} takes a whole number, and this is a fraction");
+            return self.problem(
+                by.location(),
+                (wrong, "write `//` to divide without a rest, or count in a smaller unit".into()),
+            );
+        }
         if let Some(first) = types.first()
             && !types.iter().any(|ty| matches!(ty, Type::Int { .. } | Type::Ratio))
         {
@@ -269,6 +298,21 @@ impl Reader<'_> {
                 self.fits_no_kind(&field, args.get(1).copied().filter(|_| name == "set"));
             }
         }
+    }
+}
+
+/// Whether an expression is a number that is not whole, as far as it is written out.
+fn is_fraction(expression: Expression<'_>) -> bool {
+    match expression.kind() {
+        ExpressionKind::Grouped(inner) => is_fraction(inner),
+        ExpressionKind::Number { value, .. } => value.fract() != 0.0,
+        ExpressionKind::Binary { lhs, op: BinaryOp::Divide, rhs } => match (lhs.kind(), rhs.kind()) {
+            (ExpressionKind::Number { value: above, .. }, ExpressionKind::Number { value: below, .. }) => {
+                (above / below).fract() != 0.0
+            }
+            _ => false,
+        },
+        _ => false,
     }
 }
 

@@ -16,7 +16,7 @@ pub(super) struct Known<'r> {
     ids: BTreeSet<String>,
     texts: Vec<&'r str>,
     dynamic_switches: AtomicBool,
-    /// Rules that are named although no text has any.
+    /// Rule ids that are named although the ruleset has no `RULES.md`.
     unwritten: Mutex<BTreeSet<String>>,
 }
 
@@ -83,7 +83,8 @@ impl<'r> Known<'r> {
     pub fn names(&self, sort: &str) -> Option<Vec<String>> {
         if sort == "seat" {
             let seats = self.stack.seats();
-            return (!seats.is_empty()).then(|| seats.keys().cloned().chain(["gm".to_string()]).collect());
+            let gm = (!seats.contains_key("gm")).then(|| "gm".to_string());
+            return (!seats.is_empty()).then(|| seats.keys().cloned().chain(gm).collect());
         }
         if sort == "switch" {
             return Some(self.stack.switches().iter().map(|switch| switch.name.clone()).collect());

@@ -14,7 +14,7 @@ use crate::script::syntax::{
 };
 use crate::state::Schema;
 
-/// Through how many calls what a function needs goes on to those that call it.
+/// How often what functions need of their arguments is passed on to their callers.
 const CALLS_DEEP: usize = 4;
 
 /// Names over all files of a ruleset, those of its parents among them.
@@ -109,27 +109,26 @@ impl Names {
             for (path, source) in &part.folder.files {
                 match source.kind() {
                     Some(SourceKind::Script) => names.script(path, &source.path, &source.text),
-                    Some(SourceKind::Data) => {
-                        if let Ok(data) = Data::read(source) {
-                            names.data(&data.value);
-                        }
-                    }
+                    Some(SourceKind::Data) => match Data::read(source) {
+                        Ok(data) => names.data(&data.value),
+                        Err(_) => names.words(&source.text),
+                    },
                     _ => {}
                 }
             }
         }
-        names.learn(stack);
+        names.propagate(stack);
         names
     }
 
-    /// What functions say of those that call them goes on to the callers of these, and so on.
-    fn learn(&mut self, stack: &Stack) {
+    /// Propagates what functions need and do to their callers, [`CALLS_DEEP`] times.
+    fn propagate(&mut self, stack: &Stack) {
         for _ in 0..CALLS_DEEP {
             let mut changed = false;
             for path in self.modules.keys().cloned().collect::<Vec<_>>() {
                 for name in self.modules[&path].members.keys().cloned().collect::<Vec<_>>() {
                     let Some(mut signature) = self.modules[&path].members[&name].clone() else { continue };
-                    changed |= signature.learn(&|callee| self.called(stack, &path, callee));
+                    changed |= signature.propagate(&|callee| self.called(stack, &path, callee));
                     if let Some(module) = self.modules.get_mut(&path) {
                         module.members.insert(name, Some(signature));
                     }
@@ -137,12 +136,12 @@ impl Names {
             }
             for name in self.verbs.keys().cloned().collect::<Vec<_>>() {
                 let (mut signature, file) = self.verbs[&name].clone();
-                changed |= signature.learn(&|callee| self.called(stack, &file, callee));
+                changed |= signature.propagate(&|callee| self.called(stack, &file, callee));
                 self.verbs.insert(name, (signature, file));
             }
             for key in self.functions.keys().cloned().collect::<Vec<_>>() {
                 let mut signature = self.functions[&key].clone();
-                changed |= signature.learn(&|callee| self.called(stack, &key.0, callee));
+                changed |= signature.propagate(&|callee| self.called(stack, &key.0, callee));
                 self.functions.insert(key, signature);
             }
             if !changed {

@@ -10,7 +10,7 @@ struct Opened {
 /// Finds the block without an `end`: its line and its word, and the line before which the `end` is missing (nothing if that is
 /// the end of the file). `None` if the indentation does not show it.
 ///
-/// A block is left without its `end` where a line stands no further in than the line that opened it.
+/// A block has no `end` if a later line is indented no further than the line that opened it.
 pub(super) fn find(text: &str) -> Option<(u32, &'static str, Option<u32>)> {
     let mut open: Vec<Opened> = Vec::new();
     for (at, line) in (1..).zip(text.lines()) {

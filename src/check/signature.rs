@@ -134,9 +134,9 @@ impl Signature {
         }
     }
 
-    /// Takes over what the functions say that this one calls: what they need of what it hands on, and what they do.
-    /// Gives whether something has changed.
-    pub fn learn(&mut self, known: &dyn Fn(&Callee) -> Option<Signature>) -> bool {
+    /// Takes over what is known of the functions that this one calls: what they need of its parameters, and whether they only
+    /// compute. Returns whether anything has changed.
+    pub fn propagate(&mut self, known: &dyn Fn(&Callee) -> Option<Signature>) -> bool {
         let before = (self.needed, self.uses.clone(), self.pure);
         self.pure &= self.calls.iter().all(|callee| known(callee).is_some_and(|called| called.pure));
         for param in 0..self.params.len() {
@@ -203,7 +203,7 @@ fn given_by(
     all.or(promised)
 }
 
-/// What a function does besides working something out.
+/// Collects whether a function changes, asks or tells anything, and the functions that it calls.
 struct Acts<'f> {
     around: Surroundings<'f>,
     acts: bool,
@@ -300,7 +300,7 @@ fn is_needed(ty: Type<'_>) -> bool {
     type_named(ty).is_some() || matches!(ty.kind(), TypeKind::Table)
 }
 
-/// What a function reads from, calls or reckons with whatever else happens.
+/// Parameters that a function reads from, calls or calculates with on every path.
 struct CertainUses<'f> {
     around: Surroundings<'f>,
     used: BTreeSet<u64>,

@@ -45,13 +45,28 @@ impl Reader<'_> {
             }
             ("agenda", [filter, ..]) => self.entry_under(*filter, "what", usize::MAX),
             // What is no entry is a moment that some rule names with rb.comes.
-            ("lasts", [_, how, ..]) => self.entry_under(*how, "moment", 1),
+            ("lasts", [_, how, ..]) => {
+                self.keys_of(*how, "rb.lasts", &["at", "moment", "of", "times"]);
+                self.entry_under(*how, "moment", 1);
+            }
             ("open", [_, option, ..]) => {
                 if let Some(card) = literal(*option).filter(|card| self.known.names.times(card) <= 1) {
                     self.tell(option.location(), self.known.wrong_name("card", &card));
                 }
             }
             _ => {}
+        }
+    }
+
+    /// The keys of a table that a word of the vocabulary takes, and no others.
+    fn keys_of(&mut self, table: Expression<'_>, word: &str, known: &[&str]) {
+        let ExpressionKind::Table { items } = table.kind() else { return };
+        for item in items {
+            let TableItem::Record { key, .. } = item else { continue };
+            if let Some(name) = literal(*key).filter(|name| !known.contains(&name.as_str())) {
+                let cure = crate::ruleset::instead(&name, known.iter().copied());
+                self.problem(key.location(), (format!("{word} takes no `{name}`"), cure));
+            }
         }
     }
 

@@ -27,7 +27,8 @@ pub fn check(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     let mut screen = Screen::stdout(args.json);
     // A problem of a layer appears over each ruleset that it lies over, and is reported once.
     let mut told: Vec<Problem> = Vec::new();
-    for id in &ids.iter().flat_map(|id| library.ways_to_play(id)).collect::<Vec<_>>() {
+    let ways: Vec<Vec<String>> = ids.iter().map(|id| library.ways_to_play(id)).collect();
+    for (id, is_one_of_several) in ways.iter().flat_map(|ways| ways.iter().map(|id| (id, ways.len() > 1))) {
         let found = findings(&library, id, &[]);
         for problem in &found {
             let same = |other: &Problem| {
@@ -38,6 +39,9 @@ pub fn check(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
                 tell(id, problem, &library, &mut screen)?;
                 told.push(problem.clone());
             }
+        }
+        if !found.is_empty() && is_one_of_several && !args.json {
+            screen.row(&Row::at(0).strong(id).plain(format!(": {}", counted(found.len()))))?;
         }
         if found.is_empty() {
             let cards = Ruleset::load(&library, id)?.cards().len();

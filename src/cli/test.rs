@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::Result;
 use riskbreaker::ruleset::system_message;
 use riskbreaker::spec::{
-    Coverage, LineCoverage, SpecReport, SpecResult, SpecRun, SpecSource, Standing, run_specs, spec_of_fault,
+    Coverage, LineCoverage, RuleStatus, SpecReport, SpecResult, SpecRun, SpecSource, run_specs, spec_of_fault,
 };
 use riskbreaker::watch::{Watched, Watcher};
 use riskbreaker::{Library, LoadError, Session};
@@ -237,7 +237,7 @@ fn tell(told: &SpecReport, screen: &mut Screen) -> Result<()> {
     };
     match told.overruled().count() {
         0 => {}
-        n => total = total.plain(format!(", {n} of what lies below overruled")),
+        n => total = total.plain(format!(", {n} of rulesets below overruled")),
     }
     if !told.broken.is_empty() {
         total = total.with(format!(", {} files cannot be read as specs", told.broken.len()), Tone::Bad);
@@ -285,7 +285,7 @@ pub fn tell_failure(result: &SpecResult, screen: &mut Screen) -> Result<()> {
 }
 
 fn covers_all(coverage: &Coverage) -> bool {
-    coverage.count(Standing::Uncovered) == 0 && coverage.unknown.is_empty()
+    coverage.count(RuleStatus::Uncovered) == 0 && coverage.unknown.is_empty()
 }
 
 fn tell_coverage(told: &SpecReport, screen: &mut Screen) -> Result<()> {
@@ -295,10 +295,10 @@ fn tell_coverage(told: &SpecReport, screen: &mut Screen) -> Result<()> {
         return Ok(());
     }
     let cells = coverage.rules.iter().map(|rule| {
-        let (mark, tone) = match rule.standing {
-            Standing::Covered => ("", Tone::Plain),
-            Standing::GameMaster => ("the game master's", Tone::Faint),
-            Standing::Uncovered => ("no spec", Tone::Bad),
+        let (mark, tone) = match rule.status {
+            RuleStatus::Covered => ("", Tone::Plain),
+            RuleStatus::GameMaster => ("the game master's", Tone::Faint),
+            RuleStatus::Uncovered => ("no spec", Tone::Bad),
         };
         let text = if rule.specs.is_empty() { mark.to_owned() } else { rule.specs.join(" · ") };
         vec![Span::plain(&rule.id), Span::new(text, tone)]
@@ -311,9 +311,9 @@ fn tell_coverage(told: &SpecReport, screen: &mut Screen) -> Result<()> {
     let total = format!(
         "{} rules: {} with a spec, {} the game master's, {} without",
         coverage.rules.len(),
-        coverage.count(Standing::Covered),
-        coverage.count(Standing::GameMaster),
-        coverage.count(Standing::Uncovered)
+        coverage.count(RuleStatus::Covered),
+        coverage.count(RuleStatus::GameMaster),
+        coverage.count(RuleStatus::Uncovered)
     );
     screen.row(&Row::at(0).strong(&told.ruleset).plain(format!(": {total}")))?;
     match &told.lines {

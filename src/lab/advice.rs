@@ -20,20 +20,20 @@ pub struct Advice {
     pub answer: Answer,
     /// The answer in words.
     pub text: String,
-    /// What it can come to, with the best answers to whatever it asks further; a sentence where that cannot be said.
+    /// The odds of the action after it, with the best answers to further questions, or why they cannot be computed.
     pub odds: Result<Odds, Refusal>,
-    /// What the state is worth after it, on the average, to whoever is asked.
+    /// The average value of the state after it to the seat that is asked.
     pub worth: Option<BigRational>,
     /// What came of games played out from there.
     pub played: Option<PlayedOut>,
 }
 
-/// The answers to a question, and what is to be expected without any of them in particular.
+/// The ranked answers to a question, with the result of games in which the policy answers it.
 #[derive(Clone, Debug)]
 pub struct Advised {
     /// The best first.
     pub answers: Vec<Advice>,
-    /// What came of games in which the policy answers, too: how things stand now.
+    /// The result of games in which the policy answers this question as well.
     pub now: Option<PlayedOut>,
     /// What the one who asks cannot see, and whether it was dealt anew: see [`Odds::unseen`].
     pub unseen: Vec<String>,
@@ -56,7 +56,7 @@ pub struct PlayedOut {
     /// The number of games in which the asked seat had a higher value at the end than every other seat. `None` if no other seat
     /// has a value.
     pub wins: Option<u64>,
-    /// The worth at the end, on the average.
+    /// The average value at the end to the seat that is asked.
     pub average: f64,
     /// The sum of the squares of what the games were worth.
     squares: f64,
@@ -106,18 +106,18 @@ const MOST: usize = 40;
 /// How often an action is run for one answer, and how often it is played at random where that is too little.
 const WAYS: u64 = 5_000;
 const SAMPLES: u64 = 500;
-/// The same at first, for all answers: games with long actions have no time for more.
+/// The first, shorter look at every answer: games with long actions have no time for more.
 const FIRST_WAYS: u64 = 100;
 const FIRST_SAMPLES: u64 = 50;
 /// The share of the time that goes to the odds of the next step; the rest belongs to games that are played out.
 const FOR_ODDS: f64 = 0.5;
-/// The same where nobody waits for a reason: somebody who looks ahead does so many times in a game.
+/// How often an action is run for one answer of a seat that looks ahead. Such a seat does so many times in a game.
 const WAYS_AHEAD: u64 = 1_000;
-/// After these shares of the time the less promising half of the answers is left.
+/// After each of these shares of the time the less promising half of the answers is dropped.
 const HALVED_AFTER: [f64; 3] = [0.3, 0.55, 0.75];
-/// Nobody is left out after fewer games than this.
+/// No answer is dropped after fewer games than this.
 const LEAST_GAMES: u64 = 30;
-/// A game that is played out is left after so many actions.
+/// A game that is played out is stopped after this many actions.
 const ACTIONS: u64 = 2_000;
 /// The streams of the dice of games played out begin here: far from those of simulations.
 const STREAM: u64 = 1 << 62;

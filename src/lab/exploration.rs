@@ -29,9 +29,9 @@ const STEPS: u64 = 40;
 const HOPELESS_AFTER: u64 = 50_000;
 const HOPELESS_STEPS: u64 = 10 * HOPELESS_AFTER;
 const HOPELESS: f64 = 0.9;
-/// The number of new starts if scripts keep something that they compute in the first runs.
-pub(super) const STEADY_AFTER: usize = 4;
-/// After this many runs it pays to keep the points from which scripts can go on; tests do so sooner.
+/// How often an exploration is started if scripts change what they keep between runs: caches settle after the first starts.
+pub(super) const MOST_STARTS: usize = 4;
+/// After this many runs it pays to keep resume points; debug builds keep them sooner.
 const KEEP_AFTER: u64 = if cfg!(debug_assertions) { 3 } else { 24 };
 /// Or after so much work of scripts, since long actions are costly to run from their start.
 const KEEP_WORK: u64 = 10_000;
@@ -41,9 +41,9 @@ const SEED: u64 = 0x0dd5;
 const ENDLESS_AFTER: u64 = 5;
 /// The work of a run without its scripts.
 pub(super) const WORK_OF_RUN: u64 = 4_000;
-/// The work of what a run tells.
+/// The work of one event of a run.
 const WORK_OF_EVENT: u64 = 150;
-/// Rolls and dice of all plays of an estimate: long plays are fewer.
+/// Limit on the rolls and dice of all plays of an estimate: long actions are played fewer times.
 const SAMPLED_ROLLS: u64 = 4_000_000;
 /// Plays for an estimate after an interruption, and how long they may take.
 const LAST_SAMPLES: u64 = 1_000;
@@ -55,7 +55,7 @@ enum Failure {
     TooMuch(String),
     Interrupted,
     /// What scripts keep between runs has changed.
-    Unsteady,
+    Unstable,
 }
 
 impl From<Refusal> for Failure {
@@ -68,7 +68,7 @@ impl From<Refusal> for Failure {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Detail {
     Outcomes,
-    /// Only what it is worth.
+    /// Only the value of each end, without its outcome.
     Worth,
 }
 
@@ -76,7 +76,7 @@ enum Detail {
 ///
 /// # Errors
 ///
-/// A sentence: the fault of a script, an answer that does not fit, or a best answer that too many ways lead to.
+/// The fault of a script, an answer that does not fit, or too many paths to compute a best answer.
 pub(crate) fn explore(
     game: &mut Game,
     vm: &mut dyn Machine,
@@ -153,11 +153,11 @@ fn explore_in(
         work: 0,
         limits,
     };
-    let mut found = Err(Failure::Unsteady);
-    for _ in 0..STEADY_AFTER {
+    let mut found = Err(Failure::Unstable);
+    for _ in 0..MOST_STARTS {
         exploration.kept = exploration.vm.kept();
         found = exploration.exact();
-        if !matches!(found, Err(Failure::Unsteady)) {
+        if !matches!(found, Err(Failure::Unstable)) {
             break;
         }
         // What a script worked out once and keeps from then on is there now.
@@ -166,7 +166,7 @@ fn explore_in(
     if detail == Detail::Outcomes && query.answering != Answering::Best {
         let (why, samples, interrupted) = match &found {
             Err(Failure::TooMuch(why)) => (Some(why.clone()), limits.samples, false),
-            Err(Failure::Unsteady) => (Some("a script keeps something between its runs".into()), limits.samples, false),
+            Err(Failure::Unstable) => (Some("a script keeps something between its runs".into()), limits.samples, false),
             Err(Failure::Interrupted) => (Some("it was interrupted".into()), LAST_SAMPLES.min(limits.samples), true),
             _ => (None, 0, false),
         };
@@ -188,7 +188,7 @@ fn explore_in(
         Ok(counted) => counted.odds(outcomes, &ends),
         Err(Failure::Refused(refusal)) => return Err(refusal),
         Err(Failure::Interrupted) => return Err(Refusal::failing("it was interrupted before anything was known")),
-        Err(Failure::Unsteady) => return Err(Refusal::failing("a script keeps something between its runs")),
+        Err(Failure::Unstable) => return Err(Refusal::failing("a script keeps something between its runs")),
         Err(Failure::TooMuch(why)) => {
             return Err(Refusal::failing(format!(
                 "{why}: the best answer there cannot be computed; give the answers, or take the defaults"
@@ -233,7 +233,7 @@ struct Exploration<'a> {
     kept: Option<Vec<u8>>,
     numbers: HashMap<Arc<Outcome>, u32>,
     outcomes: Vec<Arc<Outcome>>,
-    /// What runs came to, each once: the number of the outcome, and what it is worth.
+    /// The distinct ends of runs: the number of the outcome, and its value to each seat.
     ends: Vec<(u32, EndWorth)>,
     end_numbers: HashMap<(u32, EndWorth), u32>,
     /// Work over all runs, and how much there may be.
@@ -276,7 +276,7 @@ impl Exploration<'_> {
                 }
                 let ran = self.run()?;
                 if self.kept.is_some() && self.vm.kept() != self.kept {
-                    return Err(Failure::Unsteady);
+                    return Err(Failure::Unstable);
                 }
                 match ran {
                     Ran::End(end) => self.explorer().end(end),
@@ -306,11 +306,11 @@ impl Exploration<'_> {
                 }
             }
             let counted = self.solve()?;
-            // What was put off is followed as far as the limits allow, unless hardly anything is left.
+            // Unless hardly any chance is left, follow the branches that were put off, as far as the limits allow.
             if counted.remaining <= ratio(NEGLIGIBLE.0 as u64, NEGLIGIBLE.1 as u64) {
                 return Ok(counted);
             }
-            // Where not one way has come to an end, longer ones hardly will.
+            // If no path has come to an end so far, longer ones will hardly do so.
             if counted.ends.is_empty() {
                 return Err(self.too_many());
             }
@@ -320,7 +320,7 @@ impl Exploration<'_> {
         }
     }
 
-    /// The limits are reached: what is known is enough if hardly anything is left.
+    /// At a limit: returns the odds found so far if the remainder is negligible.
     fn all_but_little(&mut self) -> Result<Counted, Failure> {
         if self.explorer().open_mass() < 0.01 {
             let counted = self.solve()?;
@@ -334,8 +334,8 @@ impl Exploration<'_> {
     fn too_many(&mut self) -> Failure {
         let explorer = self.explorer();
         let doubt = explorer.unproven.iter().max_by_key(|(_, times)| **times).map(|(why, _)| *why);
-        let doubt = doubt.map(|why| format!(" (places could not be compared: {why})")).unwrap_or_default();
-        Failure::TooMuch(format!("it has more ways than the {} that were followed{doubt}", explorer.runs - 1))
+        let doubt = doubt.map(|why| format!(" (states could not be compared: {why})")).unwrap_or_default();
+        Failure::TooMuch(format!("it has more paths than the {} that were followed{doubt}", explorer.runs - 1))
     }
 
     fn solve(&mut self) -> Result<Counted, Failure> {

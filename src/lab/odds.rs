@@ -19,7 +19,7 @@ pub struct OddsQuery {
     pub against: Option<Value>,
     /// How everything else is answered that the action asks.
     pub answering: Answering,
-    /// Who asks: the action is followed from what that viewer knows, and no more is told. None: from everything.
+    /// The viewer who asks: the odds are computed from what it knows, and tell no more. `None`: from the whole game.
     pub viewer: Option<Viewer>,
     /// Whether an answer may be given to something that is never asked; [`Odds::unasked`] tells it then.
     pub lenient: bool,
@@ -27,7 +27,7 @@ pub struct OddsQuery {
     pub watch: Vec<(EntityId, Arc<str>)>,
     /// How far the ways are followed.
     pub limits: Limits,
-    /// Whether equal places are kept apart: slower, and the same comes of it; for checking that.
+    /// Whether equal states are kept apart. It is slower with the same result; for testing the merging.
     pub unmerged: bool,
     /// Once this is set, the work ends within a moment with an estimate from what is known.
     pub interrupt: Option<Arc<AtomicBool>>,
@@ -38,11 +38,11 @@ pub struct OddsQuery {
 pub struct Limits {
     /// How often the action is run.
     pub ways: u64,
-    /// Places where ways part.
+    /// Choice points: rolls and choices at which paths branch.
     pub points: usize,
-    /// Bytes that are kept to tell places apart.
+    /// Bytes of the fingerprints that tell choice points apart.
     pub bytes: usize,
-    /// How often the action is played at random if there are more ways than that.
+    /// How often the action is played at random for an estimate, if one of the other limits is reached.
     pub samples: u64,
     /// Work of scripts and dice over all runs, in steps of a script; about 200 million take a second. Once it is used up, the
     /// action is played at random, with half as much work and at least once.
@@ -63,7 +63,7 @@ impl OddsQuery {
 }
 
 impl Limits {
-    /// The same where what is unseen is dealt anew on every way: each takes longer, and there are soon more than pay.
+    /// The limits if `deal` runs before every path: each path takes longer, and there are many more of them.
     pub(super) fn where_dealt(self) -> Limits {
         Limits {
             ways: (self.ways / 20).max(self.ways.min(200)),
@@ -90,17 +90,17 @@ pub struct Odds {
     pub remaining: BigRational,
     /// Set where the action was played at random, because it has too many ways: chances are shares of those plays then.
     pub estimate: Option<Estimate>,
-    /// Whether a best answer was chosen among some of which not everything was followed to its end: it may not be the best.
+    /// Whether a best answer was chosen although some paths were not followed to their end, so that it may not be the best.
     pub guessed: bool,
     /// How often the action was run.
     pub ways: u64,
-    /// Places where ways part, those that are equal counted once.
+    /// Choice points, equal ones counted once.
     pub points: usize,
-    /// What was answered on the way for lack of an answer given: topic, answer, and why that one.
+    /// The answers to questions without a given one: topic, answer, and where it came from.
     pub answers: Vec<(String, String, &'static str)>,
-    /// What it is worth to each seat that the ruleset was asked about, as an average.
+    /// The average value of the state afterwards, for each seat that was asked for.
     pub worth: BTreeMap<Arc<str>, BigRational>,
-    /// Topics that an answer was given for and that nothing asked; an empty one stands for the names.
+    /// Topics of given answers that no question asked for; an empty one stands for [`OddsQuery::against`].
     pub unasked: Vec<String>,
     /// What the one who asks cannot see: kinds of entities by name, and single fields as `kind.field`. Empty where the asker
     /// sees all.

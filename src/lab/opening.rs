@@ -8,7 +8,7 @@ use super::position::{has_card, whom};
 use crate::play::{Answer, Edit, Question, QuestionId, Ruleset, Session, Step};
 use crate::state::{EntityId, Type, Value};
 
-/// What has to be otherwise before a closed card can be played.
+/// A change of a position that opens a closed card.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Opening {
     /// Somebody else may play it: who, by title.
@@ -21,7 +21,7 @@ pub enum Opening {
 
 /// Changes by hand that are tried.
 const CHANGES: usize = 1_200;
-/// Changes by hand that let another reason close the card, and how many are tried behind each of them.
+/// Changes after which the card is closed for another reason, and how many second changes are tried after each of them.
 const FIRSTS: usize = 4;
 const SECOND_CHANGES: usize = 400;
 /// What a number is set to.
@@ -33,7 +33,7 @@ const OF_ONE: usize = 12;
 const AHEAD: usize = 200;
 
 impl Opening {
-    /// The position with this otherwise.
+    /// The position with this change.
     fn applied(&self, position: &Position) -> Position {
         let mut position = position.clone();
         match self.clone() {

@@ -72,7 +72,7 @@ pub struct Shard {
 /// What a simulation, or a part of one, has come to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Findings {
-    /// The version of this form.
+    /// The version of the file format.
     pub format: u32,
     /// What was simulated.
     pub plan: Plan,
@@ -116,11 +116,11 @@ pub struct PlannedVariant {
     pub version: String,
     /// The ids of the layers over it, bottom first.
     pub layers: Vec<String>,
-    /// Content of the rules.
+    /// The hash of the rules.
     pub hash: String,
     /// House rules that were set, by name.
     pub switches: BTreeMap<String, String>,
-    /// Those among them that were asked for.
+    /// The house rules that the caller set, as opposed to defaults.
     #[serde(default)]
     pub set: BTreeMap<String, String>,
     /// Who plays which seat.
@@ -192,13 +192,13 @@ const FORMAT: u32 = 1;
 /// Missing shards that are named one by one.
 const NAMED: usize = 8;
 
-/// How often it is looked at whether to go on, while no block is done.
+/// How often `told` is called while no block has been finished.
 const LOOKED_AT_EVERY: Duration = Duration::from_millis(200);
 
-/// Trials that are counted together. The results do not depend on it, but where `until` stops does.
+/// Trials in a block, which are counted together. Results do not depend on it, except where `until` stops.
 pub const BLOCK: u64 = 250;
 
-/// Where none of the first so many games counts with one set of rules, no more are played; or so many that took long.
+/// If all of this many first games of a variant are left out, no more are played. Fewer suffice if they took too long.
 const GIVEN_UP_AFTER: usize = 25;
 const GIVEN_UP_AFTER_LONG: usize = 2;
 
@@ -206,8 +206,8 @@ const GIVEN_UP_AFTER_LONG: usize = 2;
 pub const AHEAD: &str = "ahead";
 
 impl Variant {
-    /// A set of rules with who plays: seats that are left to people are played by the ruleset's first policy, or take
-    /// their defaults where it has none.
+    /// A variant. Seats that are left to people are played by the ruleset's first policy, or take their defaults if it has
+    /// none. The game master's seat always takes defaults.
     pub fn new(name: impl Into<String>, rules: &Arc<Ruleset>, mut setup: Setup) -> Result<Variant, StartError> {
         let wanted: BTreeSet<Arc<str>> = setup
             .seats
@@ -322,8 +322,8 @@ impl Simulation {
 
     /// Plays all trials, or those of a shard, on so many threads. What comes of it does not depend on their number.
     ///
-    /// It ends early where games are wanted `until` the shares are known, and where none of the first 25 games counts with one
-    /// set of rules: the others would hardly either. Of games that took more than three seconds of processor time, two are enough.
+    /// It ends early when the shares are known as precisely as `until` asks, or when all of the first 25 games of a variant are
+    /// left out. Two are enough if they took more than three seconds of processor time.
     ///
     /// `before` is the result of an interrupted run. `told` is called for each block in order, and ends the run by returning
     /// false. Then the findings are incomplete; a later run can go on from them.

@@ -36,10 +36,10 @@ pub struct CardUse {
     pub met: u64,
 }
 
-/// The sum of a number over the games that came so far.
+/// The sum of a statistic at the end of a round, over all games that reached it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sum {
-    /// Games that reached this place.
+    /// Games that reached this round.
     pub games: u64,
     /// The sum of the number over those games.
     pub sum: i64,
@@ -48,9 +48,9 @@ pub struct Sum {
 /// A game that does not count: it can be played again with its seed and number.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftOut {
-    /// The number of the game, from 0.
+    /// The number of the game, from 1.
     pub trial: u64,
-    /// Why it counts for nothing.
+    /// Why it is left out.
     pub why: String,
     /// What to do about it, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -29,43 +29,43 @@ pub(super) struct Ready {
 pub(super) struct Table<'r> {
     ready: &'r Ready,
     prepared: Prepared,
-    /// None yet, or none any more: one that was thrown away goes before the next is built.
+    /// `None` until first used, and after a machine was discarded: it is dropped before the next one is built.
     vm: Option<Box<dyn Machine>>,
     opening: Option<Game>,
-    /// The state of a game that is over: the next one takes its room.
+    /// The state of the last game, whose allocations the next game reuses.
     spare: State,
     use_memo: MemoUse,
     memo: Option<Box<Memo>>,
     rounds: Rounds,
-    /// How many play at once.
+    /// How many tables, one for each thread, play at the same time.
     tables: usize,
 }
 
-/// So many entries are tried before it is judged whether learning them pays.
+/// Once this many entries have run by script, the memo is turned off unless more were replayed.
 const JUDGED_AFTER: u64 = 5_000;
 
 /// Bytes that the machines of all tables share, and the least of them that a table has.
 const TOGETHER: usize = 16 << 20;
 const LEAST_SHARE: usize = 6 << 20;
 
-/// A game is left out that takes more processor time, apart from looking ahead. It is looked at after so many actions.
+/// A game that takes more processor time than this is left out. Looking ahead does not count. Checked every `SLICE` actions.
 pub(super) const LONGEST: Duration = Duration::from_secs(if cfg!(debug_assertions) { 6 } else { 3 });
 const SLICE: u64 = 32;
 pub(super) const TOO_LONG: &str = "it took more than three seconds of processor time";
 
-/// Held while a game is played that needs more memory than its table's share: one at a time has all that a script may use.
+/// Held while a game runs that needs more memory than its table's share. One game at a time may use the full limit.
 static ALONE: Mutex<()> = Mutex::new(());
 
 impl Table<'_> {
-    /// One of so many tables at which is played at once.
+    /// Makes one of `tables` tables that play at the same time.
     pub fn new(ready: &Ready, tables: usize, use_memo: MemoUse) -> Result<Table<'_>, SimulationError> {
-        // Who looks ahead tries out what may come, and is asked between two entries.
+        // A seat that looks ahead plays forks of the game between two entries, which the memo does not cover.
         let use_memo = if ready.ahead.is_empty() { use_memo } else { MemoUse::Never };
         let prepared = ready.prepared.apart();
         let (spare, rounds) = (State::default(), Rounds::new(ready));
         let mut table = Table { ready, prepared, vm: None, opening: None, spare, use_memo, memo: None, rounds, tables };
         let mut vm = table.machine()?;
-        // A start that eats up its machine does so again in each trial, where it is told.
+        // If the start spends the budget of its machine here, it does so in each trial, where it is reported.
         table.opening = opening(&table.prepared, vm.as_mut());
         let (schema, place) = (ready.prepared.rules.schema(), table.engine().place());
         let opening = table.opening.as_mut().map(|opening| &mut opening.context.state);
@@ -116,7 +116,7 @@ impl Table<'_> {
         }
     }
 
-    /// A game about to begin, or behind its start where that is the same for all.
+    /// A game before its start, or after it if the start is the same for all games.
     fn game(&mut self) -> Game {
         let mut game = match &self.opening {
             Some(opening) => {
@@ -179,7 +179,7 @@ impl Table<'_> {
         Ok(result)
     }
 
-    /// Adds what cards came to in replays of the games that counted since the last call.
+    /// Adds the card counts from replays, for all games that counted since the last call.
     pub fn settle(&mut self, tally: &mut Tally) {
         for (seat, card, counts) in self.memo.iter_mut().flat_map(|memo| memo.take_played()) {
             count_card(tally, &seat, &card, counts);
@@ -207,14 +207,14 @@ impl Table<'_> {
         game.context.chance = DiceRng::stream(seed, trial);
         let rounds = &mut self.rounds;
         rounds.begin();
-        let mut patience = Patience::default();
+        let mut time = TimeLimit::default();
         let left_out = |why| LeftOut::new(trial, why);
         let fault = |fault| LeftOut::by_fault(trial, fault);
         let ended = loop {
             if game.actions >= actions {
                 break Err(left_out(not_ended(actions)));
             }
-            if patience.is_spent(vm) {
+            if time.is_spent(vm) {
                 break Err(left_out(TOO_LONG.to_string()));
             }
             if let Err(found) = rounds.pass(vm, &mut game) {
@@ -239,7 +239,7 @@ impl Table<'_> {
                     if !ready.ahead.contains(&question.seat) {
                         break Err(left_out(not_answered(&question, &game.context.seats)));
                     }
-                    patience = Patience::default();
+                    time = TimeLimit::default();
                     let answered = best_answer(&game, vm, &question, Some(stop))
                         .and_then(|answer| game.answer(question.id, answer));
                     if let Err(refusal) = answered {
@@ -293,9 +293,9 @@ fn count_card(tally: &mut Tally, seat: &str, card: &str, [used, rolled, met]: [u
     count.met += met;
 }
 
-/// How long a game may still take.
+/// Measures whether a game has used up its processor time.
 #[derive(Default)]
-struct Patience {
+struct TimeLimit {
     looks: u32,
     /// When the game was looked at for the first time.
     began: Option<Instant>,
@@ -304,7 +304,7 @@ struct Patience {
     clock: Option<Duration>,
 }
 
-impl Patience {
+impl TimeLimit {
     fn is_spent(&mut self, vm: &dyn Machine) -> bool {
         self.looks += 1;
         if !self.looks.is_multiple_of(4) || self.began.get_or_insert_with(Instant::now).elapsed() < LONGEST / 2 {
@@ -358,7 +358,7 @@ fn opening(prepared: &Prepared, vm: &mut dyn Machine) -> Option<Game> {
 pub(super) struct Rounds {
     boundary: Option<Arc<str>>,
     statistics: Arc<[Statistic]>,
-    /// The entry that the last round has ended before: a free act may come first, and it is due again.
+    /// The boundary entry at which the last round was counted. A free act may run before it, and it is then due again.
     counted: Option<EntryId>,
     round: usize,
     /// Which number, in which round, and its value.
@@ -366,7 +366,7 @@ pub(super) struct Rounds {
 }
 
 impl Rounds {
-    /// They share nothing that is counted with those of other threads.
+    /// Copies the texts, so that threads do not contend for shared reference counts.
     pub fn new(ready: &Ready) -> Rounds {
         let (boundary, statistics) =
             (ready.boundary.as_deref().map(Arc::from), ready.statistics.iter().cloned().collect());

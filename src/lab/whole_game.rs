@@ -9,7 +9,7 @@ use num_rational::BigRational;
 use num_traits::{One, ToPrimitive, Zero};
 
 use super::chain::{Chain, Row, TOO_LONG, Target, Unsolved};
-use super::exploration::{STEADY_AFTER, WORK_OF_RUN};
+use super::exploration::{MOST_STARTS, WORK_OF_RUN};
 use super::interrupt::is_set;
 use crate::play::{
     Answering, Budget, Edge, Explorer, Game, Machine, OffPlan, Prepared, Refusal, Ruleset, Setup, Stop,
@@ -53,12 +53,12 @@ pub struct GameOdds {
     pub interrupted: bool,
 }
 
-/// With no more than this open, the rest is told as what remains.
+/// If no more chance than this is left, the game counts as solved, and the rest is reported as `remaining`.
 const NEGLIGIBLE: (i64, i64) = (1, 1_000_000_000);
 const LITTLE: f64 = 1e-13;
 /// To write a byte of a state, to keep it, and to make it known to the script machine.
 const WORK_OF_BYTE: u64 = 4;
-/// It is looked at every so many states how much is open.
+/// After this many states it is checked how much chance is left.
 const LOOKED_AT_EVERY: usize = 2_000;
 
 /// Works out what a game comes to from its start, with a policy on every seat.
@@ -78,10 +78,10 @@ pub fn game_odds(
         let timeless = !prepared.rules.computes_keys();
         // If a script looks at the time of entries, states that differ only in it are different.
         let mut solve = |timeless| {
-            let mut found = Err(Failure::Unsteady);
-            for _ in 0..STEADY_AFTER {
+            let mut found = Err(Failure::Unstable);
+            for _ in 0..MOST_STARTS {
                 found = solve(used, &prepared, limits, interrupt.as_deref(), timeless);
-                if !matches!(found, Err(Failure::Unsteady)) {
+                if !matches!(found, Err(Failure::Unstable)) {
                     break;
                 }
             }
@@ -95,7 +95,7 @@ pub fn game_odds(
             Ok(odds) => Ok(odds),
             Err(Failure::Refused(refusal)) => Err(refusal),
             Err(Failure::SeesTime) => Err(Refusal::failing("the host itself failed: time was seen twice")),
-            Err(Failure::Unsteady) => {
+            Err(Failure::Unstable) => {
                 Err(Refusal::failing("a script keeps something between its runs: `sim` plays the game instead"))
             }
         }
@@ -108,7 +108,7 @@ enum Failure {
     /// A script looks at the time of agenda entries.
     SeesTime,
     /// What scripts keep between runs has changed.
-    Unsteady,
+    Unstable,
 }
 
 impl From<Refusal> for Failure {
@@ -124,7 +124,7 @@ struct Node {
     asked: bool,
     /// The result of a game that is over.
     result: Option<u32>,
-    /// The chance of the ways that led here so far.
+    /// The chance of the paths that have led here so far.
     mass: f64,
 }
 
@@ -199,7 +199,7 @@ impl Solver<'_> {
             self.step(node, fingerprint, interrupt)?;
         }
         if kept.is_some() && self.vm.kept() != kept {
-            return Err(Failure::Unsteady);
+            return Err(Failure::Unstable);
         }
         // At least that much is open: chances that come back to a state that was explored are not in it.
         if spent && open > 2.0 * NEGLIGIBLE.0 as f64 / NEGLIGIBLE.1 as f64 {
@@ -214,7 +214,7 @@ impl Solver<'_> {
                 return Err(Refusal::failing(format!("{TOO_LONG}: `sim` plays the game instead")).into());
             }
             Err(_) => {
-                let text = "the game can go on for ever: some states have no way to an end";
+                let text = "the game can go on for ever: from some states no end can be reached";
                 return Err(Refusal::failing(text).into());
             }
         };

@@ -59,7 +59,7 @@ pub enum Cause {
     },
 }
 
-/// An action that stands.
+/// A finished action that has not been undone.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Done {
     pub number: u32,
@@ -68,30 +68,30 @@ pub(crate) struct Done {
     pub before: DicePosition,
     /// The number of the decision, for what a person did outside any question: an edit, a free act, a skip.
     pub seq: Option<u32>,
-    /// It was left out after a fault, and that is why.
+    /// The message of the fault, if the action was skipped after one.
     pub skipped: Option<String>,
-    /// The number of the decision that had begun what was left out: of a free act.
+    /// For a skipped free act: the number of the decision that began it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub began: Option<u32>,
-    /// Of what was left out, and of what may come before an open action and drew dice: where they stood behind it.
+    /// The position of the dice after the action. Set only if it was skipped, or is a free act or edit that moved the dice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub behind: Option<DicePosition>,
-    /// Behind it nothing was left on the agenda, and the game was over.
+    /// The agenda was empty after the action, which ended the game.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ended: bool,
-    /// What was told, and to whom, where a replay may not find it again: of faces that were set by hand, and of other rules.
+    /// Events that a replay may not produce again, with their audiences: of faces set by hand, and of changes of rules.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub told: Vec<(Audience, Happening)>,
-    /// Of an edit or a free act: the tape of the action that was open, as it met it.
+    /// For an edit or a free act: the tape of the action that was open before it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open_tape: Option<Box<OpenTape>>,
-    /// Of other rules: the action that was open, as they met it.
+    /// For a change of rules: the action that was open before it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dropped: Option<Box<SavedOpen>>,
-    /// Of other rules: the seats that lost their policies, with these.
+    /// For a change of rules: the seats whose policies the new rules lack, with these policies.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lost: Vec<(Arc<str>, Arc<str>)>,
-    /// How many entries had run in a row behind it, see [`Game::idle`](super::Game::idle).
+    /// The value of [`Game::idle`](super::Game::idle) after this action.
     #[serde(skip)]
     pub idle: u32,
     /// The number of the last decision in it or in what was done before it.
@@ -105,7 +105,7 @@ pub(crate) struct Done {
     /// The places of its tape that not everybody may know of, and who may.
     #[serde(skip)]
     pub private: BTreeMap<u32, Audience>,
-    /// What stood before, where it cannot be found from the changes: other rules or other house rules came into force.
+    /// What was in force before a change of rules or house rules, since `changes` cannot restore it.
     #[serde(skip)]
     pub swap: Option<Box<Swap>>,
 }
@@ -117,7 +117,7 @@ impl Done {
     }
 }
 
-/// The tape of an open action that something came before: it may go another way then, and lose what does not fit any more.
+/// The tape of the open action before an edit or a free act. When the action then runs again, it may drop slots of its tape.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct OpenTape {
@@ -135,7 +135,7 @@ pub(crate) struct Open {
     pub tape: Tape,
     pub before: DicePosition,
     pub seq: Option<u32>,
-    /// The same before it was left out.
+    /// `seq` before the action was skipped.
     pub began: Option<u32>,
     /// Of a free act that is played again from a file: see [`Done::open_tape`].
     pub open_tape: Option<Box<OpenTape>>,
@@ -144,24 +144,24 @@ pub(crate) struct Open {
     /// The places of the tape that not everybody may know of, as of the last run, and who may.
     pub private: BTreeMap<u32, Audience>,
     pub questions: Vec<Question>,
-    /// What the roll of real dice is for that waits for its faces, as the tape labels it.
+    /// The label of the roll whose real dice have not been typed in yet.
     pub rolled_for: Option<Arc<str>>,
     pub fault: Option<Box<Fault>>,
-    /// The roll that it lacked written dice for.
+    /// The roll for which the written dice did not suffice.
     pub missing_roll: Option<Box<MissingRoll>>,
     /// Whether a run has left its changes in the state's journal.
     pub ran: bool,
-    /// Whether the computed keys of entries stand there already, for the run that follows at once.
+    /// Whether the computed keys of entries are up to date, so that the run that follows at once need not compute them.
     pub has_keys: bool,
     /// Whether an answer came since it ran last.
     pub answered: bool,
-    /// Whether the rules look at that answer: the action runs again, though other questions are still open.
+    /// Whether the question of that answer has a `check`: the action then runs again although other questions are open.
     pub to_check: bool,
     /// Whether its tape was made by other rules.
     pub renewed: bool,
     /// Whether its last run rolled, asked or was cut short.
     pub pulsed: bool,
-    /// Whether somebody lets it run, though the game seems endless.
+    /// Whether a person lets it run although the game seems endless ([`Remedy::Retry`](super::Remedy::Retry)).
     pub goes_on: bool,
 }
 
@@ -170,7 +170,7 @@ impl Open {
         Open { number, cause, before, ..Open::default() }
     }
 
-    /// Gives back what its lists have kept for growing.
+    /// Frees the unused capacity of its lists.
     pub fn shrink_to_fit(&mut self) {
         self.questions.shrink_to_fit();
         self.events.shrink_to_fit();

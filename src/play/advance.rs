@@ -23,27 +23,27 @@ pub(crate) enum Halt {
     Over(String),
     /// The budget of actions that the caller gave is used up.
     Paused,
-    /// Here the rules come into force that were asked for.
+    /// The boundary is reached at which the pending rules take effect.
     Boundary,
 }
 
-/// What a game ends with that has no entry left.
+/// The outcome of a game whose agenda is empty.
 pub(super) const NOTHING_LEFT: &str = "nothing is left to do";
 
-/// After so many entries in a row without a roll, a question or an outcome, the game is taken to turn in circles.
+/// After this many entries in a row without a roll, a question or an outcome, the game stops with a fault.
 const IDLE_ENTRIES: u32 = 10_000;
 
-/// After so many entries in a row without a decision by a person, the game is taken to be endless.
+/// After this many actions without a decision by a person or an answer by a program, the game stops with a fault.
 const UNASKED_ENTRIES: u64 = 100_000;
 
-/// The same for bytes that the game keeps of what it told, rolled and changed, by a rough count.
+/// The same limit for the bytes of events, rolls and changes that the game has kept since then (estimated).
 const UNASKED_BYTES: usize = 64 << 20;
 
-/// Most bytes that the values of a game take, by a rough count; and how many are written before they are counted again.
+/// Limit on the bytes of all values of a game (estimated), and the bytes written after which they are counted again.
 const HEAVIEST: usize = 64 << 20;
 pub(super) const UNWEIGHED: usize = 8 << 20;
 
-/// How long a game has a machine before another game has its turn.
+/// How long a game keeps a machine before other games get a turn.
 const SLICE: Duration = Duration::from_millis(50);
 
 impl Game {
@@ -61,7 +61,7 @@ impl Game {
         (halt, vm.clock().saturating_sub(began))
     }
 
-    /// The game has played for long without asking anybody.
+    /// Marks the game as having played too long without a question: it stops with a fault before the next entry.
     pub fn stop_at_next_entry(&mut self) {
         self.overlong = true;
     }
@@ -228,12 +228,12 @@ impl Game {
         Ok(())
     }
 
-    /// Whether the entries that have run seem to turn in circles.
+    /// Whether [`IDLE_ENTRIES`] entries have run in a row without a roll, a question or an outcome.
     pub(super) fn seems_endless(&self) -> bool {
         self.idle >= IDLE_ENTRIES
     }
 
-    /// The fault of an entry before which the game has turned in circles, unless somebody lets it go on.
+    /// The fault of an entry that comes after [`IDLE_ENTRIES`] idle ones, unless a person lets the game go on.
     fn idles(&self, open: &Open) -> Option<Fault> {
         let Cause::Entry { what, .. } = &open.cause else { return None };
         if open.goes_on || !self.seems_endless() {
@@ -242,7 +242,7 @@ impl Game {
         let mut fault = Fault::new(format!(
             "{IDLE_ENTRIES} agenda entries ran without a roll, a question or an outcome; the next is `{what}`"
         ));
-        fault.cure = Some("an entry that schedules itself again must ask, roll or end the game some time".into());
+        fault.cure = Some("let an entry that schedules itself again ask, roll, or end the game at some point".into());
         fault.action = Some(what.clone());
         Some(fault)
     }
@@ -296,13 +296,13 @@ impl Game {
     pub(super) fn policies_were_asked(&self) -> bool {
         match self.open.as_ref().map(|open| (&open.cause, open.seq)) {
             Some((Cause::Start | Cause::Entry { .. }, _)) => false,
-            // What a policy does is nobody's decision.
+            // A free act without a decision number was taken by a policy.
             Some((Cause::Free { .. }, None)) => true,
             _ => self.policies_were_asked_before(),
         }
     }
 
-    /// The same behind the last action that was done.
+    /// The same, as of the end of the last finished action.
     pub(super) fn policies_were_asked_before(&self) -> bool {
         for done in self.history.iter().rev() {
             match done.cause {
@@ -459,8 +459,8 @@ impl Game {
         self.refused = Some(Box::new(Refusal::new(reason)));
     }
 
-    /// Keeps and sends out what a run has told. What the tape holds beyond the last thing asked for belongs to another course
-    /// of the action, and is cut off.
+    /// Keeps and publishes the events of a run. Cuts off the slots of the tape that the run did not read: they belong to an
+    /// earlier run that took another path.
     fn tell_run(&mut self, open: &mut Open) {
         let context = &mut self.context;
         if let Some(position) = open.tape.cut(context.cursor.min(open.tape.slots.len())) {
@@ -477,7 +477,7 @@ impl Game {
         open.events = events;
     }
 
-    /// Runs the open action from its start as far as it comes; whoever calls looks at the context and takes it back.
+    /// Runs the open action from its start as far as it comes. The caller reads the result from the context and rolls it back.
     pub fn attempt(&mut self, vm: &mut dyn Machine) -> Result<(), Fault> {
         let context = &mut self.context;
         context.state.rollback(0);
@@ -496,8 +496,8 @@ impl Game {
         perform(context, &self.scenario, vm, &cause, false).map(|_| ())
     }
 
-    /// Lets the open action go on from a resume point of an earlier run, with another roll; whoever calls looks at the
-    /// context and takes it back. False where it could not, or a script failed: then it has to run from its start.
+    /// Continues the open action from a resume point of an earlier run, with another roll. The caller reads the result from the
+    /// context and rolls it back. Returns false if that was not possible or a script failed: then run it from its start.
     pub fn go_on_from(&mut self, vm: &mut dyn Machine, resume_point: &ResumePoint, roll: &Roll) -> bool {
         let context = &mut self.context;
         context.state.rollback(0);
@@ -512,7 +512,7 @@ impl Game {
     pub(super) fn commit(&mut self, mut open: Open) {
         self.actions += 1;
         self.context.observers.counts.iter_mut().for_each(|counts| drop(counts.end_action()));
-        // What a person did counts like a roll, and so does to let an endless game go on.
+        // An act of a person resets the count of idle entries, as a roll does. So does letting a stopped game go on.
         let by_person = open.seq.is_some() || self.seems_endless();
         if open.pulsed || by_person {
             self.idle = 0;
@@ -547,11 +547,11 @@ impl Game {
         });
     }
 
-    /// Nothing is left on the agenda: the game ends. That belongs to no action of its own and is noted with the last one.
+    /// Ends the game because its agenda is empty. This is no action of its own: it is recorded with the last one.
     pub(super) fn end_for_want_of_entries(&mut self) {
         self.context.state.finish(NOTHING_LEFT.into());
         let changes = self.context.state.settle();
-        // What is kept of it elsewhere is out of date.
+        // Popped and pushed again, so that the history counts this action as changed since it was last kept.
         if let Some(mut done) = self.history.pop() {
             done.changes.extend(&changes);
             done.ended = true;
@@ -621,18 +621,18 @@ fn perform(
     }
 }
 
-/// The fault of an entry whose next key cannot be.
+/// The fault of a recurring entry whose next key would exceed the largest number.
 fn recurs_too_far(what: &str) -> Fault {
     let mut fault = Fault::new(format!("`{what}` recurs at a key beyond {LARGEST_NUMBER}"));
     fault.cure = Some("let it recur in smaller steps, or cancel it before".into());
     fault
 }
 
-/// Whether the game master leaves an entry or a free act out; then that is told.
+/// Whether the game master has disabled an entry or a free act. If so, the log says so.
 fn leaves_out(context: &mut ActionContext, name: &str) -> bool {
     let out = context.state.left_out().contains(name);
     if out {
-        context.tell(Happening::Notice { text: format!("`{name}` is left out") }, Audience::Everybody);
+        context.tell(Happening::Notice { text: format!("`{name}` is disabled") }, Audience::Everybody);
     }
     out
 }

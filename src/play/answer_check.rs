@@ -1,7 +1,7 @@
 //! Whether an answer fits a question: the one check that every mode of play makes.
 //!
-//! Inside the host an answer is a place among the options, a list of places, a number, points, or a text. Ids and labels exist
-//! where people and programs look.
+//! Inside the host an answer is the position of an option, a list of positions, a number, points, or a text. Ids and labels are
+//! looked up only where people or programs see the answer.
 
 use super::{Answer, Ask, Bound, Question, Refusal};
 

@@ -80,7 +80,7 @@ impl Question {
         (answers.len() <= most).then_some(answers)
     }
 
-    /// The first answer that the question takes, for where it does not matter or nobody says.
+    /// The first answer that the question accepts, if neither a person nor a default gives one.
     pub(crate) fn first_answer(&self) -> Option<Answer> {
         let mut open = self.ask.options().iter().filter(|option| option.enabled).map(|option| option.id.clone());
         let answer = match &self.ask {

@@ -7,7 +7,7 @@ use crate::state::Value;
 
 /// Counts the results of cards, for simulations: how often each was used, rolled for, and reached its target.
 ///
-/// The card of an action is the first that was chosen in it; its roll is the first after that which needed something.
+/// The card of an action is the first card chosen in it. Its roll is the first later one with a target (under, at most, at least).
 #[derive(Debug, Default)]
 pub(crate) struct CardCounts {
     counts: BTreeMap<(Arc<str>, Arc<str>), [u64; 3]>,

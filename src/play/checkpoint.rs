@@ -22,7 +22,7 @@ pub(super) struct SavedEnd {
 #[derive(Serialize, Deserialize)]
 struct Told(u32, Audience, Happening);
 
-/// The front of a history that was read and not played: what its actions changed is not known yet.
+/// The part of a history that came from a checkpoint and was not replayed: the changes of its actions are not known yet.
 #[derive(Debug)]
 pub(super) struct Unplayed {
     rules: Arc<Ruleset>,
@@ -61,7 +61,7 @@ impl SavedEnd {
         game.unplayed = Some(Box::new(Unplayed { rules: rules.clone(), setup, actions, state: hash }));
         game.context.state = state;
         game.context.state.renew_identity();
-        // Whoever loads a game is there: how much was played since the last question is counted anew.
+        // Loading a game counts as a decision of a person: the limit on actions without one starts again.
         (game.idle, game.unasked) = (idle, 0);
         game.actions = done.iter().filter(|done| !matches!(done.cause, Cause::Edit { .. })).count() as u64;
         (game.open, game.next_number) = (None, 1);
@@ -79,7 +79,7 @@ impl SavedEnd {
         self.state == game.context.state.before_journal()
     }
 
-    /// Marks the last action of an older file, if the game ended behind it for want of entries: today's files say it.
+    /// Sets `Done::ended` of the last action if its agenda ran empty: files of older versions lack this mark.
     pub fn mark_end(&self, done: &mut [Done]) {
         let ended = self.state.outcome() == Some(NOTHING_LEFT) && self.state.agenda().first().is_none();
         if ended

@@ -12,7 +12,7 @@ use super::{
 use crate::dice::{Dice, DiceRng};
 use crate::state::{Audience, EntityId, FieldId, Kind, KindId, State, Value, readable_name};
 
-/// How the fault begins that is told when written dice do not suffice.
+/// The beginning of the message of a fault for too few written dice.
 pub(crate) const DICE_RUN_OUT: &str = "the written dice have run out";
 
 /// All that a running script may touch, on the host's side: the state, the tape of the action, the dice, the seats.
@@ -30,7 +30,7 @@ pub(crate) struct ActionContext {
     pub written: u32,
     /// Where the dice stood when something was last put on the tape, or when the run began.
     pub tape_end: DicePosition,
-    /// Where the dice stood behind the last of what came before the action since it was opened, and drew.
+    /// The position of the dice after the last free act that drew dice before this action ran on.
     pub drawn_by_others: DicePosition,
     /// Number of the action under way.
     pub action: u32,
@@ -40,7 +40,7 @@ pub(crate) struct ActionContext {
     pub stop: Option<Stop>,
     /// Whether anybody listens to events.
     pub listening: bool,
-    /// Whether what is rolled and answered has to be found again.
+    /// Whether finished actions are kept with their tapes, for undo, saving and replay.
     pub keeps_tape: bool,
     pub events: Vec<Event>,
     /// Lines that this run has said, whether anybody listens or not.
@@ -49,39 +49,39 @@ pub(crate) struct ActionContext {
     pub questions: Vec<Question>,
     /// What the roll that waits for typed faces is for, as the tape labels it.
     pub rolled_for: Option<Arc<str>>,
-    /// Questions of this run that only one answer was possible to, so that nobody was asked.
+    /// Questions of this run that were not asked because only one answer was possible.
     pub autos: Vec<(Question, Answer)>,
-    /// Early answers: what a person has said of questions that are not open yet.
+    /// Early answers, by topic, to questions that are not open yet.
     pub early: EarlyAnswers,
-    /// What of that cannot be, found before dice were rolled.
+    /// The refusal of an early answer, found before dice were rolled.
     pub contradicted: Option<Box<Refusal>>,
     /// The roll for which the written dice did not suffice.
     pub missing_roll: Option<Box<MissingRoll>>,
     /// Stop once the question at this place of the tape has been answered in place, and note the answer.
     pub suggest_at: Option<usize>,
     pub suggested: Option<Answer>,
-    /// The start of a game: what comes into being is not told piece by piece.
+    /// Whether the start of the game runs: new entities and changes of fields are not told one by one.
     pub at_start: bool,
     /// Whether a tape that does not fit is a fault (a replay) or is cut where it stops fitting.
     pub strict: bool,
-    /// Whether answers of the tape may be refused although it must fit: a saved game may end with one that its action has
-    /// not run on with.
+    /// Whether answers on a `strict` tape may still be refused by their question's `check`: a game may be saved after an answer
+    /// and before its action ran again.
     pub unread_answers: bool,
     /// Ordinal of the first slot that did not fit and was dropped.
     pub dropped: Option<usize>,
-    /// Rolls, questions and outcomes met, to tell a game that turns in circles.
+    /// Counts rolls, questions and outcomes, to recognize entries that do none of these.
     pub pulse: u64,
-    /// What a conversion says of itself.
+    /// The notes that a conversion has reported.
     pub notes: Vec<MigrationNote>,
-    /// Where every way of an action is explored: it answers what the tape does not hold.
+    /// Set while all paths of an action are explored: it supplies the rolls and answers that the tape does not hold.
     pub explorer: Option<Box<Explorer>>,
     /// The machine that ran it last: another one has to read the state anew.
     pub machine: u64,
     /// How many changes of the action were the host's own, before its script began: its entry is taken off the agenda.
     pub before_script: usize,
-    /// Whether nothing is left of the open action once the script that runs comes to its end.
+    /// Whether the running script is the last one of the open action.
     pub in_last_call: bool,
-    /// Where the game runs on inside the script machine.
+    /// Set while the headless loop runs.
     pub headless: Option<Box<Headless>>,
     /// Who is told of each finished operation.
     pub observers: Observers,
@@ -91,22 +91,22 @@ pub(crate) struct ActionContext {
     pub untold: Vec<Untold>,
     /// Who may see the next roll.
     pub roll_audience: Audience,
-    /// The next roll draws from a deck: it is not told, and nobody throws dice for it.
+    /// The next roll is a draw from a deck: it is not told, and never typed in as real dice.
     pub dealing: bool,
-    /// Where the race began that is being asked.
+    /// The place on the tape where the race that is being asked began.
     pub race: Option<usize>,
-    /// Set where this is the game as somebody knows it who does not know everything.
+    /// Set if this is the game as a viewer knows it: what was hidden from that viewer.
     pub masked: Option<Box<Masked>>,
-    /// Set where the rules deal anew what this seat cannot see, before the open action.
+    /// The seat for which `deal` of the rules runs before the open action, to deal anew what that seat cannot see.
     pub deals_for: Option<Arc<str>>,
-    /// How many changes at the start of the journal are from that.
+    /// How many changes at the start of the journal `deal` has made.
     pub dealt: usize,
-    /// What a seat knows, while something runs that it is shown: scripts read that.
+    /// The state as a seat knows it, which scripts read while they compute something that the seat is shown.
     pub glimpse: Option<Box<State>>,
-    /// What the next roll of the action needs is made of.
+    /// The parts of the number that the next roll needs.
     pub roll_terms: Vec<Term>,
     /// The rolls of this run, and the place behind the one that [`ActionContext::look_at_roll`] looks at.
-    pub rolls: Vec<Thrown>,
+    pub rolls: Vec<SeenRoll>,
     pub last_roll: usize,
     /// How many entities were looked through for those that hold some values, since somebody asked.
     pub searched: usize,
@@ -114,10 +114,10 @@ pub(crate) struct ActionContext {
 
 /// A roll of the run under way, for a later look at it.
 #[derive(Clone, Debug)]
-pub(crate) struct Thrown {
+pub(crate) struct SeenRoll {
     pub total: i64,
     pub shows_faces: bool,
-    /// Where every course is gone through and less than the total was seen: of which dice, and what was seen.
+    /// While paths are explored: the dice, and how much of the roll the script has seen, if that is less than the total.
     pub unseen: Option<(Arc<Dice>, Sight)>,
 }
 
@@ -381,7 +381,7 @@ impl ActionContext {
         stop
     }
 
-    /// Whether nobody will ever read what is rolled, asked and said: no words are made then, and no tape is kept.
+    /// Whether nobody will ever read what is rolled, asked and said. Then no texts are made and no tape is kept.
     pub fn is_headless(&self) -> bool {
         self.headless.is_some() && self.can_run_headless()
     }

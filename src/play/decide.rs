@@ -75,8 +75,8 @@ impl Game {
         Ok(op)
     }
 
-    /// A free act of a seat: before the open action if that has not rolled yet what the seat sees, otherwise after it. One that
-    /// still asks is finished first.
+    /// Takes a free act of a seat. It runs before the open action if the seat may see no roll of that action yet, otherwise
+    /// after it. Refused while another free act still asks.
     pub fn act(&mut self, seat: Arc<str>, name: Arc<str>) -> Result<(), Refusal> {
         if self.context.state.outcome().is_some() && self.open.is_none() {
             return Err(Refusal::Over);
@@ -129,7 +129,7 @@ impl Game {
                 open.began = open.seq.replace(seq);
                 // The message of a fault may name what not everybody may know.
                 let why = open.fault.as_ref().map_or("", |fault| &fault.message);
-                let text = format!("{} is left out: {why}", words_of(&open.cause));
+                let text = format!("{} is skipped: {why}", words_of(&open.cause));
                 let audience = if self.context.rules.schema().has_secrets() {
                     Audience::named(MASTER)
                 } else {

@@ -10,7 +10,7 @@ use crate::state::Value;
 #[derive(Debug, Default)]
 pub(crate) struct EarlyAnswers {
     replies: Vec<(String, Value)>,
-    /// Who gives them, for which action; nobody where they only must not contradict what is asked.
+    /// Who gives them and for which action. `None` if the replies are only compared and not taken.
     from: Option<(Viewer, u32)>,
     /// The number of the next decision.
     seq: u32,

@@ -15,8 +15,8 @@ use crate::state::{Audience, Entity, EntityId, EntryId, FieldId, Kind, KindId, S
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub enum Edit {
-    /// Writes a field. The value is checked against the field's type. By the name of a relation it makes one to the entity that
-    /// is the value, and with no value it ends those of the entity.
+    /// Writes a field. The value is checked against the field's type. If `field` names a relation, it makes a relation to the
+    /// entity given as the value, or ends all such relations of the entity if the value is empty.
     Set {
         /// The entity.
         entity: EntityId,
@@ -42,12 +42,12 @@ pub enum Edit {
         /// The faces in the order of the roll.
         faces: Vec<u32>,
     },
-    /// Leaves something of the rules out of this game: a hook, an item's hooks, a card, an entry or a free act.
+    /// Disables a part of the rules in this game: a hook, an item's hooks, a card, an entry or a free act.
     LeaveOut {
         /// A card, hook, entry or free act.
         name: String,
     },
-    /// Takes it in again.
+    /// Enables it again.
     TakeIn {
         /// A card, hook, entry or free act.
         name: String,
@@ -59,12 +59,12 @@ pub enum Edit {
         /// Its new value.
         value: Value,
     },
-    /// Says something.
+    /// Writes a line into the log.
     Say {
         /// The line.
         text: String,
     },
-    /// Passes over so many words of the generator: what is rolled from here on falls another way.
+    /// Skips this many words of the dice generator, so that later rolls have other results.
     OtherDice {
         /// How many words of the generator are passed over.
         words: u64,
@@ -162,12 +162,12 @@ impl Game {
             Edit::TakeIn { name } if !state.left_out().contains(name.as_str()) => {
                 let out: Vec<&str> = state.left_out().iter().map(|name| &**name).collect();
                 Err(Refusal::new(match out.as_slice() {
-                    [] => "nothing is left out".to_string(),
-                    out => format!("`{name}` is not left out; {} is", out.join(", ")),
+                    [] => "nothing is disabled".to_string(),
+                    out => format!("`{name}` is not disabled; {} is", out.join(", ")),
                 }))
             }
             Edit::OtherDice { .. } if self.context.dice != DiceSource::Seeded => {
-                Err(Refusal::new("only dice of the seed can fall another way; these are written or typed in"))
+                Err(Refusal::new("only seeded dice can be changed; the dice of this game are written out or typed in"))
             }
             Edit::Remove { .. }
             | Edit::Cancel { .. }
@@ -239,10 +239,10 @@ impl Game {
         }
     }
 
-    /// Refuses to leave out what the rules do not have, or what is left out already.
+    /// Refuses to disable what the rules do not have, or what is disabled already.
     fn may_leave_out(&self, name: &str) -> Result<(), Refusal> {
         if self.context.state.left_out().contains(name) {
-            return Err(Refusal::new(format!("`{name}` is left out already")));
+            return Err(Refusal::new(format!("`{name}` is disabled already")));
         }
         let rules = &self.context.rules;
         let cards = rules.cards().iter().chain(rules.items()).map(|card| &*card.id);
@@ -323,7 +323,7 @@ impl Game {
             },
             Edit::LeaveOut { name } => {
                 state.leave_out(Arc::from(name.as_str()), true);
-                Ok(by_hand(format!("by hand: `{name}` is left out")))
+                Ok(by_hand(format!("by hand: `{name}` is disabled")))
             }
             Edit::TakeIn { name } => {
                 state.leave_out(Arc::from(name.as_str()), false);

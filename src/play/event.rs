@@ -78,7 +78,7 @@ pub enum Happening {
         #[serde(skip_serializing_if = "Option::is_none", default)]
         reason: Option<Arc<str>>,
     },
-    /// An entity came into being or left.
+    /// An entity came into being.
     Spawned {
         /// The entity.
         entity: EntityId,
@@ -127,13 +127,14 @@ pub enum Happening {
         /// The outcome, in the words of the rules.
         text: String,
     },
-    /// The events after revision `to` do not stand any more; what stands instead follows. Stands in streams only.
+    /// The events after revision `to` were taken back; the events that replace them follow. Occurs only in the
+    /// events of one viewer.
     Back {
-        /// The last revision that stands.
+        /// The last revision that still counts.
         to: u64,
         /// `undo`, `redo`, `reload`, `rules`, `edit`, or `rerun` where an action ran again and went another way.
         cause: String,
-        /// What was taken back, in a sentence; empty where that goes without saying.
+        /// What was taken back, in a sentence; may be empty.
         text: String,
     },
     /// Something said beside the log: why an answer was refused, what was passed over.
@@ -141,10 +142,10 @@ pub enum Happening {
         /// What is said, as a line.
         text: String,
     },
-    /// The events of this action from number `from` on do not count: it was run again and went another way, or other rules came
-    /// into force before it. What happened instead follows.
+    /// The events of this action from number `from` on are taken back: the action ran again with another result, or was dropped.
+    /// The events that replace them follow.
     Withdrawn {
-        /// The number of the first event that does not stand.
+        /// The number of the first event that is taken back.
         from: u32,
     },
 }

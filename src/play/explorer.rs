@@ -1,8 +1,8 @@
 //! The explorer: an input that takes every path of an action.
 //!
-//! A roll, and a question whose best answer is sought, is a choice point. The explorer runs the action again and again, each
-//! time along another branch, and keeps the points with their edges as a graph. Two points are merged if the whole continuation
-//! of the script and the state of the game are equal there. So loops become cycles, and paths that meet share what follows.
+//! A roll is a choice point, and so is a question whose best answer is sought. The explorer runs the action repeatedly, each time
+//! along another branch, and keeps the points with their edges as a graph. Two points are merged if the whole continuation of the
+//! script and the state of the game are equal there. So loops become cycles, and paths that meet share what follows.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
@@ -20,7 +20,7 @@ use crate::state::{EntityId, Value};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Answering {
-    /// By the default, or where there is none by the first answer that is possible.
+    /// By the default, or by the first possible answer if there is no default.
     #[default]
     Default,
     /// By the answer that is worth most to whoever is asked, as the ruleset measures it.
@@ -58,11 +58,11 @@ pub(crate) struct Budget {
     pub bytes: usize,
     /// Rolls and answers over all runs.
     pub steps: u64,
-    /// What it may cost to work out in which ways all dice can come, in products of two words.
+    /// Limit on the work of computing the distributions of all dice, in multiplications of two machine words.
     pub effort: u64,
 }
 
-/// The ways of one action.
+/// The paths of one action: the choice points that were met, and the branches still to follow.
 #[derive(Debug, Default)]
 pub(crate) struct Explorer {
     pub given: Vec<Given>,
@@ -72,32 +72,32 @@ pub(crate) struct Explorer {
     budget: Budget,
     fingerprint: Option<Fingerprint>,
     pub points: Vec<ChoicePoint>,
-    /// Where the action leads at once.
+    /// Where the first edge leads: to the first choice point, or to an end.
     pub start: Edge,
     /// Points by fingerprint.
     known: HashMap<Box<[u8]>, u32>,
     bytes: usize,
     pub steps: u64,
-    /// What these took, as the budget of scripts counts work.
+    /// The work of these steps, in units of the script budget.
     pub work: u64,
     pub runs: u64,
     /// Branches that wait, the likeliest first: chance, point, rank of the branch.
     waiting: BinaryHeap<(u64, Reverse<u32>, Reverse<u32>)>,
-    /// Branches at the end of long and unlikely ways.
+    /// Branches at the end of long and unlikely paths, followed after all others.
     put_off: Vec<(u32, u32)>,
-    /// From this depth on unlikely ways are put off.
+    /// The depth from which unlikely branches are put off.
     deep: u32,
     /// The branches to take before new points are met.
     plan: Vec<(u32, u32)>,
     depth: usize,
     /// The branch that the run under way took last.
     last: Option<(u32, u32)>,
-    /// What keeps resume points, from when that pays, and the bytes that those take which are kept.
+    /// Makes resume points, once that is worth the memory; the bytes of those that are kept.
     keep: Option<KeepPlace>,
     kept_bytes: usize,
     /// The resume point from which the run under way can go on.
     resume_point: Option<Arc<ResumePoint>>,
-    /// Where dice are rolled at random instead, and as they were when the run began.
+    /// The generator, if dice are rolled at random instead of enumerated, and its state when the run began.
     samples: Option<DiceRng>,
     begun_with: Option<DiceRng>,
     /// The first roll of sampled runs, from which they can go on, and what it is for; how often that did not help.
@@ -110,7 +110,7 @@ pub(crate) struct Explorer {
     pub off_plan: Option<OffPlan>,
     /// Topics of `given` that were asked for; `against` counts as an empty one.
     pub used: BTreeSet<String>,
-    /// What was answered for lack of an answer given: topic, answer, and where it came from.
+    /// The answers to questions without a given one: topic, answer, and where the answer came from.
     pub taken: BTreeMap<(String, String), &'static str>,
     partitions: HashMap<Seen, HashMap<Dice, Arc<Ranked>>>,
     effort: Effort,
@@ -135,7 +135,7 @@ pub(crate) struct Ranked {
     chances: Vec<f64>,
 }
 
-/// Where ways part.
+/// A roll or a question at which paths branch.
 #[derive(Debug)]
 pub(crate) struct ChoicePoint {
     pub fork: Fork,
@@ -211,7 +211,7 @@ const WORK_OF_ROLL: u64 = 150;
 const WORK_OF_DIE: u64 = 2;
 /// Bytes of resume points that are kept; beyond, actions run from their start.
 const MOST_KEPT: usize = 12 << 20;
-/// So often a roll is kept again from which the action could not go on: the machine forgets what it has kept now and then.
+/// How often a resume point is made again for a roll after it failed: the machine drops its snapshots now and then.
 const MOST_FAILED: u32 = 64;
 
 impl Fork {
@@ -420,7 +420,7 @@ impl Explorer {
         self.runs > self.budget.runs
     }
 
-    /// Long and unlikely ways that were put off wait from now on like others; false if there are none.
+    /// Queues the branches that were put off like all others; returns false if there are none.
     pub fn resume(&mut self) -> bool {
         let put_off = std::mem::take(&mut self.put_off);
         self.deep *= 2;
@@ -432,7 +432,7 @@ impl Explorer {
         !put_off.is_empty()
     }
 
-    /// How likely the ways are together that wait or were put off; less than it is where ways meet again.
+    /// The chance of all branches not followed yet. Too low where paths have met: a point counts only the first path to it.
     pub fn open_mass(&self) -> f64 {
         self.points
             .iter()
@@ -475,9 +475,10 @@ impl Explorer {
 
     // Choice points
 
-    /// The roll on the way that is taken.
+    /// Makes the next roll on the current path; `None` ends the run.
     ///
-    /// `told`: what tells apart in which way the script is told of the same: whether it is above, below or how far.
+    /// `told`: a number for the form in which the script sees the result (total, success, band, faces and so on). It keeps
+    /// points apart whose branches are the same but whose scripts get different values.
     pub fn roll(
         &mut self,
         context: &ActionContext,
@@ -510,8 +511,7 @@ impl Explorer {
         Some(Roll::standing_for(dice, branch.total, &branch.faces))
     }
 
-    /// A later look at the last roll, of which it was seen which of the cuts this total reaches: from here on the courses part
-    /// by its total.
+    /// Branches on the total of the last roll, of which the script has seen only how many of the `cuts` the `total` reaches.
     pub fn look(&mut self, context: &ActionContext, dice: &Dice, cuts: &[i64], total: i64) -> Option<i64> {
         let reached = cuts.iter().filter(|cut| total >= **cut).count();
         let seen = Seen::Within { cuts: cuts.to_vec(), reached };
@@ -519,9 +519,9 @@ impl Explorer {
         self.roll(context, dice, (seen, 0), &label).map(|roll| roll.total())
     }
 
-    /// A look at a roll that nothing shows to be the same in points that were taken for equal.
+    /// Gives up on a look at a roll that fingerprints do not cover: points that were merged may differ in it.
     pub fn refuse_look(&mut self) {
-        self.refuse("rb.last_roll looks at a roll behind which others were made, or is not written out: such courses cannot be gone through");
+        self.refuse("rb.last_roll reads a roll that is not the latest one, or is not called by its full name: such paths cannot be enumerated");
     }
 
     /// Whether dice are rolled at random instead.
@@ -540,7 +540,7 @@ impl Explorer {
                 Seen::Ranks => "the ranks of ",
                 _ => "",
             };
-            let message = format!("{what}{dice} for `{}` can come in too many ways", without_places(label));
+            let message = format!("there are too many results of {what}{dice} for `{}`", without_places(label));
             self.off_plan = Some(OffPlan::TooWide(message));
             return None;
         };
@@ -852,7 +852,7 @@ impl Explorer {
 
     // Words
 
-    /// The rolls and choices of the way that was taken last, such as ` (blow 7, parry yes)`; empty if there are none.
+    /// The rolls and choices of the last run, such as ` (blow 7, parry yes)`; empty if there are none.
     pub fn told(&self) -> String {
         let mut at = self.last.filter(|_| self.samples.is_none());
         let mut gone = Vec::new();
@@ -879,13 +879,13 @@ impl Explorer {
         if gone.is_empty() { String::new() } else { format!(" ({})", gone.join(", ")) }
     }
 
-    /// The topics that were asked for of those given, and what was answered for lack of an answer given.
+    /// The topics of given answers that were used, and the answers that were taken for questions without a given one.
     #[allow(clippy::type_complexity)] // as its fields
     pub fn into_used_and_taken(self) -> (BTreeSet<String>, BTreeMap<(String, String), &'static str>) {
         (self.used, self.taken)
     }
 
-    /// The seats whose choices part the ways.
+    /// The seats that made a choice on the current path.
     pub fn deciding(&self) -> BTreeSet<&Arc<str>> {
         let mut seats = BTreeSet::new();
         let mut at = self.last;
@@ -921,7 +921,7 @@ fn in_words(faces: &[u32]) -> String {
 }
 
 /// A label without its places `{}`: one point stands for rolls whose places are filled differently.
-fn without_places(label: &str) -> String {
+pub(super) fn without_places(label: &str) -> String {
     let words: Vec<&str> = label.split("{}").flat_map(str::split_whitespace).collect();
     if words.is_empty() { "a roll".to_owned() } else { words.join(" ") }
 }

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-/// What a script did wrong. The action is taken back to its start; the game goes on when somebody says how.
+/// What a script did wrong. The action is taken back to its start; the game waits for a [`Remedy`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{}{message}", self.place())]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
@@ -16,7 +16,7 @@ pub struct Fault {
     /// From 1, in characters, where it can be told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub column: Option<u32>,
-    /// How many characters are meant from there on; 0 where that cannot be told.
+    /// How many characters from there on the fault is about; 0 if unknown.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub length: u32,
     /// The text of that line.
@@ -27,7 +27,7 @@ pub struct Fault {
     pub chain: Vec<String>,
     /// The action that failed, in words.
     pub action: Option<Arc<str>>,
-    /// The card that it was about, with its rules.
+    /// The title of the card in whose file the fault lies, or whose call led there, with its rule ids.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub card: Option<Arc<str>>,
     /// Who acted, what was answered and which dice were rolled, line by line.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::action::{Cause, Open};
+use super::explorer::without_places;
 use super::undo::told;
 use super::{ActionContext, Fault, Slot, Tape};
 use crate::ruleset::Rulebook;
@@ -42,7 +43,7 @@ fn in_words(context: &ActionContext, slot: &Slot) -> String {
         }
         Slot::Roll { label, dice, faces, .. } => {
             let faces: Vec<String> = faces.iter().map(u32::to_string).collect();
-            format!("{dice} rolled {} ({label})", faces.join(", "))
+            format!("{dice} rolled {} ({})", faces.join(", "), without_places(label))
         }
     }
 }

@@ -18,7 +18,7 @@ use crate::state::{Audience, State, Value};
 /// The processor time after which a game that asks nobody is stopped: more than whole games of policies take.
 const LONGEST: Duration = Duration::from_secs(5);
 
-/// Among so many of the actions that were recorded last is the one with the largest number.
+/// The action with the largest number is among this many actions at the end of the history.
 const RECORDED: usize = 16;
 
 /// A game under way: the context that scripts work on, what has been done, what is open, and what was undone.
@@ -57,16 +57,16 @@ pub(crate) struct Game {
     pub(super) overlong: bool,
     /// When it was given the machine for a slice of time.
     pub(super) slice_from: Option<Instant>,
-    /// The processor time that one call plays on without a question.
+    /// The processor time after which a call without a question stops with a fault.
     pub(super) longest: Duration,
     /// Questions of the last few actions that nobody was asked, since only one answer was possible.
     pub(super) autos: VecDeque<(u32, Vec<(Question, Answer)>)>,
-    /// Why the last answer did not stand, where its question's own check said so.
+    /// Why the `check` of its question refused the last answer.
     pub refused: Option<Box<Refusal>>,
     /// Actions that have been carried out.
     pub actions: u64,
     pub first_rules: Option<Box<FirstRules>>,
-    /// How long the history was behind a reload that changed nothing but the rules.
+    /// The length of the history right after a reload that changed nothing but the rules.
     pub(super) plain_reload: Option<usize>,
     /// The last decision before what is in memory: an undo goes no further. What comes before it is in a file.
     pub(super) horizon: u32,
@@ -114,9 +114,9 @@ impl Game {
         self.next_number - 1
     }
 
-    /// The same moment as a game of its own, silent and without memory: nothing that is done there reaches this one.
+    /// A copy of the game that tells no events and keeps no history. Nothing done in the copy changes this game.
     ///
-    /// What was answered and rolled in the open action stays, up to the first question that is open.
+    /// The open action keeps its answers and rolls up to the first open question.
     pub fn fork(&self) -> Game {
         self.fork_onto(self.context.state.before_journal())
     }
@@ -150,9 +150,9 @@ impl Game {
         game
     }
 
-    /// Counts on from the actions that stand.
+    /// Sets the number of the next action after an undo: one more than the largest number that is left.
     pub(super) fn renumber(&mut self) {
-        // What was recorded just before may be younger: an edit, while the action that it came before was open.
+        // Numbers in the history are not sorted: an edit made while an action is open has the larger number and comes first.
         let known = self.history.iter().rev().take(RECORDED).map(|done| done.number);
         let open = self.open.iter().chain(&self.held).map(|open| open.number);
         self.next_number = known.chain(open).max().unwrap_or(0).saturating_add(1);
@@ -165,7 +165,7 @@ impl Game {
         }
     }
 
-    /// What an action told that is dropped does not stand.
+    /// Takes back all events of an action that is dropped.
     pub(super) fn withdraw(&mut self, open: &Open) {
         if !open.events.is_empty() {
             let happening = Happening::Withdrawn { from: 0 };
@@ -173,7 +173,7 @@ impl Game {
         }
     }
 
-    /// The number of the last decision that stands. It is counted from what stands, since a run may drop answers from its tape.
+    /// The number of the last decision that was not undone. Computed anew each time, since a run may drop answers from its tape.
     pub(super) fn last_decision(&self) -> u32 {
         let open = self.open.iter().chain(&self.held).flat_map(|open| [open.seq, open.last_seq()]);
         let waiting = self.queued.iter().map(|(.., seq)| Some(*seq));

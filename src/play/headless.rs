@@ -5,7 +5,7 @@ use super::memo::{Expected, Lookup, Memo, Table};
 use super::{ActionContext, DicePosition};
 use crate::state::{Entry, FieldId, KindId};
 
-/// The loop of games that nobody watches: entry after entry, without leaving the script machine between two of them.
+/// The headless loop, for games without readers: runs entry after entry inside the script machine.
 ///
 /// Entries whose trace is known are replayed on the way.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ pub(crate) struct Headless {
     pub current: Option<Current>,
     /// The context's pulse when it began.
     pulse: u64,
-    /// Entries have been replayed up to one that a script has to run, and what that must come to, if it is only to be checked.
+    /// Set when entries were replayed up to one that the script has to run. Inside, the outcome to compare it with, if any.
     replayed: Option<Option<Expected>>,
 }
 
@@ -51,8 +51,7 @@ impl Headless {
 }
 
 impl ActionContext {
-    /// Lets the action under way stand and takes the next entry off the agenda that a script has to run; nothing where the loop
-    /// ends.
+    /// Finishes the action under way, and takes the next entry that a script has to run off the agenda. `None` ends the loop.
     pub fn next_headless(&mut self) -> Option<&Entry> {
         let headless = self.headless.as_mut()?;
         if headless.current.take().is_some() {
@@ -140,7 +139,7 @@ impl ActionContext {
         expected
     }
 
-    /// The same, until the table has to be told something.
+    /// The same, until the trace table has to be written to.
     fn replay_with(&mut self, memo: &mut Memo, table: &Table) -> Option<Expected> {
         while !memo.must_tell() && self.next_due().is_some() {
             let before = self.position();
@@ -177,8 +176,8 @@ impl ActionContext {
         self.is_plain(first).then_some(first)
     }
 
-    /// Whether an entry only has to be run. One that is left out is told where somebody listens, and one that recurs too far is a
-    /// fault.
+    /// Whether an entry is neither disabled by the game master nor recurs beyond the largest key. Those are handled outside the
+    /// loop: the log tells of the first, the second is a fault.
     #[inline]
     pub fn is_plain(&self, entry: &Entry) -> bool {
         !self.state.left_out().contains(&entry.what) && !entry.recurs_too_far()

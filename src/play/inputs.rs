@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use super::context::{ActionContext, Asked, Asking, DICE_RUN_OUT, Need, Phase, Sight, Stop, Taped, Thrown};
+use super::context::{ActionContext, Asked, Asking, DICE_RUN_OUT, Need, Phase, SeenRoll, Sight, Stop, Taped};
 use super::explorer::{Explorer, Foretold};
 use super::fault_context::answers_in_words;
 use super::operation::Op;
@@ -43,7 +43,7 @@ impl Sight {
         matches!(self, Sight::Faces | Sight::Ordered | Sight::Ranks)
     }
 
-    /// The cuts that part what is seen by the total.
+    /// The totals at which what the script sees changes.
     pub fn cuts(&self) -> Vec<i64> {
         match self {
             Sight::Cuts(cuts) => cuts.to_vec(),
@@ -53,7 +53,7 @@ impl Sight {
         }
     }
 
-    /// In which way what is seen is told.
+    /// A number for the form in which the script sees the result.
     fn sort(&self) -> u8 {
         match self {
             Sight::Total | Sight::Need(Need::Nothing) => 0,
@@ -101,7 +101,7 @@ impl ActionContext {
         self.written = position.written;
     }
 
-    /// What was drawn from a position on and is dropped is drawn again, but not what others have drawn since.
+    /// Moves the dice back to a position, so that dropped rolls are drawn again, but not before rolls of later free acts.
     pub fn take_dice_back(&mut self, to: DicePosition) {
         self.set_position(to.max(self.drawn_by_others));
     }
@@ -132,14 +132,14 @@ impl ActionContext {
             let Some(total) = dice.total_with(&mut |sides| Some(rng.face(sides))) else {
                 return Err(self.ran_out(dice, need, 0, &tell));
             };
-            self.note_roll(Thrown { total, shows_faces: false, unseen: None });
+            self.note_roll(SeenRoll { total, shows_faces: false, unseen: None });
             sight.of_total(total)
         } else if self.explorer.is_some() && self.cursor >= self.tape.slots.len() {
             let roll = self.foresee(dice, label, sight)?;
             return Ok(self.foreseen(dice, sight, &roll));
         } else {
             let roll = self.draw(dice, label, need, &audience, &tell)?;
-            self.note_roll(Thrown { total: roll.total(), shows_faces: sight.shows_faces(), unseen: None });
+            self.note_roll(SeenRoll { total: roll.total(), shows_faces: sight.shows_faces(), unseen: None });
             self.tell_roll(dice, &roll, sight, audience, &tell);
             sight.of_roll(&roll)
         };
@@ -156,38 +156,38 @@ impl ActionContext {
     pub fn foreseen(&mut self, dice: &Arc<Dice>, sight: &Sight, roll: &Roll) -> Value {
         let knows_all = *sight == Sight::Total || !self.is_exploring();
         let unseen = (!knows_all).then(|| (dice.clone(), sight.clone()));
-        self.note_roll(Thrown { total: roll.total(), shows_faces: sight.shows_faces(), unseen });
+        self.note_roll(SeenRoll { total: roll.total(), shows_faces: sight.shows_faces(), unseen });
         sight.of_roll(roll)
     }
 
     /// Keeps a roll for a later look. What is drawn unseen is no roll.
-    fn note_roll(&mut self, thrown: Thrown) {
+    fn note_roll(&mut self, roll: SeenRoll) {
         if !self.dealing {
-            self.rolls.push(thrown);
+            self.rolls.push(roll);
             self.last_roll = self.rolls.len();
         }
     }
 
-    /// The total of the last roll. Where every course is gone through, only now the courses part by it.
+    /// The total of the last roll. While paths are explored, this call branches on it.
     ///
     /// # Errors
     ///
     /// Nothing has been rolled, or the faces have been shown.
     pub fn look_at_roll(&mut self) -> Result<i64, Stop> {
         self.may_leave_open("looking at a roll")?;
-        let Some(thrown) = self.last_roll.checked_sub(1).and_then(|at| self.rolls.get(at)) else {
+        let Some(roll) = self.last_roll.checked_sub(1).and_then(|at| self.rolls.get(at)) else {
             return Err(self.fault_with(
                 "rb.last_roll: nothing has been rolled in this action",
                 Some("look behind the roll, such as rb.under(...) or a verb that rolls".into()),
             ));
         };
-        if thrown.shows_faces {
+        if roll.shows_faces {
             return Err(self.fault_with(
                 "rb.last_roll: the last roll showed its faces",
                 Some("work with the list that rb.faces has given".into()),
             ));
         }
-        let (total, unseen) = (thrown.total, thrown.unseen.clone());
+        let (total, unseen) = (roll.total, roll.unseen.clone());
         if self.is_exploring() {
             if self.last_roll < self.rolls.len() || !self.rules.looks_at_rolls() {
                 self.explorer.iter_mut().for_each(|explorer| explorer.refuse_look());
@@ -195,8 +195,8 @@ impl ActionContext {
             }
             if let Some((dice, sight)) = unseen {
                 let found = self.explored(|explorer, context| explorer.look(context, &dice, &sight.cuts(), total))?;
-                if let Some(thrown) = self.rolls.last_mut() {
-                    (thrown.total, thrown.unseen) = (found, None);
+                if let Some(roll) = self.rolls.last_mut() {
+                    (roll.total, roll.unseen) = (found, None);
                 }
                 return Ok(found);
             }
@@ -205,12 +205,12 @@ impl ActionContext {
         Ok(total)
     }
 
-    /// Whether every course is gone through, and rolls are not made but parted.
+    /// Whether all results of a roll are enumerated, instead of one being rolled.
     fn is_exploring(&self) -> bool {
         self.explorer.as_ref().is_some_and(|explorer| !explorer.is_sampling())
     }
 
-    /// Looks at an earlier roll again: at the one behind which so many had been made.
+    /// Makes the `count`th roll of this run the one that `rb.last_roll` reads.
     pub fn return_to_roll(&mut self, count: usize) {
         if count != self.last_roll {
             self.last_roll = count.min(self.rolls.len());
@@ -255,7 +255,7 @@ impl ActionContext {
         }
     }
 
-    /// The fault of written dice that do not suffice: what is rolled for, what it needs, and what the action was told before.
+    /// The fault for too few written dice: what the roll is for, what it needs, and the earlier answers of the action.
     fn ran_out(&mut self, dice: &Dice, need: Need, sides: u32, tell: &dyn Fn(&ActionContext) -> String) -> Stop {
         let (what, words) = (tell(self), need.words().map(|need| need.to_string()));
         let need = words.as_ref().map_or(String::new(), |need| format!(", needs {need}"));
@@ -269,7 +269,7 @@ impl ActionContext {
         stop
     }
 
-    /// A number from 1 to `n` by which something is drawn unseen: nobody is told of it.
+    /// A random number from 1 to `n` for a draw from a deck. No event tells of it.
     pub fn deal(&mut self, n: u32) -> Result<u32, Stop> {
         let dice = match Dice::parse(&format!("1d{n}")) {
             Ok(dice) => Arc::new(dice),
@@ -309,20 +309,20 @@ impl ActionContext {
         })
     }
 
-    /// Before rolls that are made until they stand.
+    /// Begins `rb.again`: refuses where nothing may be rolled.
     pub fn begin_again(&mut self) -> Result<(), Stop> {
         self.may_act("rolling dice")
     }
 
-    /// They do not stand and are made again.
+    /// Repeats the function of `rb.again`; a fault if it has not rolled since its last turn.
     pub fn roll_again(&mut self) -> Result<(), Stop> {
         self.may_go_on()?;
         if self.explorer.as_mut().is_none_or(|explorer| explorer.roll_again()) {
             return Ok(());
         }
         Err(self.fault_with(
-            "rb.again rolls nothing and nothing comes of it",
-            Some("let its function roll, and return something as soon as the rolls stand".into()),
+            "the function of rb.again neither rolls nor returns anything",
+            Some("let it roll, and return something when no more rolls are needed".into()),
         ))
     }
 
@@ -450,14 +450,14 @@ impl ActionContext {
         Ok(())
     }
 
-    /// The stop of an action that was given an answer which cannot be.
+    /// Stops the action because an early answer does not fit.
     fn contradicted_by(&mut self, refusal: Refusal) -> Stop {
         let stop = self.fault(refusal.to_string());
         self.contradicted = Some(Box::new(refusal));
         stop
     }
 
-    /// Something that was said of a question to which only another answer was possible.
+    /// The refusal of an early answer to a question that was not asked because only another answer was possible.
     fn contradiction(&self) -> Option<Refusal> {
         let by_giver = |question: &Question| self.early.may_answer(question);
         self.early.replies().iter().find_map(|(topic, reply)| fits_auto(&self.autos, by_giver, topic, reply)?.err())
@@ -571,7 +571,7 @@ impl ActionContext {
         }
     }
 
-    /// Lets a person sit on a seat that the ruleset names and nobody has mentioned.
+    /// Gives a seat without a driver to a person. A fault if the ruleset does not declare the seat.
     pub fn open_seat(&mut self, seat: &str) -> Result<(), Stop> {
         if self.seats.contains_key(seat) {
             return Ok(());
@@ -594,7 +594,6 @@ impl ActionContext {
     /// Takes the answer to a question off the tape, which holds something there.
     pub fn taped(&mut self, question: &Question) -> Result<Taped, Stop> {
         self.may_leave_open("asking")?;
-        // A place that is empty waits for the answer to this question, or to one that stood there in an earlier run.
         if let Some(Some(Slot::Closed { .. })) = self.tape.slots.get(self.cursor)
             && self.race.is_some()
         {
@@ -649,8 +648,7 @@ impl ActionContext {
         }
     }
 
-    /// Whether the game would wait for somebody to answer the question, which the explorer answers in place; and whether that
-    /// has been given the answer.
+    /// Whether the game would wait for a person at this question, and whether the explorer was given an answer to it.
     pub fn waits_for_person(&self, question: &Question) -> (bool, bool) {
         let waits = match self.seats.get(&question.seat) {
             Some(Driver::Policy(_)) => false,
@@ -661,7 +659,7 @@ impl ActionContext {
         (waits, given)
     }
 
-    /// The next question and its answer, where courses are gone through and this one began like the last.
+    /// While paths are explored: the next question with its answer, if it comes before the first choice point and was noted.
     pub fn asked_before(&mut self) -> Result<Option<Arc<(Question, Answer)>>, Stop> {
         if self.explorer.is_some() {
             self.may_leave_open("asking")?;
@@ -679,7 +677,7 @@ impl ActionContext {
         Asked::Open
     }
 
-    /// Questions follow of which the first answer closes the others.
+    /// Begins a race: the first answer to one of the following questions closes the others.
     pub fn begin_race(&mut self) -> Result<(), Stop> {
         self.may_leave_open("asking")?;
         self.race = Some(self.cursor);
@@ -697,7 +695,7 @@ impl ActionContext {
         }
         self.questions.retain(|question| !of_race(question));
         let end = self.cursor.min(self.tape.slots.len());
-        // An answer that was the only one possible stands nowhere on the tape: nothing opens the others again.
+        // An answer that was the only possible one is not on the tape, so no undo of it can reopen the other questions.
         let is_answer = |at: &usize| *at >= start && matches!(self.tape.slots[*at], Some(Slot::Answer { .. }));
         let winner = end.checked_sub(1).filter(is_answer);
         let by = winner.map_or(u32::MAX, |at| at as u32);

@@ -15,7 +15,7 @@ pub(crate) struct Masked {
     fields: BTreeSet<(EntityId, FieldId)>,
     /// Those of them that a script has looked at, here or in a copy of the game.
     looked_at: Arc<Mutex<BTreeSet<(KindId, FieldId)>>>,
-    /// Those of the fields that have been written since: what they hold now follows from what is known.
+    /// Hidden fields that scripts have written since: their values follow from what the viewer knows.
     written: BTreeSet<(EntityId, FieldId)>,
 }
 
@@ -46,8 +46,7 @@ impl Game {
     /// The game as a viewer knows it; nothing where that is all of it.
     ///
     /// Entities that it may not see are gone, with everything that refers to them; fields that it may not see hold their
-    /// defaults. What is worked out from it depends on nothing that the viewer may not see. Answers and rolls of the open
-    /// action that it may not know of are not on its tape, nor what came after the first of them.
+    /// defaults. So nothing that is computed from it depends on what the viewer may not see.
     pub fn known_to(&self, viewer: &Viewer) -> Option<Game> {
         if viewer.is_master() {
             return None;
@@ -74,7 +73,8 @@ impl Game {
 
     /// The game from which a viewer looks ahead: as [`Game::known_to`], before the open action, with other dice.
     ///
-    /// Where the rules can deal anew what the viewer cannot see, that is done before each course that the action takes.
+    /// The tape of the open action is cut before its first answer or roll that the viewer may not know of. If the rules have a
+    /// `deal`, it deals anew what the viewer cannot see before each path of the action.
     pub fn ahead_for(&self, viewer: &Viewer) -> Option<Game> {
         if viewer.is_master() {
             return None;
@@ -112,7 +112,7 @@ impl Game {
         self.context.rules.schema().kinds.iter().flat_map(of).collect()
     }
 
-    /// Deals anew what the one who looks ahead cannot see, once and for all: with the game's own dice.
+    /// Runs `deal` once, with the dice of this copy of the game, and keeps the result.
     ///
     /// # Errors
     ///
@@ -167,8 +167,8 @@ fn masked(context: &ActionContext, mut state: State, viewer: &Viewer) -> (State,
 }
 
 impl ActionContext {
-    /// Lets the rules deal anew what a seat cannot see, where they can: before a course of the open action. What is drawn
-    /// there is left to whoever gives dice to the action; its tape is not read.
+    /// Runs `deal` of the rules, if they have one, before a path of the open action. It draws from the same source of dice as the
+    /// action and does not read the tape.
     pub fn deal_unseen(&mut self, vm: &mut dyn Machine) -> Result<(), Fault> {
         (self.dealt, self.before_script) = (0, 0);
         if let Some(masked) = &mut self.masked {
@@ -187,7 +187,7 @@ impl ActionContext {
 
     /// Notes that a script has read a field, where somebody looks who does not see all.
     pub fn note_read(&self, entity: EntityId, field: FieldId) {
-        // What is dealt anew may be looked at by the one who deals.
+        // `deal` may read what it deals.
         if let Some(masked) = self.masked.as_ref().filter(|_| self.phase != Phase::Deal)
             && let Some(found) = self.state.entity(entity)
         {
@@ -201,7 +201,7 @@ impl ActionContext {
         if viewer.is_master() || self.glimpse.is_some() || !self.rules.schema().has_secrets() {
             return false;
         }
-        // What is hidden follows from fields that nobody is told of.
+        // Which entities and fields are hidden depends on fields whose reads are not observed.
         self.observers.observe(&Op::Glimpse);
         let (state, masked) = masked(self, self.state.clone(), &viewer);
         if masked.fields.is_empty() && state.entities().count() == self.state.entities().count() {

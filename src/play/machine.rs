@@ -19,13 +19,13 @@ pub(crate) trait Engine: Send + Sync {
     /// Every problem of the ruleset at once.
     fn load(&self, stack: &Arc<Stack>) -> Result<(Box<dyn Machine>, Arc<Declarations>), LoadError>;
 
-    /// Begins on another thread with what every machine needs, while a ruleset is read.
+    /// Starts the work that every machine needs, such as compiling the host's script, on another thread, while a ruleset is read.
     fn start_ahead(&self);
 
     /// Begins on another thread with what a machine for this ruleset needs, while one is made.
     fn load_ahead(&self, stack: &Arc<Stack>);
 
-    /// Returns the memory of machines that are gone to the system.
+    /// Returns the memory of dropped machines to the system.
     fn give_back(&self);
 
     /// What finds the file and line of the script that runs on this thread; an empty text where none does.
@@ -83,7 +83,7 @@ pub(crate) trait Machine {
     /// What the ruleset shows a seat under a name.
     fn view(&mut self, context: &mut ActionContext, name: &str, seat: &str) -> Result<Lines, Fault>;
 
-    /// What stands before the prompt.
+    /// The text that the ruleset puts before the prompt.
     fn prompt(&mut self, context: &mut ActionContext, about: Option<EntityId>, seat: &str) -> Result<String, Fault>;
 
     /// What the state is worth to a seat, if the ruleset measures that.
@@ -104,12 +104,12 @@ pub(crate) trait Machine {
     /// How often each line of the scripts has run; nothing unless the ruleset was loaded to be measured.
     fn hits(&self) -> Hits;
 
-    // Exploring. A machine that cannot tell places apart, or keep them, leaves that as it is here.
+    // Exploring. The defaults are for a machine that takes neither fingerprints nor snapshots.
 
     /// The machine that explores: this one, or one that interprets where this one has compiled its scripts.
     fn interpreter(&mut self) -> &mut dyn Machine;
 
-    /// Before ways are explored: what tells whether two places are equal. `None` where that cannot be told.
+    /// Prepares for exploring: returns the function that takes fingerprints, or `None` if the engine cannot.
     fn begin_exploring(&mut self) -> Option<Fingerprint> {
         None
     }
@@ -119,13 +119,13 @@ pub(crate) trait Machine {
     /// How much work the last call of a script was, as the budget counts it.
     fn work_of_last_call(&self) -> u64;
 
-    /// From here on places of running scripts can be kept. `None` where this machine cannot do that.
+    /// Returns the function that takes snapshots of the running script; `None` if this machine cannot.
     fn begin_keeping(&mut self) -> Option<KeepPlace> {
         None
     }
 
-    /// Lets a script go on from a place that was kept, with what came of the roll there. False where it could not, or it
-    /// failed: then it has to run from its start.
+    /// Continues a script from a snapshot, with the result of the roll there. Returns false if it could not or the script failed:
+    /// then run it from its start.
     fn go_on(&mut self, _: &mut ActionContext, _: &(dyn Any + Send + Sync), _: &Value) -> bool {
         false
     }
@@ -143,10 +143,10 @@ pub(crate) trait Machine {
     /// Between two runs: work that pays once a machine has been used for long.
     fn settle_in(&mut self);
 
-    /// Lets scripts use so many bytes from here on.
+    /// Limits the memory of scripts to this many bytes more than are in use now.
     fn hold_to(&mut self, bytes: usize);
 
-    /// Something failed in the middle of a run: it must not be used again.
+    /// Marks the machine as unusable after a failure in the middle of a run.
     fn discard(&mut self);
 
     /// Whether a budget was spent in it, so that it must not be used again.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// How lines of the host begin that are no roll, no change, no answer and no question.
+/// Beginnings of host lines that are not rolls, changes, answers or questions.
 const BEGINNINGS: [&str; 22] = [
     "undid ",
     "redid ",

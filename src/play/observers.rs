@@ -50,7 +50,7 @@ impl Observers {
 impl ActionContext {
     pub fn tell(&mut self, happening: Happening, audience: Audience) {
         let piece = matches!(happening, Happening::Spawned { .. } | Happening::Changed { .. });
-        // Of a way that is explored, what is said is a part of what it comes to; nobody hears of the rest.
+        // While paths are explored only lines of the story are kept: they are part of the outcome.
         let is_heard = self.explorer.is_none() || matches!(happening, Happening::Said { .. });
         if self.listening && is_heard && !(self.at_start && piece) {
             let n = self.events.len() as u32;
@@ -72,7 +72,7 @@ impl ActionContext {
         }
     }
 
-    /// The places of the tape that not everybody may know of, and who may. What has not been told is known to whoever answered.
+    /// The slots of the tape that not everybody may know of, with their audiences. An answer not told yet is known to its seat.
     pub fn take_private(&mut self) -> BTreeMap<u32, Audience> {
         let mut private = std::mem::take(&mut self.private);
         for answer in self.untold.drain(..) {
@@ -106,7 +106,7 @@ impl ActionContext {
         self.tell(happening, audience);
     }
 
-    /// Who may see that a field changes: whoever sees it before or afterwards, and everything that the two values name.
+    /// Who may see that a field changes: those who see the field before or after the change and all entities in both values.
     ///
     /// The field has its new value already. It may be the one that says who sees the entity.
     pub fn audience_of_change(&self, entity: EntityId, field: FieldId, from: &Value, to: &Value) -> Audience {

@@ -14,7 +14,7 @@ use crate::state::{
 
 /// A finished operation, as observers see it.
 ///
-/// An observer matches it exhaustively, so that a new operation cannot pass by one unseen.
+/// Observers match it exhaustively, so the compiler names each observer that does not handle a new operation.
 #[derive(Debug)]
 pub(crate) enum Op<'a> {
     Read {
@@ -23,12 +23,12 @@ pub(crate) enum Op<'a> {
         value: &'a Value,
         state: &'a State,
     },
-    /// Who is there was asked: `rb.each`, relations, and what goes with an entity.
+    /// A query for entities: `rb.each`, relations, and what is removed together with an entity.
     ReadPopulation {
         query: Query,
         state: &'a State,
     },
-    /// Whether a number is at least so large was asked.
+    /// A field was compared with a lower bound: `e:reaches(field, least)`.
     ReadAtLeast {
         entity: EntityId,
         field: FieldId,
@@ -36,18 +36,18 @@ pub(crate) enum Op<'a> {
         value: &'a Value,
         state: &'a State,
     },
-    /// Whether an entity is there was asked.
+    /// A script asked whether an entity exists.
     ReadExists {
         entity: EntityId,
     },
-    /// The id of an entity was looked at as a number.
+    /// A script used the id of an entity as a number.
     ReadId {
         entity: EntityId,
         state: &'a State,
     },
     ReadAttachments,
     ReadAgenda,
-    /// The number behind an agenda entry's token was looked at.
+    /// A script used the token of an agenda entry as a number.
     ReadEntryNumber,
     /// An entry was given its own key.
     ReadKey,
@@ -123,9 +123,9 @@ pub(crate) enum Op<'a> {
         plain: bool,
     },
     Cut,
-    /// Something is worked out from what a seat knows: what is read there is no part of the state.
+    /// Scripts now read the state as a seat knows it, not the state of the game.
     Glimpse,
-    /// Something is made that belongs to a kind of which not everybody may see each entity: its numbers depend on who sees it.
+    /// Something is made whose kind has an audience: its number depends on who may see it.
     MayHide,
     /// A conversion from other rules noted something.
     Note,
@@ -157,7 +157,7 @@ impl ActionContext {
         Some(met)
     }
 
-    /// What a field holds to which something is added: that it was read is no part of what is observed.
+    /// The value of a field that a number is added to. Observers are not told of this read.
     pub fn before_sum(&mut self, entity: EntityId, field: FieldId) -> Option<&Value> {
         if self.masked.is_some() || self.glimpse.is_some() {
             return self.read(entity, field);
@@ -165,8 +165,7 @@ impl ActionContext {
         self.state.field(entity, field)
     }
 
-    /// Writes a field, and tells why, if that is said. `by`: what was added to what [`ActionContext::before_sum`] gives, if the
-    /// value came about so.
+    /// Writes a field and tells `why`. `by`: the number added to [`ActionContext::before_sum`], if `value` is that sum.
     ///
     /// # Errors
     ///
@@ -281,7 +280,7 @@ impl ActionContext {
         found
     }
 
-    /// Relations in both directions are found in the order of their making, which two lists do not tell.
+    /// Observes all relations of an entity, if the kind is mutual: the order of making across both ends matters then.
     fn note_order(&mut self, kind: &Kind, one: EntityId) {
         if kind.mutual {
             self.note_relations(one);
@@ -422,7 +421,7 @@ impl ActionContext {
     fn remove_one(&mut self, id: EntityId) -> Vec<(EntityId, FieldId)> {
         let rules = self.rules.clone();
         let kind = self.state.entity(id).map(|entity| rules.schema().kind(entity.kind));
-        // That something ends is told of what ends.
+        // No event for an end itself: the entity that ends is told.
         let told = self.listening && kind.is_some_and(|kind| *kind.name != *ENDING);
         let title = told.then(|| self.title(id));
         let audience = self.audience_of(id);
@@ -518,7 +517,7 @@ impl ActionContext {
         Ok(())
     }
 
-    /// Counts a line of the story, whether anybody listens or not: what one action may say is the same in all games.
+    /// Counts a line of the story, also if nobody listens, so that the limit is the same in every mode.
     pub fn count_line(&mut self) -> Result<(), Stop> {
         self.said += 1;
         match self.said > MOST_LINES {

@@ -1,4 +1,4 @@
-//! The history of a game in few bytes: most of it is never read again.
+//! Compact encoding of the history of a game, since most of it is never read again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::marker::PhantomData;
@@ -12,7 +12,7 @@ use crate::state::{
     Value,
 };
 
-/// A value as bytes, from which it is made anew whenever somebody looks. It never leaves the process.
+/// A value encoded as bytes and decoded at each read. The bytes never leave the process.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Packed<T> {
     bytes: Box<[u8]>,
@@ -153,7 +153,7 @@ impl Pack for Told {
     }
 }
 
-/// Adds an item to a list that is kept for long. Of many games, what is kept for growing must not be as much as what is there.
+/// Adds an item to a long-lived list and keeps little spare capacity, since a server holds many games.
 pub(crate) fn push_sparing<T>(list: &mut Vec<T>, item: T) {
     if list.len() == list.capacity() {
         list.reserve_exact(list.len() / 4 + 1);

@@ -23,7 +23,7 @@ pub(crate) fn question(session: &Session, question: &Question) -> Value {
     Value::map(row)
 }
 
-/// What becomes of what under other rules.
+/// The notes of a migration: what happens to each thing under the other rules.
 pub(crate) fn notes(migration: &Migration) -> Value {
     Value::list(migration.notes.iter().map(|note| {
         let rule = note.rule.as_deref().map_or(Value::None, Value::text);

@@ -64,7 +64,7 @@ type Job = Box<dyn FnOnce(&mut dyn Machine) -> Box<dyn FnOnce()> + Send>;
 /// Stack of a thread that runs scripts, in bytes: nested calls and the parser's recursion need more than the default.
 pub(crate) const MACHINE_STACK: usize = 8 << 20;
 
-/// No result came: there is no machine to be had, or the job panicked.
+/// No result: a machine could not be created, or the job panicked.
 #[derive(Debug)]
 pub(crate) struct Died;
 
@@ -123,7 +123,7 @@ impl Pool {
     ///
     /// # Errors
     ///
-    /// [`Died`] if there is no machine to be had or the job panics; its captures are lost then.
+    /// [`Died`] if a machine cannot be created or the job panics; its captures are lost then.
     pub fn run<R: Send + 'static>(&self, job: impl FnOnce(&mut dyn Machine) -> R + Send + 'static) -> Result<R, Died> {
         match &self.home {
             Home::Threads(queue) => {

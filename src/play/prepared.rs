@@ -16,7 +16,7 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
-    /// What the ruleset works out between two entries of these games, in words; nothing where entry follows upon entry.
+    /// What the ruleset computes between two entries of these games, in words; `None` if nothing.
     pub fn between_entries(&self) -> Option<String> {
         self.rules.between_entries(self.seats.values().filter_map(Driver::policy)).map(|between| between.to_string())
     }
@@ -25,7 +25,7 @@ impl Prepared {
         let scenario = setup.scenario.table(rules)?;
         let is_deep = setup.switches.values().chain([&scenario]).any(Value::is_too_deep);
         if is_deep {
-            // Taking it apart would go as deep as it is: it is left alone.
+            // Leaked on purpose: dropping it recurses as deep as it is nested and could overflow the stack.
             std::mem::forget((scenario, setup));
             return Err(StartError::TooDeep { most: Value::DEEPEST });
         }

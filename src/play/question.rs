@@ -39,7 +39,7 @@ pub struct Question {
     pub why: String,
     /// What kind of answer it takes.
     pub ask: Ask,
-    /// What is taken where nobody sits.
+    /// The answer that is taken if nobody plays the seat.
     pub default: Option<Answer>,
     /// Whether the default is proposed to people, too.
     #[serde(default = "proposed")]
@@ -53,7 +53,7 @@ pub struct Question {
     /// Others are asked as well, and the first answer closes the question for them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub race: bool,
-    /// The rules look at the answer beyond its kind: one that they refuse is asked for again.
+    /// The rules check the answer further (`check`); if they refuse it, the question is asked again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub checked: bool,
 }
@@ -92,9 +92,9 @@ pub enum Ask {
     Allot {
         /// Who or what can be given points.
         options: Vec<Choice>,
-        /// All points; no more and no less are given.
+        /// The most points that are given out in all.
         total: i64,
-        /// Points that each option gets at least.
+        /// The least number of points that are given out in all; equal to `total` if all must be.
         least: i64,
     },
     /// Yes or no.

@@ -12,7 +12,7 @@ use super::{DicePosition, DiceSource, Driver, Edit, Ruleset, Session, Setup, Slo
 use crate::ruleset::ContentHash;
 use crate::state::{EntityId, State, Value, readable_name};
 
-/// Where a game stands behind the last action that was done: what is under way, what waits, and where the dice stand.
+/// The position of a game after its last finished action: what is open, what waits, and the position of the dice.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Place {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -265,7 +265,7 @@ impl Edit {
             Edit::Remove { entity } => format!("by hand: {} is taken away", name(*entity)),
             Edit::Cancel { entry } => format!("by hand: entry {} is taken off the agenda", entry.0),
             Edit::Face { faces, .. } => format!("by hand: dice {faces:?}"),
-            Edit::LeaveOut { name } => format!("by hand: `{name}` is left out"),
+            Edit::LeaveOut { name } => format!("by hand: `{name}` is disabled"),
             Edit::TakeIn { name } => format!("by hand: `{name}` is enabled again"),
             Edit::Switch { name, value } => format!("house rule: {name} {value}"),
             Edit::Say { text } => format!("said: {text}"),

@@ -83,7 +83,7 @@ pub enum Refusal {
     },
     /// A line of text has control characters.
     ControlCharacter,
-    /// Only another answer is possible.
+    /// The question has only one possible answer, and a different one was given.
     OnlyAnswer {
         /// The topic of the question.
         topic: String,
@@ -148,7 +148,7 @@ pub enum Refusal {
         /// What is wrong, as a sentence.
         message: String,
     },
-    /// The request was proper, and it cannot be carried out: there is too much to go through, or the host failed.
+    /// The request was valid but could not be carried out: it takes too much work, or the host failed.
     Failed {
         /// What failed, as a sentence.
         message: String,

@@ -21,7 +21,7 @@ pub struct ReloadReport {
     pub changed: Vec<String>,
     /// What it did to the state.
     pub state: Converted,
-    /// What else had to give way: house rules, seats, agenda entries and attachments that the rules do not know.
+    /// House rules, seats, agenda entries and attachments that the new rules do not know, a sentence each.
     pub warnings: Vec<String>,
     /// Whether an action is under way, which runs again under the new rules.
     pub under_way: bool,
@@ -30,12 +30,12 @@ pub struct ReloadReport {
 /// The contents of files by path, as far as they changed; nothing for a file that is gone.
 pub(crate) type Patch = BTreeMap<Arc<str>, Option<Arc<str>>>;
 
-/// What stood before, for going back: a state that is perhaps in another schema than the one in force.
+/// What an undo restores after a change of rules: the earlier state with its schema.
 #[derive(Clone, Debug)]
 pub(crate) struct Swap {
     pub schema: Schema,
     pub state: State,
-    /// The rules and house rules by which it was played, where they changed with it other than by a reload.
+    /// The rules, house rules and seats that were in force. `None` for a reload.
     pub in_force: Option<InForce>,
 }
 
@@ -173,8 +173,8 @@ impl Game {
         self.first_rules.get_or_insert_with(first);
     }
 
-    /// Puts the entry of a reload behind what is done. Reloads with nothing between them are one, if each is plain: it left state,
-    /// house rules and seats as they were. A replay goes from the first rules to the last at once; what it finds side by side stays so.
+    /// Records a reload in the history. Consecutive reloads are merged into one entry if they are plain, that is, changed neither
+    /// state, house rules nor seats. A replay then goes from the first rules to the last in one step.
     fn note_reload(&mut self, to: &Ruleset, mut patch: Patch, swap: Option<Swap>, is_plain: bool, lines: &[String]) {
         let (mut number, before) = (None, self.context.position());
         for open in self.open.iter_mut().chain(&mut self.held) {
@@ -236,7 +236,7 @@ impl Game {
         }
     }
 
-    /// What the game holds by name and the new rules do not have.
+    /// Warns of agenda entries and attachments whose names the new rules do not have.
     fn find_strangers(&self, to: &Ruleset, warnings: &mut Vec<String>) {
         let mut say = |line: String| {
             if !warnings.contains(&line) {
@@ -317,7 +317,7 @@ impl Game {
         told
     }
 
-    /// The open action asked for something else under new rules than it did under those that its tape was made by.
+    /// Restarts the open action without its tape, because the tape does not fit the new rules.
     pub(super) fn start_again(&mut self, mut open: Open) {
         self.context.state.rollback(0);
         self.context.stop = None;

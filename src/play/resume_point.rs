@@ -2,19 +2,18 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::context::{Phase, Sight, Thrown, Untold};
+use super::context::{Phase, SeenRoll, Sight, Untold};
 use super::{ActionContext, Event, Happening, Tape};
 use crate::dice::Dice;
 use crate::state::{Audience, Change};
 
-/// A place in a running script from which it can go on again, as its machine keeps it, and how many bytes that takes.
+/// A snapshot of a running script, as its machine keeps it, and its size in bytes.
 pub(crate) type KeptPlace = (Box<dyn Any + Send + Sync>, usize);
 
 /// Keeps the place where the running script has called the host; `None` where it could not go on from there.
 pub(crate) type KeepPlace = fn() -> Option<KeptPlace>;
 
-/// A roll of an action whose ways are explored: the action can go on from here with another result, and need not run from its
-/// start.
+/// A roll of an action whose paths are explored. The action can continue from here with another result.
 #[derive(Debug)]
 pub(crate) struct ResumePoint {
     place: KeptPlace,
@@ -24,7 +23,7 @@ pub(crate) struct ResumePoint {
     cursor: usize,
     private: BTreeMap<u32, Audience>,
     untold: Vec<Untold>,
-    rolls: Vec<Thrown>,
+    rolls: Vec<SeenRoll>,
     last_roll: usize,
     before_script: usize,
     pub dice: Arc<Dice>,

@@ -116,7 +116,7 @@ impl Ruleset {
         Ok(rules)
     }
 
-    /// The same ruleset with a count of references of its own: threads that share one get in each other's way.
+    /// The same ruleset with a reference count of its own, so that threads do not contend for a shared one.
     pub(crate) fn apart(&self) -> Arc<Ruleset> {
         let (book, pool, origins) = (self.book.clone(), self.pool.clone(), self.origins.clone());
         Arc::new(Ruleset { book, pool, origins })

@@ -16,7 +16,7 @@ use super::{
 use crate::ruleset::{Library, LoadError};
 use crate::state::in_stored_form;
 
-/// The format that is written; another one is refused, but for the one before, which had no checksums.
+/// The format that is written. Format 1, which had no checksums, is read as well; others are refused.
 const FORMAT: u32 = 2;
 const WITHOUT_CHECKSUMS: u32 = 1;
 
@@ -40,10 +40,10 @@ struct Saved {
     /// The files of the rules that it began by, where others came into force since.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     first: Option<BTreeMap<Arc<str>, Arc<str>>>,
-    /// What it began as, where that was another ruleset.
+    /// The ruleset that the game began with, if it was another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     began: Option<Stacked>,
-    /// What is to come into force.
+    /// The rules that take effect at the next boundary.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pending: Option<SavedPending>,
     /// The hash of the state that the tape leads to.
@@ -52,7 +52,7 @@ struct Saved {
     /// The number of the last step of the table where it was played.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     step: Option<u64>,
-    /// Where `done` leads: with it the game goes on without being played again.
+    /// The checkpoint at the end of `done`: with it the tape need not be replayed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     end: Option<Box<SavedEnd>>,
 }
@@ -165,8 +165,7 @@ impl Session {
     pub(crate) fn save_after_step(&self, step: Option<u64>) -> String {
         let game = self.game();
         let rules = self.ruleset();
-        // Whoever loads the game lets the open action run with all that is on its tape; until it has done so here, the
-        // state is another one.
+        // After a load the open action runs with its whole tape. If it has not done so here yet, the states differ.
         let up_to_date = game.open.as_ref().is_none_or(|open| open.ran && !open.answered);
         let saved = Saved {
             format: FORMAT,
@@ -226,7 +225,7 @@ impl Session {
             FORMAT => return Err(StartError::Unreadable(damaged.into())),
             WITHOUT_CHECKSUMS => saved.end = None,
             other => {
-                let message = format!("it has format {other}, this program reads format {FORMAT}");
+                let message = format!("it has format {other}; this program reads formats up to {FORMAT}");
                 return Err(StartError::Unreadable(message));
             }
         }
@@ -360,7 +359,7 @@ impl Session {
 /// Finds rules by their hash, from those in force and from what came over them.
 type RulesOf<'f> = dyn FnMut(&str, &Ruleset, &Cause) -> Result<Arc<Ruleset>, String> + 'f;
 
-/// Larger numbers of actions, decisions and dice no game reaches.
+/// The largest number of an action, decision or die; no game reaches it.
 pub(super) const LARGEST_NUMBER: u32 = 1 << 30;
 
 impl Saved {

@@ -17,7 +17,7 @@ use crate::state::{Audience, EntityId, Value};
 pub struct Seat<'s> {
     pub(crate) session: &'s mut Session,
     pub(crate) viewer: Viewer,
-    /// The game as the viewer knows it, once it has been looked at; nothing inside where that is all of it.
+    /// The game as the viewer knows it, built at the first use; the inner `None` means that the viewer knows everything.
     known: Option<Option<Box<Game>>>,
 }
 
@@ -48,11 +48,11 @@ pub struct Snapshot {
     pub questions: Vec<Question>,
     /// The seats that somebody waits for.
     pub waiting: Vec<Arc<str>>,
-    /// The acts that are nobody's turn, for the viewer's seats.
+    /// The free acts of the viewer's seats.
     pub free_acts: Vec<FreeAct>,
     /// House rules in force.
     pub switches: BTreeMap<String, Value>,
-    /// What was told and stands.
+    /// The events that were not taken back.
     pub log: Vec<SeatEvent>,
     /// What the game ended with.
     pub outcome: Option<String>,
@@ -170,16 +170,16 @@ impl Seat<'_> {
         self.session.game_mut().stream.revision(&self.viewer)
     }
 
-    /// What the viewer was told after a revision; 0 gives everything. Of long games what stands and a few thousand revisions
-    /// are kept; then 0 gives what stands alone.
+    /// The events that the viewer was told after a revision; 0 gives all. A long game keeps only the events that were not taken
+    /// back and a few thousand revisions; then 0 gives the events that were not taken back.
     ///
-    /// Whoever drops what is newer than [`Happening::Back`] names and appends the rest has the log, whatever is undone,
-    /// edited or reloaded. [`Happening::Aside`] belongs to no log.
+    /// To keep a log, append each event. At [`Happening::Back`] drop the events with a revision above its `to` instead.
+    /// [`Happening::Aside`] is not part of the log.
     ///
     /// # Errors
     ///
-    /// A revision that the viewer has not been told yet (another game was loaded), or that is too long ago. Begin again from a
-    /// [`Snapshot`].
+    /// A revision that the viewer has not been told yet (another game was loaded), or one that is no longer kept. Begin again
+    /// from a [`Snapshot`].
     pub fn events_since(&mut self, revision: u64) -> Result<Vec<SeatEvent>, Refusal> {
         let events = self.session.game_mut().stream.since(&self.viewer, revision).ok_or_else(|| {
             Refusal::new(format!("there is no revision {revision}; begin again from a snapshot of the game"))
@@ -187,7 +187,7 @@ impl Seat<'_> {
         Ok(events.into_iter().map(SeatEvent::of).collect())
     }
 
-    /// What the viewer was told and stands.
+    /// The events that the viewer was told and that were not taken back.
     pub fn log(&mut self) -> Vec<SeatEvent> {
         self.last_events(usize::MAX)
     }
@@ -229,14 +229,14 @@ impl Seat<'_> {
         self.look(move |game, vm| vm.overview(&mut game.context, &entities))
     }
 
-    /// What the ruleset shows under a name to a seat of the viewer's; to its first where another is named.
+    /// A view of the ruleset (`views` in `play.luau`) for a seat of the viewer. Any other `seat` means the viewer's first one.
     pub fn show(&mut self, name: &str, seat: &str) -> Result<Vec<(String, String)>, Fault> {
         let seat = if self.viewer.plays(seat) { Arc::from(seat) } else { self.own_seat() };
         let name = name.to_owned();
         self.look(move |game, vm| vm.view(&mut game.context, &name, &seat))
     }
 
-    /// What stands before the prompt: the ruleset's own words on the moment.
+    /// The text that the ruleset puts before the prompt.
     pub fn prompt(&mut self) -> String {
         let asked = self.asked().into_iter().next();
         let question = asked.or_else(|| self.questions().into_iter().next());
@@ -308,7 +308,7 @@ impl Seat<'_> {
         told.collect()
     }
 
-    /// The acts that are nobody's turn, for the viewer's seats; for the game master those of all seats.
+    /// The free acts of the viewer's seats; for the game master, of all seats.
     pub fn free_acts(&mut self) -> Vec<FreeAct> {
         if self.session.ruleset().free_acts().is_empty() {
             return Vec::new();
@@ -391,7 +391,7 @@ impl Seat<'_> {
         self.session.answer(id, answer)
     }
 
-    /// The same as a program gives it for its player: no undo stops at it, see [`Session::answer_by_program`].
+    /// The same for an answer that a program gives for its player. `undo` never stops at it: see [`Session::answer_by_program`].
     ///
     /// # Errors
     ///
@@ -402,9 +402,9 @@ impl Seat<'_> {
         self.session.answer_by_program(id, answer)
     }
 
-    /// Answers the viewer's open questions by topic, with loose values: all of it is taken, or nothing. Only a topic that is
-    /// not asked any more after an answer was taken is passed over, and told. A refusal there would reveal whether dice were
-    /// rolled that the viewer does not see.
+    /// Answers the viewer's open questions by topic, with loose values. Either all answers are taken, or none. One exception:
+    /// if a topic is no longer asked after another answer was taken, an aside says so and the rest counts. A refusal would
+    /// reveal whether dice were rolled that the viewer does not see.
     ///
     /// # Errors
     ///
@@ -494,12 +494,12 @@ impl Seat<'_> {
 
     // Inside
 
-    /// The open question that the viewer calls by this number. One that it may not see is for it one that is not open.
+    /// The open question that has this number for the viewer. A question that it may not see counts as not open.
     pub(crate) fn open(&self, number: QuestionId) -> Result<&Question, Refusal> {
         self.session.question_of(&self.viewer, number).ok_or(Refusal::Stale { question: number })
     }
 
-    /// Where a question stands that the viewer may decide.
+    /// The game's own id of an open question that the viewer may decide.
     pub(crate) fn own(&self, number: QuestionId) -> Result<QuestionId, Refusal> {
         let open = self.open(number)?;
         self.may_decide_for(&open.seat)?;

@@ -35,7 +35,7 @@ pub enum Step {
     Over(String),
 }
 
-/// An act that is nobody's turn, as a seat may take it now.
+/// A free act: an act that a seat may take out of turn.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct FreeAct {
@@ -87,10 +87,10 @@ pub enum StartError {
     /// The rules of a saved game cannot be loaded.
     #[error(transparent)]
     Load(#[from] crate::ruleset::LoadError),
-    /// Tables lie in one another too deep.
+    /// A table is nested too deeply.
     #[error("a table in the starting position is nested more than {most} levels deep")]
     TooDeep {
-        /// How deep they may lie.
+        /// The largest depth that is allowed.
         most: usize,
     },
     /// The saved game cannot be read: what is wrong with it.
@@ -105,7 +105,7 @@ pub enum StartError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SessionError {
-    /// No thread or machine for scripts can be had.
+    /// A thread or script machine could not be created.
     #[error("there is no memory or no thread for the scripts of {0}")]
     Worker(String),
     /// The host itself failed. The game is as it was before the call.
@@ -113,7 +113,7 @@ pub enum SessionError {
     Failed,
 }
 
-/// The stream of the dice that only serve to look ahead: far from those of games, and of games played out for advice.
+/// The dice stream of forks: different from those of games, and of games played out for advice.
 const OTHER_DICE: u64 = 1 << 63;
 
 impl Session {
@@ -168,8 +168,8 @@ impl Session {
         }
     }
 
-    /// Plays on for a slice only; `None` where the game can go on. All slices up to the next question get the same `took`,
-    /// which begins as zero.
+    /// Plays for one slice of time; `None` if the game can go on. `took` sums up the time of all slices up to the next question:
+    /// pass zero to the first slice.
     ///
     /// # Errors
     ///
@@ -245,9 +245,9 @@ impl Session {
 
     /// Answers the open action by topic, as often as it asks, with loose values: options by name, numbers, lists.
     ///
-    /// Either all of it is taken, or nothing: a name that no question asks for, and an answer that does not fit, leave
-    /// the game as it was. Only what the fall of the dice made needless is told and passed over. Questions that are not
-    /// named stay open.
+    /// Either all answers are taken, or none: a topic that nothing asks for, or an answer that does not fit, leaves the game as
+    /// it was. One exception: a topic that is not asked after dice were rolled is ignored, and a notice says so. Questions that
+    /// are not named stay open.
     ///
     /// # Errors
     ///
@@ -333,7 +333,7 @@ impl Session {
                 _ => break,
             }
         }
-        // What only one answer was possible to has not been asked, but what was said of it must be that answer.
+        // A question with only one possible answer was not asked, but an answer given to it must be that one.
         let mut unasked = Vec::new();
         for (topic, value) in left {
             match action.and_then(|action| self.game().fits_auto(action, viewer, &topic, &value)) {
@@ -342,9 +342,9 @@ impl Session {
             }
         }
         if let Some(topic) = unasked.first() {
-            // Once dice have been rolled nobody could know what would still be asked: it is told, and what was answered stands.
-            // Dice that were there before do not count: they may be another's secret. Who may not see all dice must not
-            // learn whether there were any: there, whatever was answered stands.
+            // After a roll nobody can know what will still be asked, so the answers count and a notice names the rest. Earlier
+            // rolls do not matter. A viewer who may not see all dice must not learn whether any were rolled: for that viewer
+            // the answers count as soon as one was taken.
             let stands = match viewer.is_master() {
                 true => action.is_some_and(|action| self.game().rolls(action) > rolled),
                 false => answered,
@@ -359,8 +359,8 @@ impl Session {
         Ok(())
     }
 
-    /// Says what else is said of the open action, by topic: where only another answer is possible, the action is refused
-    /// before it rolls.
+    /// Sets answers, by topic, that are only compared: if a question has one possible answer and it is another, the action is
+    /// refused before it rolls.
     pub(crate) fn compare_early(&mut self, replies: Vec<(String, Value)>) {
         self.game_mut().context.early = EarlyAnswers::to_compare(replies);
     }
@@ -421,7 +421,7 @@ impl Session {
         self.lend(suggest).map_err(Refusal::from)?
     }
 
-    /// The acts that are nobody's turn, for every seat.
+    /// The free acts of every seat, also those that cannot be taken now.
     pub fn free_acts(&mut self) -> Vec<FreeAct> {
         if self.rules.free_acts().is_empty() {
             return Vec::new();
@@ -435,8 +435,8 @@ impl Session {
         acts
     }
 
-    /// Takes a free act for a seat. It runs with the next [`Session::advance`]: before the open action if that has not
-    /// rolled yet, otherwise after it.
+    /// Takes a free act for a seat. It runs with the next [`Session::advance`]: before the open action if that has no roll that
+    /// the seat may see, otherwise after it.
     ///
     /// # Errors
     ///
@@ -539,7 +539,7 @@ impl Session {
         self.game_mut().stream.forget_past();
     }
 
-    /// Everything that happened and stands.
+    /// All events that were not taken back, in order.
     pub fn log(&self) -> Vec<Event> {
         self.game().log().collect()
     }
@@ -601,7 +601,7 @@ impl Session {
         self.look(move |game, vm| vm.view(&mut game.context, &name, &seat))
     }
 
-    /// What stands before the prompt: the ruleset's own words on the moment.
+    /// The text that the ruleset puts before the prompt.
     pub fn prompt(&mut self) -> String {
         let question = self.questions().first().map(|question| (question.about, question.seat.clone()));
         let (about, seat) = question.unwrap_or((None, Arc::from("")));
@@ -681,8 +681,9 @@ impl Session {
         self.rules = rules;
     }
 
-    /// Gives the faces of the next rolls, behind those that wait already; then the dice fall as before. For dice of the
-    /// embedder's own. It is no decision: no undo takes it back, and after an undo the same faces come again.
+    /// Gives the faces of the next rolls, after those pushed earlier; then rolls come from the generator again. This is for
+    /// embedders with dice of their own. It is not a decision: no undo takes it back, and after an undo the same faces come
+    /// again.
     ///
     /// # Errors
     ///
@@ -802,8 +803,8 @@ impl Session {
         crate::state::in_stored_form(|| serde_json::to_vec(&self.game().context.state)).unwrap_or_default()
     }
 
-    /// The same game once more, to look at what could come: without what happened so far, and with other dice than those
-    /// to come. Nobody hears of it.
+    /// A copy of the game for looking ahead: without the log and the history, and with other dice than those to come. The game
+    /// does not tell of it.
     ///
     /// The copy stands before the open action: [`Session::advance`] comes first, and then the same questions are open.
     pub fn fork(&self) -> Session {

@@ -33,7 +33,7 @@ pub struct Setup {
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub enum Scenario {
-    /// The one that the manifest names.
+    /// The scenario that the manifest names.
     Default,
     /// A scenario of the ruleset, by name.
     Named(String),

@@ -46,7 +46,7 @@ pub(super) fn write_state(context: &ActionContext, out: &mut Vec<u8>) {
             _ => {}
         }
     }
-    // What an outcome tells is different from what was dealt: runs that were dealt different things are different.
+    // An outcome tells changes from the values that `deal` has set: runs with different dealt values must differ here.
     for change in &changes[context.dealt..] {
         if let Change::Set { entity, field, from, .. } = change
             && context.dealt > 0
@@ -112,18 +112,18 @@ pub(super) fn write_state(context: &ActionContext, out: &mut Vec<u8>) {
     out.push(b'.');
 }
 
-/// Writes what the host knows of the last roll, where the rules ever look at one again.
+/// Writes what the host knows of the last roll, if any script of the rules uses `rb.last_roll`.
 pub(super) fn write_last_roll(context: &ActionContext, out: &mut Vec<u8>) {
-    let Some(thrown) = context.last_roll.checked_sub(1).and_then(|at| context.rolls.get(at)) else { return };
+    let Some(roll) = context.last_roll.checked_sub(1).and_then(|at| context.rolls.get(at)) else { return };
     if !context.rules.looks_at_rolls() {
         return;
     }
     out.push(b'L');
-    match &thrown.unseen {
-        None => write_number(out, thrown.total as u64),
+    match &roll.unseen {
+        None => write_number(out, roll.total as u64),
         Some((dice, sight)) => {
             write_bytes(out, format!("{dice} {sight:?}").as_bytes());
-            write_value(out, &sight.of_total(thrown.total));
+            write_value(out, &sight.of_total(roll.total));
         }
     }
 }

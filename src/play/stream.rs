@@ -9,10 +9,10 @@ use crate::state::Audience;
 
 /// The events of a game, for any number of readers.
 ///
-/// It compares the log with the part that was sent before: events that were undone are taken back from the end, and new events
-/// are sent. So a reader that applies it always has the log. Each viewer has revisions of its own, which count what that viewer
-/// was told: they give nothing away of what others were told. What nobody can need is forgotten; who looks for the first time
-/// after that is told what stands then.
+/// It compares the log with the part that was sent before, takes undone events back from the end, and sends new ones. So a
+/// reader that applies all events has the log. Each viewer has its own revisions, which count only what that viewer was told and
+/// so reveal nothing else. Events that no reader can ask for are dropped; a viewer that reads for the first time after that gets
+/// only the events that were not taken back.
 #[derive(Debug)]
 pub(super) struct Stream {
     /// What was told: all that stands, and what some reader still knows.
@@ -22,7 +22,7 @@ pub(super) struct Stream {
     /// All changes, for those who look for the first time; `None` where those are told what stands.
     past: Option<Vec<Batch>>,
     readers: Vec<(Viewer, Reader)>,
-    /// So many actions of the history, with so many events, are told and have not been touched since.
+    /// How many actions at the start of the history, and events in them, were told and have not changed since.
     settled: (usize, usize),
 }
 
@@ -124,7 +124,7 @@ struct Back {
 /// for longer begins again from a snapshot.
 const KEPT: usize = 2_000;
 
-/// Events beyond twice those that stand before those that nobody can ask for any more are forgotten.
+/// Unneeded events are dropped when `told` is longer than twice the log plus this number.
 const SLACK: usize = 1_000;
 
 impl Stream {

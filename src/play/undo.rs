@@ -24,7 +24,7 @@ pub(super) enum Op {
         name: Arc<str>,
     },
     Skip,
-    /// Other rules were asked for. `at`: where they had come into force.
+    /// A change of rules was asked for. `at`: where it had taken effect.
     Rules {
         rules: Arc<Ruleset>,
         at: Option<Box<BeforeRules>>,
@@ -63,7 +63,7 @@ pub(crate) struct UndoReport {
 }
 
 impl UndoReport {
-    /// What everybody may know of, by a seat or by the game master's hand.
+    /// A report that everybody may see; `seat` is `None` for an act of the game master.
     pub fn open(text: String, seat: Option<Arc<str>>, changes: Vec<(Audience, Happening)>) -> UndoReport {
         UndoReport { text, seat, audience: Audience::Everybody, changes }
     }
@@ -200,9 +200,9 @@ impl Game {
         self.take_back_done(passed, in_history, last_number)
     }
 
-    /// Takes back what is done, from the youngest on, up to the action with the last decision: `in_history` is its number, and
-    /// `last_number` that of the action. The open action has no decision of its own that is younger: it goes back to the agenda,
-    /// unless it only waits for what came before it.
+    /// Takes back finished actions, the latest first, down to the one with the last decision. `in_history` is the number of that
+    /// decision, `last_number` that of its action. The open action, which has no later decision, is dropped and its entry returns
+    /// to the agenda, unless the action was open before the one that is taken back.
     fn take_back_done(
         &mut self,
         passed: &mut Passed,
@@ -236,9 +236,9 @@ impl Game {
                 ..Open::new(done.number, done.cause.clone(), done.before)
             };
             if own.map_or(Some(done.number) < last_number, |own| Some(own) < in_history) {
-                // It was open before what is taken back, and came to its end behind it.
+                // It was open when the decision was made, and finished later: it is open again.
                 match &done.cause {
-                    // It had begun: what it has drawn stays, and what it lies upon waits for it again.
+                    // A free act that had begun keeps its rolls, and the action below it waits for it again.
                     Cause::Free { .. } if Some(done.number) < last_number => {
                         self.held.extend(as_before(held, &done, done.before));
                         self.open = Some(open);
@@ -269,7 +269,7 @@ impl Game {
                 self.redo.push(Op::Skip);
                 let audience = Audience::named(MASTER);
                 return Ok(UndoReport {
-                    text: format!("undid leaving out: {skipped}"),
+                    text: format!("undid skipping an action: {skipped}"),
                     seat: None,
                     audience,
                     changes: told,
@@ -306,8 +306,8 @@ impl Game {
         Err(Refusal::NothingToUndo)
     }
 
-    /// Where the dice stood behind something that was done, if a file does not say it. `next`: what was open when its turn came to
-    /// be taken back.
+    /// The position of the dice after a finished action, if it was not recorded. `next`: the action that was open when this one
+    /// is taken back.
     fn position_behind(&self, done: &Done, next: Option<&Open>) -> DicePosition {
         let drew = |slot: &Slot| slot.seq().is_none();
         if !done.tape.get().slots.iter().flatten().any(drew) {
@@ -381,8 +381,8 @@ impl Game {
         Ok(UndoReport { text, seat: whose, audience, changes: Vec::new() })
     }
 
-    /// Takes back what the game has done by itself since it stood there. Where somebody has decided anything since, or has
-    /// changed the rules, nothing is taken back.
+    /// Takes back what the game has done by itself since that position. Does nothing if anybody has decided anything since then,
+    /// or has changed the rules.
     fn take_back_to(&mut self, at: BeforeRules) {
         let by_itself =
             |done: &Done| last_seq_of(done).is_none() && matches!(done.cause, Cause::Entry { .. } | Cause::Free { .. });
@@ -432,7 +432,7 @@ impl Game {
             {
                 self.redo.pop();
             }
-            // It is made for doing the same again.
+            // `reroll` makes this edit and then repeats the undone decisions.
             (_, Op::Edit(Edit::OtherDice { .. })) => {}
             _ => self.redo.clear(),
         }
@@ -470,7 +470,7 @@ fn undo_in(open: &mut Open, context: &mut ActionContext, redo: &mut Vec<Op>) -> 
     let before = slot.before();
     let audience = open.private.get(&(at as u32)).cloned().unwrap_or_default();
     let mut whose = None;
-    // What stands further on and is older belongs to questions that were out together with this one: it stays.
+    // Later slots with earlier answers belong to questions that were open together with this one: they stay.
     let older = |slot: &Option<Slot>| match slot {
         Some(Slot::Answer { by: By::Policy | By::Default, before: drawn, .. }) => *drawn < before,
         slot => slot.as_ref().is_some_and(|slot| slot.seq().is_some()),

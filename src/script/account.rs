@@ -1,27 +1,27 @@
-//! Accounts of work: what is charged for what a script does, and how much each account has left. What the host keeps is counted
-//! by the same accounts, in `sandbox.rs`.
+//! Accounts of work: each operation of a script is charged to one of three accounts. `sandbox.rs` counts the bytes that the host
+//! keeps by the same accounts.
 
 use std::cell::Cell;
 
-/// What is worked out beside the game depends on how it is played: a person is shown a question, a policy answers it, a tape
-/// holds the answer. So it has an allowance of its own in each action, and the game's own work is the same in every mode.
+/// What a piece of work is charged to. How much work answers and texts need depends on the mode: a person is shown a question, a
+/// policy answers it, or a tape holds the answer. So they have allowances of their own in each action, and the work of the rules
+/// is the same in every mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Account {
     Game,
-    /// Whoever answers a question, and what is made for that.
+    /// Finding an answer: the work of policies, and making options.
     Answers,
-    /// Words for people. They must not decide how a game goes: where their allowance is spent, an error is raised that is told
-    /// in their place.
+    /// Making texts for people. They must not influence the game: if their allowance is spent, an error message replaces them.
     Words,
 }
 
-/// What an account beside the game has in each action. An action has as much itself.
+/// The work allowance of each of the two other accounts in an action. The action itself has the same amount.
 pub(super) const ALLOWANCE: i64 = 2_000_000;
 
-/// What words have left at least, to be told that they failed.
+/// The least work that texts have left, so that their failure can be reported.
 const LAST_WORDS: i64 = 256;
 
-/// The clock is looked at once in so much work, besides the watchdog's reminders: asking for it is a call of the system.
+/// After this much work the clock is read, besides the watchdog's reminders: reading it is a system call.
 const PORTION: i64 = 8192;
 
 /// Which account is charged at the moment, and what is left of the others.
@@ -120,8 +120,8 @@ pub(super) fn end_words() -> bool {
     ended
 }
 
-/// Charges another account for what `run` does. What belongs to an account stays there, whatever it calls; only words are
-/// apart in every one.
+/// Charges another account for what `run` does. Work that is charged to answers already stays there, except for texts; texts
+/// always stay on their own account.
 pub(super) fn beside(account: Account, run: impl FnOnce()) {
     let outer = ACCOUNTS.get().open;
     if outer >= account {
@@ -143,7 +143,7 @@ fn change_to(account: Account) {
     ACCOUNTS.set(accounts);
 }
 
-/// The machine is ready for the script: what that took depends on what it did before, and is not charged.
+/// Gives the game its full budget once the machine is ready: preparation depends on earlier runs and is not charged.
 pub(super) fn begin_work() {
     let Accounts { left: [work, ..], .. } = ACCOUNTS.get();
     set_work(work);

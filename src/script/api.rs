@@ -181,29 +181,24 @@ pub(crate) const WORDS: &[Word] = &[
         "<T>(declaration: T) -> T",
         "Changes only these fields of the declaration below.",
     ),
-    reads(
-        Changing,
-        "rb.replace(rb.maneuver({ ... }))",
-        "<T>(declaration: T) -> T",
-        "Stands instead of the declaration below.",
-    ),
+    reads(Changing, "rb.replace(rb.maneuver({ ... }))", "<T>(declaration: T) -> T", "Replaces the declaration below."),
     reads(
         Changing,
         "rb.removed(\"maneuver\", \"feint\")",
         "(what: string?, id: string?) -> any",
-        "Takes the declaration below away.",
+        "Removes the declaration below.",
     ),
     reads(
         Changing,
         "rb.wrapped(function(below, ...) end)",
         "(run: (...any) -> ...any) -> any",
-        "A function that is given the one below.",
+        "A function that gets the function below as its first argument.",
     ),
     reads(
         Entities,
         "rb.each(\"coin\", { bearer = self })",
         "Each",
-        "The entities of a kind in order of id: a frozen list. With a table, those whose fields hold these values. Do not keep it over a spawn.",
+        "The entities of a kind in the order in which they were made: a frozen list. With a table, those whose fields hold these values. Do not keep it over a spawn.",
     ),
     reads(
         Entities,
@@ -233,7 +228,7 @@ pub(crate) const WORDS: &[Word] = &[
         Relations,
         "rb.relate(\"engages\", one, other, { degree = 2 })",
         "(relation: KindName, one: Entity, other: Entity, fields: { [string]: any }?) -> any",
-        "Makes a relation between two entities, or sets these fields of the one that there is. Gives the relation.",
+        "Makes a relation between two entities, or sets these fields of the existing one. Gives the relation.",
     ),
     acts(
         Relations,
@@ -364,7 +359,7 @@ pub(crate) const WORDS: &[Word] = &[
         Questions,
         "rb.reveal()",
         "() -> ()",
-        "Tells the answers under seal (`sealed = true`) that this action has so far. The end of the action does it, too.",
+        "Reveals the sealed answers (`sealed = true`) of this action so far. The end of the action does it, too.",
     ),
     acts(
         Dice,
@@ -436,7 +431,7 @@ pub(crate) const WORDS: &[Word] = &[
         Dice,
         "rb.result(text, ...)",
         "(text: string, ...any) -> ()",
-        "What came of the last roll, told in its line: a degree of success, who beat whom.",
+        "Adds a text to the line of the last roll, such as a degree of success or who beat whom.",
     ),
     acts(
         Dice,
@@ -480,7 +475,7 @@ pub(crate) const WORDS: &[Word] = &[
         Agenda,
         "rb.schedule(\"turn\", { 1, 2 }, actor, args)",
         "(what: EntryName, key: Key, owner: Entity?, args: any?) -> number",
-        "Puts an entry on the agenda; gives its number. A smaller key comes first.",
+        "Puts an entry on the agenda; gives a token for it. A smaller key comes first.",
     ),
     acts(
         Agenda,
@@ -500,7 +495,7 @@ pub(crate) const WORDS: &[Word] = &[
         Telling,
         "rb.say(\"{} takes {}\", target, n)",
         "(text: string | (...any) -> ...any, ...any) -> ()",
-        "A line of the story, `{}` filled in. A function of what follows is only run where somebody listens.",
+        "A line of the story, `{}` filled in. A function instead of the text gets the values; it runs only if the log is read.",
     ),
     acts(
         Telling,

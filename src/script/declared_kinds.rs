@@ -58,7 +58,7 @@ impl Loader<'_> {
             |body: &Lv| matches!(body, Lv::Table(body) if matches!(body.raw_get("timed"), Ok(Lv::Boolean(true))));
         if declared.iter().any(|(_, body)| is_timed(body)) {
             if declared.iter().any(|(name, _)| name == ENDING) {
-                let message = format!("where a kind is timed, `{ENDING}` is a kind of the host's");
+                let message = format!("if a kind is timed, the host declares the kind `{ENDING}`");
                 self.problem("kinds", ENDING, message, "choose another name");
             }
             declared.retain(|(name, _)| name != ENDING);
@@ -125,8 +125,9 @@ impl Loader<'_> {
                 own.timed.raw_set(name, if ended.is_nil() { timed } else { ended })?;
             }
             _ => {
-                let message =
-                    format!("the kind `{name}` has a `timed` that is not true or false, or an `ended` that cannot be");
+                let message = format!(
+                    "the kind `{name}` has a wrong `timed` or `ended`: `ended` is a function and needs `timed = true`"
+                );
                 let cure =
                     "write timed = true, and beside it, if anything is to be done, ended = function(self) ... end";
                 self.problem("kinds", &format!("{name}/timed"), message, cure);
@@ -167,6 +168,8 @@ impl Loader<'_> {
                 }
                 Err(Wrong { message, cure }) => {
                     self.problem("kinds", &path, format!("the field `{field}` of {} {message}", kind.name), cure);
+                    // It is there for what names it, so that one mistake is told once.
+                    kind.fields.extend(bare_field(&field, &declared, kinds));
                 }
             }
         }
@@ -431,6 +434,22 @@ fn read_field(name: &str, declared: &Lv, kinds: &BTreeSet<String>) -> Read<Field
         said,
         audience: read_audience(table)?,
         by_hand: flag("by_hand", "")?.unwrap_or(false),
+        origin: Arc::from(""),
+    })
+}
+
+/// The field with its type alone, if that can be read.
+fn bare_field(name: &str, declared: &Lv, kinds: &BTreeSet<String>) -> Option<Field> {
+    let ty = declared.as_table().and_then(|table| read_type(table, kinds).ok())?;
+    Some(Field {
+        name: Arc::from(name),
+        label: Arc::from(readable_name(name)),
+        default: ty.default_value(),
+        ty,
+        show: true,
+        said: false,
+        audience: None,
+        by_hand: false,
         origin: Arc::from(""),
     })
 }

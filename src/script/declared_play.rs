@@ -66,7 +66,7 @@ impl Loader<'_> {
         let entries = self.entries(play, declarations)?;
         if !of_kinds.timed.is_empty() {
             if declarations.entries.iter().any(|entry| *entry.name == *ENDING) {
-                let message = format!("where a kind is timed, `{ENDING}` is an entry of the host's");
+                let message = format!("if a kind is timed, the host declares the entry `{ENDING}`");
                 self.problem("play", &format!("entries/{ENDING}"), message, "choose another name");
             }
             declarations.entries.push(EntryName { name: Arc::from(ENDING), key: false, tie: false });

@@ -43,7 +43,7 @@ pub(super) fn fault_of(
         first = chain.first().cloned().or(first);
     }
     if fault.message.is_empty() {
-        fault.message = "the script raised an error without words that can be read".into();
+        fault.message = "the script raised an error without a readable message".into();
     }
     if let Some((what, [place, about])) = spent {
         fault.fatal = true;
@@ -80,7 +80,7 @@ pub(super) fn fault_of(
     fault
 }
 
-/// Names the nearest field where the last one of an expression that is nothing is no field of any kind.
+/// If an expression is nil because its last name is a field of no kind, names the nearest field.
 pub(super) fn teach(fault: &mut Fault, schema: &Schema) {
     let Some((nil, _)) = fault.message.strip_prefix('`').and_then(|rest| rest.split_once("` is nil: ")) else { return };
     let plain = |letter: char| letter.is_alphanumeric() || letter == '_';
@@ -194,6 +194,10 @@ fn parts(error: &Error) -> (String, String) {
             None => (message.clone(), String::new()),
         },
         Error::SyntaxError { message, .. } => (message.clone(), String::new()),
+        Error::BadArgument { to: Some(to), name: Some(name), .. } if name == "self" => {
+            let method = to.rsplit('.').next().unwrap_or(to);
+            (format!("a dot stands where a colon belongs: write `:{method}(...)`"), String::new())
+        }
         other => (other.to_string(), String::new()),
     }
 }
@@ -346,7 +350,7 @@ fn without_host_line(message: &str) -> &str {
     text.strip_prefix(": ").filter(|_| text.len() < rest.len()).unwrap_or(message)
 }
 
-/// The engine's words for what a rule author seldom means to do, with what to do: the message also stands alone, without a cure.
+/// Adds advice to engine messages that rule authors often meet. It is part of the message, which may be shown without a cure.
 fn explained(message: String) -> String {
     if message != "attempt to modify a readonly table" {
         return message;

@@ -18,14 +18,14 @@ use crate::state::{Entity, EntityId, FieldId, KindId, Schema, Stale, State, Valu
 pub(super) struct Handles {
     /// Hash of what is attached to the entities, as the prelude knows it.
     attachments: Option<u64>,
-    /// Tables that fields were read as.
+    /// The tables that scripts got for fields with lists or maps.
     tables: HashMap<(EntityId, FieldId), (Value, Lv)>,
     /// Identity of the state whose entities these are.
     identity: u64,
     handles: ByEntity<(Table, KindId)>,
     by_address: HashMap<usize, EntityId, BuildHasherDefault<AddressHash>>,
-    /// Those of the entities that scripts have taken away, until the handles are made anew.
-    buried: HashMap<usize, EntityId, BuildHasherDefault<AddressHash>>,
+    /// Tombstones: the addresses of handles whose entities scripts have removed, until the handles are made anew.
+    tombstones: HashMap<usize, EntityId, BuildHasherDefault<AddressHash>>,
     /// The handles for the prelude, by entity id.
     pub listed: Option<Table>,
     /// Names of the fields of each kind, in lists: a list, of which the host's functions know as well.
@@ -35,7 +35,7 @@ pub(super) struct Handles {
     /// For each kind, the metatable of a copy; in it are that of a handle, and what a handle holds besides fields.
     classes: Vec<Table>,
     field_names: FieldNames,
-    /// A script has given the token of an agenda entry where a number is kept.
+    /// Whether a script has stored the token of an agenda entry as a number.
     pub saw_entry_number: Cell<bool>,
 }
 
@@ -78,12 +78,12 @@ impl Handles {
 
     /// The same, also for an entity that a script has taken away.
     pub fn id_ever_at(&self, address: usize) -> Option<EntityId> {
-        self.id_at(address).or_else(|| self.buried.get(&address).copied())
+        self.id_at(address).or_else(|| self.tombstones.get(&address).copied())
     }
 
     /// Whether scripts may hold handles of entities that have been taken away.
     pub fn has_tombstones(&self) -> bool {
-        !self.buried.is_empty()
+        !self.tombstones.is_empty()
     }
 
     /// The kind of an entity.
@@ -112,7 +112,7 @@ impl Handles {
     fn renew(&mut self, lua: &Lua, state: &mut State, schema: &Schema) -> Result<Synced> {
         // Until all is there the handles are nobody's.
         self.identity = 0;
-        self.buried.clear();
+        self.tombstones.clear();
         let attachments = Some(state.attachments_hash());
         let mut others = attachments != self.attachments;
         let gone = self.handles.iter().filter(|(id, (_, kind))| state.entity(*id).is_none_or(|now| now.kind != *kind));
@@ -193,7 +193,7 @@ impl Handles {
             }
         }
         handle.set_readonly(true);
-        self.buried.insert(handle.to_pointer() as usize, id);
+        self.tombstones.insert(handle.to_pointer() as usize, id);
         self.remove(id);
         Ok(())
     }
@@ -242,7 +242,7 @@ fn names_entities(value: &Value) -> bool {
 
 /// Which fields the handles hold, and what state they are of.
 ///
-/// They hold good for as long as scripts alone change that state: whatever they write is written there as well.
+/// The handles are valid as long as only scripts change that state: scripts write through to the handles as well.
 #[derive(Default)]
 pub(super) struct Reads {
     held: RefCell<Vec<(EntityId, FieldId)>>,
@@ -271,7 +271,7 @@ impl Reads {
         self.of.get() == Some((state.identity(), state.moves()))
     }
 
-    /// No handle holds a field, and what they hold from now on is of this state.
+    /// Declares that the handles belong to this state from now on.
     pub fn begin(&self, state: &State) {
         self.of.set(Some((state.identity(), state.moves())));
     }
@@ -283,7 +283,7 @@ impl Reads {
         }
     }
 
-    /// What the handles hold may be no part of a state.
+    /// Marks the handles as belonging to no state.
     pub fn disown(&self) {
         self.of.set(None);
     }

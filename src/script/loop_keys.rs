@@ -4,7 +4,7 @@
 //! over a table keyed by entities would run in another order in every process. At the start of each loop the engine stands at
 //! a safepoint: there the keys of the table are looked at. A table that is a list costs nothing, any other one look at each key.
 //!
-//! This reads the engine's own structures. [`install`] tells whether they are those that are known.
+//! This reads the engine's own structures. [`install`] checks that their layout is the expected one.
 
 use std::ffi::{c_int, c_void};
 use std::sync::OnceLock;
@@ -19,7 +19,7 @@ use super::sandbox::{Budget, guarded, note_cure};
 pub(super) type Refused = [&'static str; 2];
 
 const OF_ENTITY: Refused = [
-    "what an entity has been read of is no list: it differs from run to run",
+    "this loop sees only the fields that were read so far, which differ from run to run",
     "loop over the entity itself, `for name, value in entity do`",
 ];
 

@@ -67,7 +67,7 @@ impl Declared {
     }
 }
 
-/// What to do where something is changed that is not there.
+/// The cure for changing a declaration that does not exist below.
 fn not_below<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> String {
     instead_or(name, names, "declare it anew, without rb.extend, rb.wrapped or rb.removed")
 }
@@ -91,7 +91,7 @@ pub(super) struct Merger<'a> {
 #[derive(Clone, Copy)]
 struct Site<'d> {
     declared: &'d Declared,
-    /// Fields may be written over without a word for each.
+    /// Whether fields may be overwritten without marking each of them.
     over: bool,
     depth: usize,
 }

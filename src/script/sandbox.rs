@@ -17,15 +17,15 @@ use mlua::{Function, Lua, LuaOptions, Result, StdLib, Table, Value, ffi};
 pub(super) struct Budget {
     /// Safepoints: loop edges, calls and returns.
     pub work: i64,
-    /// A backstop behind the work, in time that the thread itself has run: other programs do not eat it up.
+    /// A backstop behind the work, in processor time of the thread, which other programs do not use up.
     pub time: Duration,
     /// The backstop behind that, by the clock on the wall.
     pub wall: Duration,
     /// Whether the clocks start with the call. Otherwise they start when the script is first reminded to read them, a few
     /// milliseconds later; short calls then never read a clock.
     pub exact: bool,
-    /// Bytes that it may hand to the host, by a generous estimate: what is rolled, told, asked and written is kept there, where
-    /// the machine's own limit does not reach.
+    /// Bytes that it may hand to the host, by a generous estimate. The host keeps rolls, texts, questions and changes outside the
+    /// machine's memory limit.
     pub held: usize,
 }
 
@@ -47,11 +47,11 @@ impl Budget {
         Budget { work: 10_000_000, time: backstop(180), wall: WALL, exact: true, held: 64 << 20 };
     /// A spec: its own part is small, and the games that it plays run under budgets of their own.
     pub const SPEC: Budget = Budget { work: 10_000_000, time: backstop(180), wall: WALL, exact: true, held: 64 << 20 };
-    /// It is the work that stops a loop, and always at the same place.
+    /// One action. Endless loops are stopped by the work limit, so always at the same place.
     pub const ACTION: Budget =
         Budget { work: account::ALLOWANCE, time: backstop(150), wall: WALL, exact: false, held: 8 << 20 };
 
-    /// Whether less than an eighth of what all files of a ruleset have is left: the next file is not to blame for the rest.
+    /// Whether less than an eighth of [`Budget::LOAD`] is left. Then the files together are to blame, not the next one.
     pub fn is_nearly_spent(&self) -> bool {
         let all = Budget::LOAD;
         self.work < all.work / 8 || self.time < all.time / 8 || self.held < all.held / 8
@@ -77,8 +77,8 @@ struct Rest {
 /// Bytes a machine may hold above what it has when it is made.
 pub(super) const MEMORY: usize = 32 << 20;
 
-/// By so much work a step of the collector brings the next look at the clock nearer: whoever makes large things reaches few
-/// safepoints. It uses up nothing of the budget, since when the collector is at work depends on what ran before.
+/// Each step of the collector brings the next reading of the clock nearer by this much work, since a script that makes large
+/// values reaches few safepoints. It does not use up budget: when the collector works depends on earlier runs.
 const GC_STEP: i64 = 32;
 
 thread_local! {
@@ -92,7 +92,7 @@ thread_local! {
     static LEFT: Cell<Rest> = const { Cell::new(Rest { work: 0, beside: 0, held: 0, taken: [Duration::ZERO; 2] }) };
     static SPENT: Cell<Option<&'static str>> = const { Cell::new(None) };
     static SPENT_AT: Cell<Option<Place>> = const { Cell::new(None) };
-    /// What to do about the error that was raised last, where whoever raised it knows.
+    /// The cure for the error that was raised last, if its origin gave one.
     static CURE: Cell<Option<&'static str>> = const { Cell::new(None) };
     /// Line and file where the collector was last at work.
     static MADE_AT: RefCell<(u32, usize, [u8; NAME])> = const { RefCell::new((0, 0, [0; NAME])) };

@@ -1,8 +1,8 @@
 //! Which functions of a file assign to variables that they have captured, read from the compiled file.
 //!
 //! A function that exists after loading and assigns to a captured variable (an *upvalue*) keeps a value between calls. No save,
-//! undo or replay covers that value. Variables of one call stay free: a function inside the call may assign to them, since
-//! neither outlives it. So it is the functions that are left after loading that are asked for here.
+//! undo or replay covers that value. Local variables of one call are no problem: neither they nor the functions inside the call
+//! outlive it. So only functions that exist after loading are checked.
 
 use std::collections::BTreeMap;
 

@@ -30,7 +30,7 @@ use crate::state::{EntityId, Entry, EntryId, FieldId, Key, Value, readable_name}
 
 /// One script machine with one ruleset in it. It handles one game at a time and keeps nothing of it.
 pub(crate) struct Vm {
-    /// What takes fingerprints of running scripts; made when ways are explored first. It goes before the machine.
+    /// Takes fingerprints of running scripts. Made at the first exploration, and dropped before the machine.
     #[cfg(feature = "continuations")]
     pub(super) continuation: Option<Box<super::continuation::Continuation>>,
     /// A machine that interprets, for exploring, where this one has compiled its scripts.
@@ -60,11 +60,10 @@ pub(crate) struct Vm {
 
 static NUMBERS: AtomicU64 = AtomicU64::new(1);
 
-/// A machine whose scripts run more often than this is worth the tenth of a second that it takes to compile them.
+/// After this many runs of scripts a machine compiles them to native code, which takes a tenth of a second.
 const MANY_RUNS: u32 = 10_000;
 
-/// Bytes that calls may leave behind before they are collected at once: garbage of one must not be what the next runs out of
-/// memory by.
+/// Bytes of garbage after which a full collection runs, so that the garbage of one call does not use up the memory of the next.
 const LEFT_BEHIND: usize = 12 << 20;
 
 /// Work that computing a key is, beside that of its function.
@@ -755,7 +754,7 @@ impl Machine for Vm {
                     let (enabled, reason) = match found {
                         Ok((Lv::Nil, _)) => continue,
                         Ok(_) if context.state.left_out().contains(&free.name) => {
-                            (false, Some("is left out by the game master".to_string()))
+                            (false, Some("is disabled by the game master".to_string()))
                         }
                         Ok((Lv::Boolean(false), reason)) => (false, reason),
                         Ok(_) => (true, None),

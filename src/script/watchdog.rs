@@ -1,7 +1,7 @@
 //! The watchdog: a thread that reminds every running script to look at the clock.
 //!
-//! A script looks at the clock once in so much work, and the work of single operations differs by a factor of a million. The
-//! watchdog makes the time between two looks a matter of milliseconds, whatever the script does in between.
+//! A script reads the clock after a fixed amount of work, but the time for one unit of work differs by a factor of a million. The
+//! watchdog limits the time between two readings to a few milliseconds.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

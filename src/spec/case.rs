@@ -73,7 +73,7 @@ impl Case {
         };
         self.position = words(scenario);
         self.setup.dice = DiceSource::Written(self.dice.clone());
-        // Everybody answers for themselves in a spec, whoever the scenario seats.
+        // In a spec people play all seats that `t:seat` does not assign: policies of the scenario are ignored.
         for seat in self.rules.seats().keys() {
             self.setup.seats.entry(Arc::from(&**seat)).or_insert(crate::play::Driver::Human);
         }
@@ -553,7 +553,7 @@ impl Case {
     }
 }
 
-/// What a spec answers to the questions of a topic.
+/// The answer of a spec to all questions of a topic.
 struct Reply {
     topic: String,
     value: Value,
@@ -567,7 +567,7 @@ impl Reply {
         Reply { topic, value, used: BTreeSet::new(), done: false }
     }
 
-    /// What has been asked by nothing: by name, where the answers stand in a table by names.
+    /// The parts of the answer that no question asked for, with their names if the answer is a table by names.
     fn unsaid(&self) -> Vec<(Option<&str>, &Value)> {
         match &self.value {
             _ if self.done => Vec::new(),
@@ -584,7 +584,7 @@ impl Reply {
     }
 }
 
-/// What has been answered to topics that nothing has asked for and that are nearly one of those that were asked.
+/// Names topics of unused answers that are nearly a topic that was asked.
 fn misspelt(left: &[Reply], asked: &BTreeSet<String>) -> String {
     let unasked = left.iter().filter(|reply| !asked.contains(&reply.topic));
     let told = unasked.filter_map(|reply| {

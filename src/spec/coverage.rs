@@ -19,18 +19,18 @@ pub struct RuleLine {
     /// The id of the rule.
     pub id: String,
     /// Whether it has specs.
-    pub standing: Standing,
+    pub status: RuleStatus,
     /// Names of the specs.
     pub specs: Vec<String>,
 }
 
-/// How a rule is proved.
+/// Whether specs cover a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Standing {
+pub enum RuleStatus {
     /// A spec names it.
     Covered,
-    /// It stands in a part of the rule text that is headed as the GM's.
+    /// No spec names it, and it is under a heading of the rule text that says `GM`.
     GameMaster,
     /// No spec names it.
     Uncovered,
@@ -59,17 +59,17 @@ impl Coverage {
                     let covering = specs.get(&*id).cloned().unwrap_or_default();
                     let known = rules.iter_mut().find(|rule| rule.id == id);
                     match known {
-                        Some(rule) if masters && rule.standing == Standing::Uncovered => {
-                            rule.standing = Standing::GameMaster;
+                        Some(rule) if masters && rule.status == RuleStatus::Uncovered => {
+                            rule.status = RuleStatus::GameMaster;
                         }
                         Some(_) => {}
                         None => {
-                            let standing = match (covering.is_empty(), masters) {
-                                (false, _) => Standing::Covered,
-                                (true, true) => Standing::GameMaster,
-                                (true, false) => Standing::Uncovered,
+                            let status = match (covering.is_empty(), masters) {
+                                (false, _) => RuleStatus::Covered,
+                                (true, true) => RuleStatus::GameMaster,
+                                (true, false) => RuleStatus::Uncovered,
                             };
-                            rules.push(RuleLine { id, standing, specs: covering });
+                            rules.push(RuleLine { id, status, specs: covering });
                         }
                     }
                 }
@@ -80,9 +80,9 @@ impl Coverage {
         Coverage { rules, unknown }
     }
 
-    /// How many rules stand so.
-    pub fn count(&self, standing: Standing) -> usize {
-        self.rules.iter().filter(|rule| rule.standing == standing).count()
+    /// How many rules have this status.
+    pub fn count(&self, status: RuleStatus) -> usize {
+        self.rules.iter().filter(|rule| rule.status == status).count()
     }
 }
 
@@ -167,10 +167,10 @@ mod tests {
         };
         let text = "## Rules\n- **X-1** a\n- **X-2** b\n- **X-3** c\n## What is the GM's\n- X-3 by hand\n";
         let coverage = Coverage::of([("RULES.md", text)].into_iter(), &[result]);
-        let standings: Vec<_> = coverage.rules.iter().map(|rule| (rule.id.as_str(), rule.standing)).collect();
+        let statuses: Vec<_> = coverage.rules.iter().map(|rule| (rule.id.as_str(), rule.status)).collect();
         assert_eq!(
-            standings,
-            [("X-1", Standing::Covered), ("X-2", Standing::Uncovered), ("X-3", Standing::GameMaster)]
+            statuses,
+            [("X-1", RuleStatus::Covered), ("X-2", RuleStatus::Uncovered), ("X-3", RuleStatus::GameMaster)]
         );
         assert_eq!(coverage.unknown, ["X-9"]);
     }

@@ -65,7 +65,7 @@ pub fn spec_of_fault(session: &Session) -> Option<String> {
             Cause::Edit { edit } => told_edit(&mut text, &titles, edit),
             Cause::Reload { .. } | Cause::Rules { .. } => text.push_str("\t-- other rules came into force here\n"),
             Cause::Entry { what, .. } if skipped => {
-                let _ = writeln!(text, "\t-- `{what}` was left out here");
+                let _ = writeln!(text, "\t-- `{what}` was skipped here");
             }
             Cause::Start | Cause::Entry { .. } => {}
         }

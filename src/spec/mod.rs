@@ -11,7 +11,7 @@ mod runner;
 
 #[cfg(feature = "check")]
 pub(crate) use coverage::leading_ids;
-pub use coverage::{Coverage, RuleLine, Standing};
+pub use coverage::{Coverage, RuleLine, RuleStatus};
 #[cfg(feature = "check")]
 pub(crate) use events::SORTS as EVENT_SORTS;
 pub use from_fault::spec_of_fault;

@@ -54,7 +54,7 @@ pub struct SpecResult {
     pub rules: Vec<String>,
     /// Why it failed, if it did.
     pub failure: Option<SpecFailure>,
-    /// It is a spec of what lies below, holds there, and comes out otherwise here: that is what house rules do, and no failure.
+    /// It is a spec of a ruleset below that holds there and has another result here. House rules may do that: it is no failure.
     pub overruled: bool,
     /// Cards that were played in it.
     pub cards: Vec<String>,
@@ -84,7 +84,7 @@ impl SpecReport {
         self.results.iter().filter(|result| result.failure.is_none()).count()
     }
 
-    /// Specs of what lies below that come out otherwise by the rules at hand.
+    /// Specs of rulesets below that have another result under these rules.
     pub fn overruled(&self) -> impl Iterator<Item = &SpecResult> {
         self.results.iter().filter(|result| result.overruled)
     }
@@ -280,7 +280,7 @@ fn run_all(
     SpecReport { ruleset: id.to_string(), results, broken, coverage, lines: None, interrupted }
 }
 
-/// The ruleset whose specs are played, and others of its library that they go over to, each loaded once.
+/// The ruleset whose specs are played, and the rulesets of its library that specs change to, each loaded once.
 pub(crate) struct Shelf {
     pub rules: Arc<Ruleset>,
     library: Library,
@@ -320,8 +320,8 @@ impl Shelf {
     }
 }
 
-/// Marks the failed specs of what lies below - under the layers, or what is extended - that hold there. Where a script of the
-/// rules on top fails, that is no ruling, and stays a failure; that more dice are rolled is one.
+/// Marks failed specs of rulesets below that hold there as overruled. Not if a script of the rules on top has failed: that stays
+/// a failure, unless it only ran out of written dice.
 fn mark_overruled(results: &mut [SpecResult], library: &Library, rules: &Ruleset, layers: &[String]) {
     if results.iter().all(|result| result.failure.is_none()) {
         return;

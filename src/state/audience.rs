@@ -23,8 +23,8 @@ pub enum Audience {
 pub enum AudienceRule {
     /// Always the same.
     Fixed(Audience),
-    /// Whoever is named at the end of this path of fields, from the entity itself: a seat in a text field, or several in
-    /// a list of texts. All but the last are references.
+    /// The seats named at the end of this path of fields, which begins at the entity itself. The last field is a text with one
+    /// seat, or a list of texts; all others are references.
     Path(Vec<Arc<str>>),
 }
 

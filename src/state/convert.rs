@@ -224,7 +224,7 @@ impl State {
 }
 
 impl Kind {
-    /// An entity as its kind makes it where nothing is said.
+    /// An entity with the default values of its kind.
     fn fresh(&self, place: KindId) -> Entity {
         Entity { kind: place, fields: self.fields.iter().map(|field| field.default.clone()).collect() }
     }
@@ -236,7 +236,7 @@ pub(crate) enum Orphans<'a> {
     /// They are a reason not to take it.
     Refuse,
     Drop,
-    /// They are kept aside, and what was kept aside returns, be it that it waits for one of these rulesets.
+    /// They are kept aside. Those kept aside earlier whose kind exists are restored, unless they wait for a ruleset not in `parts`.
     Shelve {
         parts: &'a [String],
     },

@@ -9,7 +9,7 @@ use super::{Attachment, AttachmentId, EntityId, Entry, Value};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Dormant {
-    /// By entity and name, be the entity there or kept aside itself.
+    /// Values by entity and field name. The entity may exist, or be kept aside itself.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub fields: BTreeMap<EntityId, BTreeMap<Arc<str>, Kept>>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -31,7 +31,7 @@ pub(crate) struct Dormant {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Kept {
     pub value: Value,
-    /// What stands in the field instead of it; nothing where there is no such field.
+    /// The value that the field has instead; `None` if there is no such field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instead: Option<Value>,
 }

@@ -25,7 +25,7 @@ pub struct State {
     /// The seed of the numbers of what is made in secret. Without one, everything is numbered in the order of making.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     secret_numbers: Option<u64>,
-    /// The numbers, where they are not the places: from when the first entity is made in secret.
+    /// The ids of entities by place. Set once the first entity is made in secret; until then, ids are places plus one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     numbers: Option<Box<Numbers>>,
     /// The same for agenda entries and attachments, from when the first of them belongs to a secret entity.
@@ -46,13 +46,13 @@ pub struct State {
     dormant: Dormant,
     #[serde(skip)]
     journal: Vec<Change>,
-    /// What changed behind the back of the script machine that mirrors this state.
+    /// Changes by the host itself, which the script machine that mirrors this state has to read again.
     #[serde(skip)]
     stale: Vec<Stale>,
-    /// Told apart from every other state of the process, so that a mirror knows whose it is.
+    /// Unique among the states of the process, so that a mirror knows which state it belongs to.
     #[serde(skip, default = "next_identity")]
     identity: u64,
-    /// Hashes of who is there and of what is attached to them, until that changes.
+    /// Cached hashes of the entities and of their attachments.
     #[serde(skip)]
     population: Option<(u32, u64)>,
     #[serde(skip)]
@@ -92,7 +92,7 @@ pub enum Stale {
 pub(crate) struct Belongings {
     pub entries_kept: Vec<Entry>,
     pub attachments_kept: Vec<(AttachmentId, Attachment)>,
-    /// Names of what was kept aside and is there again.
+    /// Names of entries and hooks that were kept aside and are restored.
     pub returned: Vec<Arc<str>>,
 }
 

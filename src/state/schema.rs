@@ -268,7 +268,7 @@ impl Type {
     }
 
     /// Whether its values are held as they are given.
-    fn is_plain(&self) -> bool {
+    pub(crate) fn is_plain(&self) -> bool {
         matches!(self, Type::Int { .. } | Type::Bool | Type::Text | Type::Enum(_) | Type::Ref(_))
     }
 

@@ -282,11 +282,11 @@ pub fn tell_proof(screen: &mut Screen, odds: &Odds) -> anyhow::Result<()> {
             )
         }
         None if odds.guessed => {
-            "not exact: what is best was chosen although some of it was not followed to its end".into()
+            "not exact: the best answer was chosen although some paths were not followed to their end".into()
         }
         None if odds.is_exact() => match odds.ways {
-            1 => "exact, over one way that it can go".into(),
-            ways => format!("exact, over {ways} ways that it can go"),
+            1 => "exact, over one path".into(),
+            ways => format!("exact, over {ways} paths"),
         },
         None => return tell_remaining(screen, &odds.remaining, ""),
     };

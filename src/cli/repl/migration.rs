@@ -138,7 +138,7 @@ pub fn show(migration: &Migration, asked: bool, screen: &mut Screen) -> std::io:
     screen.row(&Row::at(0).strong(format!("{} -> {}", migration.from, migration.to)))?;
     screen.table(&["is", "what", "how"], rows.collect())?;
     let told = match migration.is_refused() {
-        true => "it cannot come into force before what is refused is put right".to_owned(),
+        true => "it cannot take effect until the refused points are corrected".to_owned(),
         false => format!("nothing has changed; `rules {} yes` puts it in force {when}", migration.to),
     };
     screen.row(&Row::at(2).with(told, Tone::Note))

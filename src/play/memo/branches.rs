@@ -1,7 +1,7 @@
 use super::tagged::Tagged;
 
-/// Where a trace goes on behind the values that a node found later than its first one: a hash table with open addressing and
-/// linear probing. Look-ups wait for memory most of all, and here one of them goes to one place.
+/// The next nodes for all values of a node except the first that was found there: a hash table with open addressing and linear
+/// probing. Memory access dominates a look-up, and this table usually needs one.
 #[derive(Debug, Default)]
 pub(super) struct Branches {
     /// A power of two of them, or none.
@@ -9,7 +9,7 @@ pub(super) struct Branches {
     count: usize,
 }
 
-/// One branch; none where it leads to node 0, since that is the first one of a tree.
+/// One branch. `to` is 0 in an empty slot: node 0 is the first node of a tree, so no branch leads there.
 #[derive(Clone, Copy, Debug, Default)]
 struct Branch {
     from: u32,

@@ -7,11 +7,11 @@ use crate::state::{State, Value};
 /// A write-back cache of the fields of fixed entities, and of what queries about them find, as tagged values. Following a trace
 /// then compares numbers that are side by side, and a field that traces write again and again is written to the state once.
 ///
-/// A slot is a field, by its place in [`Numbering`], or behind all fields the number of a query. Whoever writes to the state says
-/// so here; a state that has changed in any other way is read again.
+/// A slot holds a field, at its place in [`Numbering`], or a query; queries come after all fields. Every write of a script or a
+/// replay is passed on to the cache; if the state has changed in any other way, it is read again.
 #[derive(Debug, Default)]
 pub(super) struct FieldCache {
-    /// By slot; [`Tagged::UNKNOWN`] where nobody asked.
+    /// Values by slot; [`Tagged::UNKNOWN`] if not read yet.
     now: Vec<Tagged>,
     /// How many slots are fields.
     fields: usize,
@@ -21,15 +21,15 @@ pub(super) struct FieldCache {
     dirty: Vec<Guard>,
     /// By field: the queries that ask whether it holds a value.
     watchers: Vec<Vec<Watcher>>,
-    /// Identity of the state, and its count of changes when all of this was right.
+    /// The identity of the state, and its count of changes when the cache was last up to date.
     identity: u64,
     moves: u64,
     /// The state at which all games begin, if they begin alike: its count of changes, and its slots.
     opening: Option<u64>,
     first: Vec<Tagged>,
-    /// Whether fields that are not known yet are as they were at the beginning.
+    /// Whether unknown fields still have their values from the beginning of the game.
     follows_opening: bool,
-    /// A hash of who is there.
+    /// A hash of the fixed entities that exist.
     population: u64,
 }
 
@@ -79,7 +79,7 @@ impl FieldCache {
         true
     }
 
-    /// Notes who is there of the fixed entities, by a hash.
+    /// Sets the hash of the fixed entities that exist. If it has changed, the results of queries are dropped.
     #[inline]
     pub fn note_population(&mut self, population: u64) {
         if self.population != population {
@@ -106,7 +106,7 @@ impl FieldCache {
         }
     }
 
-    /// What is known to stand in a slot. What queries find is kept up to date while fields are written.
+    /// The cached value of a slot. Results of queries are kept up to date when fields are written.
     #[inline]
     pub fn known(&self, slot: Guard) -> Option<Tagged> {
         self.now.get(slot.slot()).copied().filter(|known| known.is_value())
@@ -230,7 +230,7 @@ impl FieldCache {
         }
     }
 
-    /// Writes to the state what it does not hold yet. What is written has been counted already.
+    /// Writes all dirty fields to the state. Their bytes have been counted already.
     pub fn flush(&mut self, state: &mut State, numbering: &Numbering, mut value: impl FnMut(Tagged) -> Value) {
         let (written, is_journaled) = (state.written, state.is_journaled());
         state.keep_journal(false);

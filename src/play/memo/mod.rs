@@ -5,8 +5,8 @@
 //! dice that it rolls determine what the entry does. The first run of an entry is recorded. When the same is found again, its
 //! effects are applied without the script. Where a guard fails, nothing has happened yet, and the script runs.
 //!
-//! Entities that are made in play are numbered in the order in which a trace meets them (see [`Numbering`]). So a trace of one
-//! of them is valid for all that are like it.
+//! Entities that are made in play are numbered in the order in which a trace meets them (see [`Numbering`]). So a trace does not
+//! depend on their ids.
 //!
 //! The recorder observes operations ([`Op`]) and knows each of them, or aborts. One replay in a thousand is run by the script as
 //! well and compared.
@@ -55,13 +55,13 @@ pub(crate) struct Memo {
     numbering: Numbering,
     /// The fields between which relations stand.
     ends: Vec<End>,
-    /// Fields that the recording has read or written: they depend on nothing else.
+    /// Fields that the recording has read or written: reading one again adds no guard.
     known: Fields,
     /// Fields that are known to have changed in some game; a copy of what the table has.
     invalidated: Fields,
     /// Whether all games begin with the same state, so that fields can be assumed to be as they were.
     begins_alike: bool,
-    /// What the table names by number, as this thread's own.
+    /// This thread's own copies of what the table refers to by number.
     values: OwnValues,
     due: Vec<Arc<Due>>,
     cards: Vec<(Arc<str>, Arc<str>)>,
@@ -69,7 +69,7 @@ pub(crate) struct Memo {
     /// in those that counted before it.
     played: Vec<[u64; 3]>,
     counted: Vec<[u64; 3]>,
-    /// Fields that a replay has changed for the first time in any game.
+    /// Fields that a replay was the first to change in any game, not yet marked in the table.
     unnoted: Vec<Guard>,
     /// Recordings that wait until nobody reads the table.
     finished: Vec<Finished>,
@@ -86,7 +86,7 @@ pub(crate) struct Memo {
     difference: Option<Difference>,
 }
 
-/// A trace and a script that came to different things: a bug of the host, or a script that keeps something.
+/// A trace and its script with different outcomes: a bug of the host, or a script that keeps something between calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Difference {
     pub entry: Arc<str>,
@@ -151,7 +151,7 @@ impl Memo {
         self.difference.take()
     }
 
-    /// Puts a bug back that was mended: relations are noted without the end at which an entity stands.
+    /// Reintroduces a fixed bug, for a test: relations are noted without the end at which an entity stands.
     #[cfg(test)]
     pub fn forget_ends(&mut self) {
         self.ends.iter_mut().for_each(|end| end.number = 0);
@@ -161,7 +161,7 @@ impl Memo {
         self.traces.clone()
     }
 
-    /// A game is over, and counts or does not.
+    /// Ends a game. `counts`: whether its card counts are added to the totals.
     pub fn end_game(&mut self, counts: bool) {
         self.cache.forget_dirty();
         self.counted.resize(self.played.len(), [0; 3]);
@@ -235,7 +235,7 @@ impl Memo {
         }
     }
 
-    /// The entry that ran is over, and all of it stands.
+    /// Ends the recording of an entry that ran to its end. It is put into the table later.
     pub fn finish(&mut self, state: &State, pulsed: bool, played: Option<Played>) {
         self.cache.keep_up(state);
         self.count_miss();
@@ -244,7 +244,7 @@ impl Memo {
         }
     }
 
-    /// The function that only reads came to this.
+    /// Ends the recording of a function that only reads, with its value.
     pub fn finish_value(&mut self, value: &Value) {
         if let Some(recording) = self.recording.take() {
             match self.numbering.known_all(value) {
@@ -255,7 +255,7 @@ impl Memo {
         self.count_miss();
     }
 
-    /// Whether the table has to be told something before the next look-up.
+    /// Whether changed fields have to be marked in the table before the next look-up.
     pub fn must_tell(&self) -> bool {
         !self.unnoted.is_empty()
     }

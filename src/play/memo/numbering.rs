@@ -81,7 +81,7 @@ impl Numbering {
         self.fixed
     }
 
-    /// Whether nobody is or was there but the entities that all games begin with.
+    /// Whether no entity was ever made besides those that all games begin with.
     #[inline]
     pub fn is_all(&self, state: &State) -> bool {
         state.ids() <= self.fixed

@@ -77,7 +77,7 @@ impl Memo {
         }
     }
 
-    /// The number of an entity that the recording has met; where it has not, nothing is known of how it got there.
+    /// The number of an entity. Aborts if the recording has not met it: a replay could not find it.
     fn number(&mut self, id: EntityId) -> Option<EntityId> {
         self.recording.as_ref()?;
         let known = self.numbering.known(id);
@@ -127,7 +127,7 @@ impl Memo {
         self.abort_if_long();
     }
 
-    /// Notes what a query finds in the state before the recording: what that has changed since follows from it.
+    /// Notes what a query finds in the state as it was before the recording. The changes of the recording itself follow from it.
     pub(super) fn asked(&mut self, query: Query, state: &State) {
         if let Query::Holding(_, field, _) = query {
             self.read_added(field, state);
@@ -170,7 +170,7 @@ impl Memo {
             before = state.before_journal();
             &before
         } else {
-            return self.abort("it asks who is there after it has changed that");
+            return self.abort("it queries entities after it has changed which ones match");
         };
         let Some(found) = query.found(state, &self.ends, &mut self.numbering).filter(is_small) else {
             return self.abort(TOO_MANY);
@@ -181,8 +181,8 @@ impl Memo {
         self.abort_if_long();
     }
 
-    /// Reads the fields of this id to which the recording has added something without knowing what they held: who holds a value
-    /// now depends on that.
+    /// Reads this field of all entities where the recording has added to it without reading it: which of them hold a value
+    /// depends on what was there before.
     fn read_added(&mut self, field: FieldId, state: &State) {
         let Some(recording) = &self.recording else { return };
         let added = recording.effects.iter().filter_map(|effect| match effect {
@@ -262,7 +262,7 @@ impl Memo {
         }
     }
 
-    /// A field has changed since the beginning of its game: traces that assume otherwise do not hold any more.
+    /// Marks a field as changed since the beginning of its game. Traces that assume the opposite are dropped.
     pub(super) fn changed(&mut self, key: Guard) {
         if !self.begins_alike || !self.invalidated.insert(key) {
             return;

@@ -12,7 +12,7 @@ pub(crate) enum Query {
     Referring(KindId, FieldId, EntityId),
     /// The relations that an entity has, each with the end at which it stands.
     Relations(EntityId),
-    /// Whoever something is attached to, and whoever is named in what is attached.
+    /// The owners of attachments, and the entities named in their data.
     Attached,
     /// The id itself.
     Id(EntityId),
@@ -47,14 +47,14 @@ impl Query {
         let name = |kind: KindId| schema.kinds.get(kind.0 as usize).map_or("", |kind| &*kind.name);
         let field_of = |kind, field| field_words(schema, Some(kind), field);
         match self {
-            Query::Kind(kind) => format!("who is there of kind {}", name(kind)),
+            Query::Kind(kind) => format!("the entities of kind {}", name(kind)),
             Query::Referring(kind, field, _) => {
-                format!("who refers to something by {}", field_of(kind, field))
+                format!("the entities that refer to one by {}", field_of(kind, field))
             }
-            Query::Relations(_) => "the relations of something".into(),
+            Query::Relations(_) => "the relations of an entity".into(),
             Query::Attached => "what is attached".into(),
             Query::Id(_) => "the number of an entity".into(),
-            Query::Holding(kind, field, _) => format!("which of them hold a value in {}", field_of(kind, field)),
+            Query::Holding(kind, field, _) => format!("the entities with a value in {}", field_of(kind, field)),
             Query::AtLeast(_, least) => format!("whether a number is at least {least}"),
         }
     }

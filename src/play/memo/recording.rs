@@ -16,7 +16,7 @@ pub(super) struct Root {
     pub what: Arc<str>,
     pub owner: Option<EntityId>,
     pub args: Value,
-    /// Hash of who is there, and of whether anybody was made in play.
+    /// Hash of the fixed entities that exist, and of whether any other entity was ever made.
     pub population: u64,
     /// Hash of what is attached to them.
     pub attachments: u64,
@@ -107,13 +107,13 @@ fn same(one: &Value, other: &Value) -> bool {
     }
 }
 
-/// Dice of which a trace depends on what was seen.
+/// A random input of a trace: which dice, and how much of the result the script saw.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum RollKey {
     Dice(Arc<Dice>, Sight),
     /// The total of the last of these dice: a later look at a roll of which less was seen.
     Look,
-    /// What was drawn unseen.
+    /// A draw from a deck.
     Deal(Arc<Dice>),
     /// A policy's `rb.pick` of a number from 1 to this.
     Pick(u32),
@@ -158,14 +158,14 @@ pub(super) struct Recording {
     pub dependencies: Vec<(Dependency, Value)>,
     /// Queries that are among its dependencies.
     pub asked: Vec<Query>,
-    /// Fields that it has read and that had never changed in any game: it holds only for as long as they do not.
+    /// Fields that it has read and that had not changed in any game. The recording is dropped when one of them changes.
     pub assumptions: Vec<Guard>,
     pub effects: Vec<Effect>,
-    /// Whether nobody was there when it began but the entities that all games begin with.
+    /// Whether no entity had been made before it besides those that all games begin with.
     pub cast: bool,
     /// How many changes waited in the journal when it began.
     pub mark: usize,
-    /// What the trace table has for it: it runs only to be compared.
+    /// The recorded outcome, if the script runs only to be compared with it.
     pub expected: Option<Expected>,
 }
 

@@ -16,14 +16,14 @@ use crate::state::{Attachment, Audience, Due, Entity, EntityId, Entry, FieldId, 
 pub(crate) enum Lookup {
     /// Its trace was replayed; says whether something was rolled or asked.
     Replayed { pulsed: bool },
-    /// Its script has to run. The dice have to be put back.
+    /// Its script has to run. The caller has to put the dice back.
     Missing,
     /// The same, and the script must come to this.
     Check(Expected),
 }
 
-/// One replay in so many is run by the script as well, several in a row: the first one waits for what the script machine needs
-/// to come into the processor's caches.
+/// On average one replay in this many is run by the script as well, several in a row: only the first of them has to load the
+/// script machine into the processor's caches.
 const CHECK_EVERY: u64 = 1_000;
 const CHECKED_IN_A_ROW: u64 = 8;
 
@@ -34,7 +34,7 @@ impl Memo {
         state.keep_journal(false);
     }
 
-    /// Has replayed entries. The state may be behind: before anybody reads the fields of its entities, [`Memo::settle`] is called.
+    /// Ends a series of replays. The state may lack changes that are only in the cache: call [`Memo::settle`] before reading it.
     pub fn end_replay(&mut self, state: &mut State) {
         self.cache.keep_up(state);
         state.keep_journal(true);
@@ -62,7 +62,7 @@ impl Memo {
         }
     }
 
-    /// Takes up this state, which may be another one, or have changed in other ways than by replays and recordings.
+    /// Turns to this state. It may be another one, or may have changed other than by replays and recordings.
     #[inline]
     pub(super) fn turn_to(&mut self, state: &State) {
         if self.cache.turn_to(state) {

@@ -1,4 +1,4 @@
-//! What a simulation is told: entries that could not be recorded, and what traces had not met before.
+//! The report of the memo: entries that could not be recorded, and new values that no trace had met.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub struct NotRecorded {
 pub struct NewBranch {
     /// The entry, or the function of play.luau.
     pub entry: String,
-    /// What had a new value.
+    /// The field, roll or query that had a new value.
     pub met: String,
     /// How often that was.
     pub count: u64,
@@ -65,7 +65,7 @@ impl Memo {
         let mut rows: BTreeMap<(&str, String), u64> = BTreeMap::new();
         for ((entry, missed), count) in &self.missed {
             let met = match missed {
-                Missed::Root => "another owner, other arguments, or others are there or attached".to_owned(),
+                Missed::Root => "another owner, other arguments, other entities or other attachments".to_owned(),
                 Missed::Roll => "another roll".into(),
                 Missed::Query(query) => query.words(schema),
                 Missed::Field(kind, field) => field_words(schema, *kind, *field),

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use super::traces::Table;
 use crate::state::{EntryId, Value};
 
-/// What one thread knows of the roots of entries that replays have scheduled, so that it need not look them up by what is due.
+/// One thread's cache of the roots of entries that replays have scheduled. It saves the look-up by name, owner and arguments.
 #[derive(Debug)]
 pub(super) struct RootCache {
     /// The entries that were scheduled last, each in the one place where its number can stand, with the number of its root.

@@ -49,7 +49,7 @@ pub(super) struct Reader<'m> {
 }
 
 /// Trace trees: each node is a field, a roll or a query, its branches are the values that were found, its leaves are outcomes.
-/// Behind the value that a node found first stands the next node; a table has the nodes behind all other values.
+/// For the value that was found first at a node, the next node is stored right after it; a table has those for all other values.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
     /// By a hash of their root.
@@ -57,7 +57,7 @@ pub(crate) struct Table {
     tree_count: usize,
     nodes: Vec<Node>,
     branches: Branches,
-    /// Many traces come to the same.
+    /// Each distinct outcome once, since many traces share one.
     outcomes: IndexSet<Outcome>,
     names: Names,
     rolls: IndexSet<RollKey>,
@@ -96,8 +96,8 @@ pub(super) enum Miss {
     At(Guard),
 }
 
-/// Limits of the table: nodes of 8 bytes each, branches of 14 bytes where the table of them is fullest, outcomes, trees,
-/// interned values and rolls. When one is reached, what is recorded is kept and nothing more is recorded.
+/// Limits of the table: nodes of 8 bytes each, branches of 14 bytes each when their table is full, outcomes, trees, and interned
+/// values or rolls. When one is reached, existing traces are kept and nothing more is recorded.
 const MOST_NODES: usize = 2_400_000;
 const MOST_BRANCHES: usize = 450_000;
 const MOST_OUTCOMES: usize = 80_000;
@@ -108,7 +108,7 @@ const MOST_VALUES: usize = 20_000;
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Committed {
     Kept,
-    /// Something that it assumed does not hold any more.
+    /// A field that it assumed to be unchanged has changed.
     Stale,
     /// A value is too large, or the table is full.
     NoRoom,

@@ -23,7 +23,7 @@ pub(crate) struct Pending {
     pub asked_at: u32,
 }
 
-/// A game as other rules have it, not yet in force.
+/// A game converted to other rules that are not in force yet.
 pub(in crate::play) struct Ready {
     pub migration: Migration,
     pub context: ActionContext,
@@ -88,8 +88,8 @@ impl Game {
         state.agenda().entries().any(|entry| &*entry.what == boundary)
     }
 
-    /// The game as other rules would have it. `at_boundary`: they come into force here; otherwise what is still to come before
-    /// the boundary is left out.
+    /// The game as converted to other rules. `at_boundary`: the rules take effect now. Otherwise the agenda entries before the
+    /// boundary are dropped first, since the old rules will run them.
     pub(in crate::play) fn prepare(&self, to: &Arc<Ruleset>, at_boundary: bool) -> Result<Ready, MigrationError> {
         let from = &self.context.rules;
         if self.context.state.outcome().is_some() && self.open.is_none() {
@@ -149,7 +149,7 @@ impl Game {
         Ok(Ready { migration, context })
     }
 
-    /// The game as it was before the last change of rules, where those rules are wanted back and nothing has been done since.
+    /// The game as it was before the last change of rules, if the game returns to those rules and nothing was done since.
     fn straight_back(&self, to: &Arc<Ruleset>, at_boundary: bool) -> Option<Ready> {
         let untouched = at_boundary && self.open.as_ref().is_none_or(|open| open.seq.is_none());
         let last = self.history.last().filter(|last| untouched && matches!(last.cause, Cause::Rules { .. }))?;

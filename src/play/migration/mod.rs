@@ -23,17 +23,17 @@ pub struct Migration {
     pub from: String,
     /// The ruleset that is to come into force.
     pub to: String,
-    /// What becomes of what; what somebody has to look at comes first.
+    /// What happens to each thing, sorted by [`MigrationFate`]: what needs attention comes first.
     pub notes: Vec<MigrationNote>,
     /// The agenda entry that it waits for; nothing where it comes into force with the next [`Session::advance`].
     pub waits_for: Option<String>,
 }
 
-/// What becomes of one thing under other rules.
+/// What happens to one thing under other rules.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct MigrationNote {
-    /// What becomes of it.
+    /// What happens to it.
     pub fate: MigrationFate,
     /// What it is about: a kind, the title of an entity, or a word of the ruleset.
     pub topic: String,
@@ -44,7 +44,7 @@ pub struct MigrationNote {
     pub rule: Option<String>,
 }
 
-/// What becomes of a thing under other rules.
+/// What can happen to a thing under other rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
@@ -60,9 +60,9 @@ pub enum MigrationFate {
     Carried,
     /// The old rules do not have it.
     Defaulted,
-    /// It was kept aside, and is there again.
+    /// It was kept aside earlier and is restored.
     Returned,
-    /// The new rules have no place for it: it is kept aside until rules come that have one.
+    /// The new rules have no place for it: it is kept aside, and restored by rules that have one.
     Dormant,
 }
 
