@@ -5,7 +5,7 @@ mod parallel;
 
 use mutants::mutants;
 use parallel::on_every_core;
-use riskbreaker::spec::{SpecSource, Standing, measure_specs, run_only, run_specs};
+use riskbreaker::spec::{RuleStatus, SpecSource, measure_specs, run_only, run_specs};
 use riskbreaker::{Library, Ruleset};
 use std::path::Path;
 
@@ -23,7 +23,7 @@ fn is_proved(library: &Library) {
             let failure = result.failure.as_ref()?;
             Some(format!("{}: {}: {}", result.path, result.name, failure.fault))
         }));
-        let uncovered = report.coverage.rules.iter().filter(|rule| rule.standing == Standing::Uncovered);
+        let uncovered = report.coverage.rules.iter().filter(|rule| rule.status == RuleStatus::Uncovered);
         wrong.extend(uncovered.map(|rule| format!("{} is covered by no spec", rule.id)));
         wrong.extend(report.coverage.unknown.iter().map(|rule| format!("a spec names {rule}, which RULES.md lacks")));
         if report.passed() == 0 && !report.coverage.rules.is_empty() {
@@ -556,7 +556,7 @@ fn what_differs_between_rulesets_is_told_in_words_and_numbers() {
         })
     };
     let (first, second) = both("fields", "character.muscle").unwrap();
-    assert_eq!(first, "Muscle: a whole number from 1 to 10, at first 4");
+    assert_eq!(first, "Muscle: a whole number from 0 to 10, at first 4");
     assert_eq!(second, "Muscle: a whole number from 0 to 10, at first 1");
     assert_eq!(both("fields", "character.level").unwrap().0, "-");
     assert_eq!(both("cards", "kill_damage = inflict_kill.title").unwrap().1, "Inflict Kill Damage");
