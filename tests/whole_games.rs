@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use num_rational::BigRational;
 use num_traits::{One, Zero};
@@ -158,4 +159,80 @@ return rb.play({
     let found =
         game_odds(&rules, Setup::default(), GameLimits::default(), None).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(found.results.len(), 4);
+}
+
+/// A game of one die each round that ends at a 2, with other parts of play.luau and another policy.
+fn rounds(more: &str, policy: &str) -> Arc<Ruleset> {
+    let entry = "entries = { e = function() if rb.at_least(\"1d2\", 2, \"x\") then rb.finish(\"rolled\") end end },";
+    rounds_of(&format!("{entry} {more}"), "rb.recur(\"e\", { 1 }, { 1 })", policy)
+}
+
+/// The same with other entries.
+fn rounds_of(parts: &str, start: &str, policy: &str) -> Arc<Ruleset> {
+    let play =
+        format!("local rb = require(\"@riskbreaker\")\nreturn rb.play({{ start = function() {start} end, {parts} }})");
+    let policy = format!(
+        "local rb = require(\"@riskbreaker\")\nreturn rb.policy({{ id = \"p\", answer = function(q) return nil end, act = function(seat, acts) {policy} end }})"
+    );
+    let files = [
+        (
+            "ruleset.toml",
+            "id = \"timed\"\ntitle = \"Timed\"\nversion = \"1.0.0\"\nscenario = \"start\"\n[seats]\nfirst = \"First\"\n",
+        ),
+        ("scenarios/start.toml", "title = \"Start\"\n"),
+        (
+            "kinds.luau",
+            "local rb = require(\"@riskbreaker\")\nreturn rb.kinds({ thing = { fields = { a = rb.int() } } })",
+        ),
+        ("play.luau", &play),
+        ("policies/p.luau", &policy),
+    ];
+    let library = Library::from_files(files.map(|(path, text)| (format!("timed/{path}"), text.as_bytes().to_vec())));
+    Ruleset::load(&library, "timed").unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn by_policy(rules: &Arc<Ruleset>) -> Result<BTreeMap<String, BigRational>, String> {
+    let setup = Setup::default().seat("first", Driver::Policy("p".into()));
+    let odds = game_odds(rules, setup, GameLimits::default(), None).map_err(|error| error.to_string())?;
+    Ok(odds.results.into_iter().collect())
+}
+
+/// States that differ only in the time of entries are not merged where a script sees it outside of the entries, too.
+#[test]
+fn the_time_of_an_entry_counts_wherever_a_script_reads_it() {
+    let round = "rb.agenda({ what = \"e\" })[1].key[1]";
+    let free = |when: &str| {
+        format!(
+            "free = {{ stop = {{ title = \"Stop\", seats = {{ \"first\" }}, {when} run = function() rb.finish(\"stopped\") end }} }},"
+        )
+    };
+    let in_act = rounds(&free(""), &format!("return if {round} >= 3 then acts[1] else nil"));
+    let in_when = rounds(&free(&format!("when = function() return {round} >= 3 end,")), "return acts[1]");
+    for rules in [in_act, in_when] {
+        let found = by_policy(&rules).unwrap();
+        assert_eq!((&found["rolled"], &found["stopped"]), (&of(3, 4), &of(1, 4)));
+    }
+    let found = by_policy(&rounds(&format!("result = function() return `{{{round}}}` end,"), "return nil")).unwrap();
+    assert!(found["2"] < of(1, 2) + of(1, 1_000_000) && found["3"] < of(1, 4) + of(1, 1_000_000), "{found:?}");
+    // Two entries of one time go in one order before the third round, and in the other from then on: 7/12 for the second.
+    let tie = "entries = { e = { run = function(_, args) if rb.at_least(\"1d2\", 2, \"x\") then rb.finish(\"{}\", args.n) end end, \
+               tie = function(entries) return if entries[1].key[1] >= 3 then 1 else 2 end } },";
+    let found = by_policy(&rounds_of(
+        tie,
+        "rb.recur(\"e\", { 1 }, { 1 }, nil, { n = 0 }) rb.recur(\"e\", { 1 }, { 1 }, nil, { n = 1 })",
+        "return nil",
+    ))
+    .unwrap();
+    let off = &found["1"] - of(7, 12);
+    assert!(off < of(1, 1_000_000) && off > of(-1, 1_000_000), "{found:?}");
+}
+
+/// Whether a policy takes a free act is decided outside of the dice that are gone through.
+#[test]
+fn a_policy_that_draws_for_a_free_act_is_refused() {
+    let free =
+        "free = { stop = { title = \"Stop\", seats = { \"first\" }, run = function() rb.finish(\"stopped\") end } },";
+    let told =
+        by_policy(&rounds(free, "return if rb.pick({ seat = seat }, 2) == 1 then acts[1] else nil")).unwrap_err();
+    assert_eq!(told, "a policy decides by chance whether it takes a free act: `sim` plays the game instead");
 }

@@ -464,7 +464,7 @@ fn tables(screen: &mut Screen, findings: &Findings, folder: Option<&Path>) -> Re
 /// Columns of the longest bar.
 const BAR: usize = 24;
 /// Results that get a row; the rarest are counted.
-const MOST_RESULTS: usize = 20;
+pub const MOST_RESULTS: usize = 20;
 
 /// How often each result came, with a bar for its share; of several variants one below the other.
 pub fn result_bars(screen: &mut Screen, findings: &Findings) -> Result<()> {
@@ -487,10 +487,14 @@ pub fn result_bars(screen: &mut Screen, findings: &Findings) -> Result<()> {
     }
     screen.columns(2, cells)?;
     if more > 0 {
-        let text = format!("and {more} rarer results: `--json` lists all, `result` in play.luau can group them");
-        screen.row(&Row::at(2).faint(text))?;
+        screen.row(&Row::at(2).faint(rarer(more)))?;
     }
     Ok(())
+}
+
+/// What is said of results that get no row.
+pub fn rarer(more: usize) -> String {
+    format!("and {more} rarer results: `--json` lists all, `result` in play.luau can group them")
 }
 
 /// A terminal with fewer columns has short bars.

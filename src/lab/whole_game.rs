@@ -267,9 +267,16 @@ impl Solver<'_> {
         let mut now_asked = false;
         if node > 0 {
             game.open = None;
+            game.context.observers.sees_time = false;
+            let dice = game.context.position();
             now_asked = game
                 .open_for_exploring(self.vm, asked)
                 .map_err(|fault| Refusal::failing(format!("a script fails: {fault}")))?;
+            self.may_merge(&game)?;
+            if game.context.position() != dice {
+                let text = "a policy decides by chance whether it takes a free act: `sim` plays the game instead";
+                return Err(Refusal::failing(text).into());
+            }
             // Keys that were worked out anew stand.
             game.context.state.settle();
         }
@@ -349,8 +356,8 @@ impl Solver<'_> {
         if let Err(fault) = ran {
             return Err(Refusal::failing(format!("a script fails on the way{}: {fault}", way())).into());
         }
-        if self.timeless && node > 0 && game.context.observers.sees_time {
-            return Err(Failure::SeesTime);
+        if node > 0 {
+            self.may_merge(game)?;
         }
         match game.context.explorer.as_mut().and_then(|explorer| explorer.off_plan.take()) {
             None => {}
@@ -368,6 +375,11 @@ impl Solver<'_> {
             explorer.end(end);
         }
         Ok(())
+    }
+
+    /// Whether states that differ only in the time of entries are still the same: no script has looked at it.
+    fn may_merge(&self, game: &Game) -> Result<(), Failure> {
+        if self.timeless && game.context.observers.sees_time { Err(Failure::SeesTime) } else { Ok(()) }
     }
 
     /// Whether the states take more room than they may, or more work: those of a game that grows are large long before they
@@ -388,7 +400,9 @@ impl Solver<'_> {
         let state = state.clone();
         let mut result = None;
         if let Some(text) = state.outcome().map(str::to_string) {
+            game.context.observers.sees_time = false;
             let named = self.vm.result(&mut game.context).map_err(Refusal::fault)?;
+            self.may_merge(game)?;
             let name = named.unwrap_or(text);
             let at = self.results.iter().position(|known| *known == name).unwrap_or_else(|| {
                 self.results.push(name);

@@ -14,6 +14,7 @@ use super::super::figures::{bar, chance_json, float, fraction, percent};
 use super::super::interrupt::{INTERRUPTED, watched};
 use super::super::row::Row;
 use super::super::screen::Screen;
+use super::super::sim::{MOST_RESULTS, rarer};
 use super::super::{call_error, library};
 use super::show::tell_remaining;
 use super::{Args, ruleset};
@@ -72,6 +73,7 @@ pub fn of_game(scenario: &str, args: &Args, folder: Option<PathBuf>) -> Result<E
     let mut rows: Vec<Vec<String>> = found
         .results
         .iter()
+        .take(MOST_RESULTS)
         .map(|(name, chance)| vec![shown(chance), exactly(chance), name.clone(), bar(float(chance), longest, 24)])
         .collect();
     if rows.iter().any(|row| !row[1].is_empty()) {
@@ -79,6 +81,9 @@ pub fn of_game(scenario: &str, args: &Args, folder: Option<PathBuf>) -> Result<E
     } else {
         rows.iter_mut().for_each(|row| drop(row.remove(1)));
         screen.table(&["chance", "result", ""], rows)?;
+    }
+    if let more @ 1.. = found.results.len().saturating_sub(MOST_RESULTS) {
+        screen.row(&Row::at(0).faint(rarer(more)))?;
     }
     if found.interrupted {
         let text = format!("interrupted after {} states: each chance lies between these two", found.states);
