@@ -71,7 +71,7 @@ fn changed(changes: &[(&str, &str, &str)]) -> Vec<String> {
 }
 
 #[test]
-fn a_verb_that_reckons_with_a_value_is_given_it_as_a_number() {
+fn a_verb_that_calculates_with_a_value_is_given_it_as_a_number() {
     let verb = ("verbs.luau", "rope:add(\"at\", by)", "by = math.min(by, 9)\n\t\trope:add(\"at\", by)");
     let call = "card.resolve(ctx)";
     let wanted = "(it is rb.act.move_rope(rope, by, who))";

@@ -558,6 +558,14 @@ fn a_condition_that_gives_a_number_or_a_text_is_refused() {
         let found = comes_to(&check, "", &[]);
         assert!(found.ends_with(&format!("the check of the question `t` gives {told}, not true or false")), "{found}");
     }
+    let also = asks.replace("ctx = {}", "ctx = {}, when = function() return 1 end");
+    let found = comes_to(&also, "", &[("maneuvers/c.luau", &card.replace("GIVEN", "true"))]);
+    assert!(
+        found.ends_with("`when` of the question, for the card `c` gives the number 1, not true or false"),
+        "{found}"
+    );
+    let found = comes_to(&also, "", &[("maneuvers/c.luau", &card.replace("GIVEN", "1"))]);
+    assert!(found.ends_with("`when` of the card `c` gives the number 1, not true or false"), "{found}");
     // An entity or a table that is there counts as true, as everywhere in Luau.
     let found = comes_to(asks, "", &[("maneuvers/c.luau", &card.replace("GIVEN", "rb.first(\"thing\")"))]);
     assert_eq!(found, "0 0 0");

@@ -170,10 +170,10 @@ pub(super) fn is_length_of(length: Expression<'_>, list: Expression<'_>) -> bool
 }
 
 /// Whether an expression gives a number, whatever its parts are.
-fn reckons(expression: Expression<'_>) -> bool {
+fn is_arithmetic(expression: Expression<'_>) -> bool {
     use BinaryOp::{Add, Divide, FloorDivide, Modulo, Multiply, Power, Subtract};
     match expression.kind() {
-        ExpressionKind::Grouped(inner) => reckons(inner),
+        ExpressionKind::Grouped(inner) => is_arithmetic(inner),
         ExpressionKind::Number { .. } => true,
         ExpressionKind::Binary { op, .. } => {
             matches!(op, Add | Subtract | Multiply | Divide | FloorDivide | Modulo | Power)
@@ -185,10 +185,10 @@ fn reckons(expression: Expression<'_>) -> bool {
     }
 }
 
-/// Whether an expression gives a number, and reckons with this variable to get it.
-pub(super) fn reckons_with(expression: Expression<'_>, id: u64) -> bool {
-    let is = |part: Expression<'_>| local_id(part) == Some(id) || reckons_with(part, id);
-    reckons(expression)
+/// Whether an expression gives a number, and computes it from this variable.
+pub(super) fn is_arithmetic_with(expression: Expression<'_>, id: u64) -> bool {
+    let is = |part: Expression<'_>| local_id(part) == Some(id) || is_arithmetic_with(part, id);
+    is_arithmetic(expression)
         && match expression.kind() {
             ExpressionKind::Grouped(inner) => is(inner),
             ExpressionKind::Binary { lhs, rhs, .. } => is(lhs) || is(rhs),
@@ -242,10 +242,12 @@ impl Finder<'_> {
         }
     }
 
-    /// A variable that is assigned a number has held one before, as far as anybody can tell.
+    /// Notes an assignment. A variable that is assigned a number is taken to have held a number before.
     fn assigned_value(&mut self, target: Expression<'_>, value: Option<&Expression<'_>>) {
         match value {
-            Some(value) if local_id(target).is_some() && reckons(*value) => self.is(target, Some(ValueType::Number)),
+            Some(value) if local_id(target).is_some() && is_arithmetic(*value) => {
+                self.is(target, Some(ValueType::Number))
+            }
             _ => self.assigned(target),
         }
     }

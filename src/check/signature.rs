@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::evidence::{Evidence, Fields, is_math, reckons_with};
+use super::evidence::{Evidence, Fields, is_arithmetic_with, is_math};
 use super::flow::{falls_through, promised_type};
 use super::syntax::{local_id, returned, text};
 use super::value_type::{ValueType, params_of, result_of};
@@ -435,9 +435,9 @@ impl<'ast> AstVisitor<'ast> for Asked {
                 StatementView::Assign(assign) => {
                     let values = assign.values.iter().map(Some).chain(std::iter::repeat(None));
                     for (var, value) in assign.vars.iter().zip(values) {
-                        // What is reckoned with its old value has to be there before.
+                        // A new value that is computed from the old one needs the old one.
                         let id = local_id(*var);
-                        if !value.zip(id).is_some_and(|(value, id)| reckons_with(*value, id)) {
+                        if !value.zip(id).is_some_and(|(value, id)| is_arithmetic_with(*value, id)) {
                             self.about(*var);
                         }
                     }

@@ -44,6 +44,7 @@ pub(crate) fn check_compared<'v>(
     }
     let declared = view.fields(entity).find(|(field, _)| *field.name == *name);
     let Some(ty) = declared.map(|(field, _)| field.ty.clone()).or_else(|| type_of(found)) else { return Ok(()) };
+    let value = &ty.settle(value.clone());
     let wrong = match (&ty, value) {
         (Type::Int { .. }, _) => ty.check_sort(value).err(),
         _ if by_order => Some(format!("takes {}, which is not compared by more or less", ty.wanted())),

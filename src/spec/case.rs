@@ -698,6 +698,7 @@ pub(super) fn same(found: &Value, wanted: &Value) -> bool {
         (Value::None, Value::Text(word)) => &**word == "none",
         (Value::List(a), Value::List(b)) => a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| same(a, b)),
         (Value::Map(a), Value::List(b)) => a.is_empty() && b.is_empty(),
+        (Value::Ratio(n, 1), Value::Int(whole)) => n == whole,
         (Value::Ratio(n, d), Value::List(parts)) => **parts == [Value::Int(*n), Value::Int(*d)],
         _ => found == wanted,
     }

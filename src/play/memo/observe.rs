@@ -13,6 +13,8 @@ use crate::state::{Attachment, Due, Entity, EntityId, Entry, FieldId, LARGEST_NU
 
 /// Longer recordings are not worth their place.
 const LONGEST: usize = 4_000;
+/// Entities that a game may have made where its state is copied to answer a query as of the start of the action.
+const MOST_COPIED: u32 = 2_000;
 
 impl Memo {
     /// Encodes a finished operation, or aborts the recording.
@@ -166,7 +168,7 @@ impl Memo {
         let before;
         let state = if !recording.may_have_changed(query, &self.numbering) {
             state
-        } else if recording.mark == 0 {
+        } else if recording.mark == 0 && state.ids() <= MOST_COPIED {
             before = state.before_journal();
             &before
         } else {
