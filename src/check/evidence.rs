@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::syntax::{literal, local_id, text};
-use super::value_type::{ValueType, params_of};
+use super::value_type::{ValueType, params_of, reckons};
 use crate::script::api;
 use crate::script::syntax::{
     AstNode, AstVisitor, BinaryOp, Block, Expression, ExpressionKind, StatementView, TableItem, UnaryOp,
@@ -171,13 +171,10 @@ pub(super) fn is_length_of(length: Expression<'_>, list: Expression<'_>) -> bool
 
 /// Whether an expression gives a number, whatever its parts are.
 fn is_arithmetic(expression: Expression<'_>) -> bool {
-    use BinaryOp::{Add, Divide, FloorDivide, Modulo, Multiply, Power, Subtract};
     match expression.kind() {
         ExpressionKind::Grouped(inner) => is_arithmetic(inner),
         ExpressionKind::Number { .. } => true,
-        ExpressionKind::Binary { op, .. } => {
-            matches!(op, Add | Subtract | Multiply | Divide | FloorDivide | Modulo | Power)
-        }
+        ExpressionKind::Binary { op, .. } => reckons(op),
         ExpressionKind::Call { func, .. } => {
             matches!(func.kind(), ExpressionKind::IndexName { expr, .. } if is_math(expr))
         }
@@ -337,12 +334,9 @@ impl Finder<'_> {
     }
 
     fn binary(&mut self, lhs: Expression<'_>, op: BinaryOp, rhs: Expression<'_>) {
-        use BinaryOp::{
-            Add, Divide, Equal, FloorDivide, Greater, GreaterEqual, Less, LessEqual, Modulo, Multiply, NotEqual, Power,
-            Subtract,
-        };
+        use BinaryOp::{Equal, Greater, GreaterEqual, Less, LessEqual, NotEqual};
         match op {
-            Add | Subtract | Multiply | Divide | FloorDivide | Modulo | Power => {
+            op if reckons(op) => {
                 self.is(lhs, Some(ValueType::Number));
                 self.is(rhs, Some(ValueType::Number));
             }
