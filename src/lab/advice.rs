@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use num_rational::BigRational;
 
-use super::exploration::{explore, explore_worth};
+use super::exploration::{Detail, explore};
 use super::interrupt::is_set;
 use super::odds::{Limits, Odds, OddsQuery, unseen_in_words};
 use super::tally::Rate;
@@ -147,9 +147,7 @@ impl Session {
         viewer: &Viewer,
         interrupt: Option<Arc<AtomicBool>>,
     ) -> Result<Advised, Refusal> {
-        let Some(question) = self.questions().iter().find(|open| open.id == question).cloned() else {
-            return Err(Refusal::Stale { question });
-        };
+        let question = self.open_question(question)?.clone();
         let viewer = self.game().looks_ahead(viewer.clone(), &question.seat);
         let thought = Thought { seed: self.seed(), time, interrupt };
         let work = move |game: &mut Game, vm: &mut dyn Machine| match game.ahead_for(&viewer) {
@@ -194,7 +192,7 @@ fn advise(game: &Game, vm: &mut dyn Machine, question: &Question, thought: &Thou
             true => Err(Refusal::new("it was interrupted before anything was known")),
             false => {
                 let limits = Limits { ways: FIRST_WAYS, samples: FIRST_SAMPLES, ..Limits::default() };
-                weigh(game, vm, question, &answer, limits, thought)
+                weigh(game, vm, question, &answer, (limits, Detail::Outcomes), thought.interrupt.as_ref())
             }
         };
         first.push(from.elapsed());
@@ -206,7 +204,7 @@ fn advise(game: &Game, vm: &mut dyn Machine, question: &Question, thought: &Thou
         let settled = one.odds.as_ref().is_ok_and(Odds::is_exact);
         if !settled && began.elapsed() + took * longer < for_odds && !thought.is_interrupted() {
             let limits = Limits { ways: WAYS, samples: SAMPLES, ..Limits::default() };
-            one.odds = weigh(game, vm, question, &one.answer, limits, thought);
+            one.odds = weigh(game, vm, question, &one.answer, (limits, Detail::Outcomes), thought.interrupt.as_ref());
         }
     }
     for one in &mut advice {
@@ -230,31 +228,16 @@ fn weigh(
     vm: &mut dyn Machine,
     question: &Question,
     answer: &Answer,
-    limits: Limits,
-    thought: &Thought,
+    (limits, detail): (Limits, Detail),
+    interrupt: Option<&Arc<AtomicBool>>,
 ) -> Result<Odds, Refusal> {
-    let mut query = OddsQuery { interrupt: thought.interrupt.clone(), ..query_of(question, answer, limits) };
-    let seats = std::slice::from_ref(&question.seat);
-    explore(&mut game.fork(), vm, &query, seats).or_else(|_| {
-        query.answering = Answering::Default;
-        explore(&mut game.fork(), vm, &query, seats)
-    })
-}
-
-fn query_of(question: &Question, answer: &Answer, limits: Limits) -> OddsQuery {
     let given = Given { topic: question.topic.to_string(), about: question.about, value: answer.to_value() };
-    OddsQuery { given: vec![given], answering: Answering::Best, limits, ..OddsQuery::default() }
-}
-
-/// What one answer is worth to whoever is asked, likewise.
-fn worth_of(game: &Game, vm: &mut dyn Machine, question: &Question, answer: &Answer) -> Option<BigRational> {
-    let mut query = query_of(question, answer, Limits { ways: WAYS_AHEAD, ..Limits::default() });
-    let seats = std::slice::from_ref(&question.seat);
-    let found = explore_worth(&mut game.fork(), vm, &query, seats).or_else(|_| {
-        query.answering = Answering::Default;
-        explore_worth(&mut game.fork(), vm, &query, seats)
-    });
-    found.ok()?.worth.remove(&question.seat)
+    let query = OddsQuery { given: vec![given], limits, interrupt: interrupt.cloned(), ..OddsQuery::default() };
+    let mut answered_by = |answering| {
+        let query = OddsQuery { answering, ..query.clone() };
+        explore(&mut game.fork(), vm, &query, std::slice::from_ref(&question.seat), detail)
+    };
+    answered_by(Answering::Best).or_else(|_| answered_by(Answering::Default))
 }
 
 /// The answer that is worth most to whoever is asked; the first of those that are worth the same.
@@ -274,7 +257,9 @@ pub(crate) fn best_answer(
         if is_set(stop) {
             return Err(Refusal::new("it was interrupted"));
         }
-        let Some(worth) = worth_of(game, vm, question, &answer) else { continue };
+        let limits = Limits { ways: WAYS_AHEAD, ..Limits::default() };
+        let odds = weigh(game, vm, question, &answer, (limits, Detail::Worth), None);
+        let Some(worth) = odds.ok().and_then(|mut odds| odds.worth.remove(&question.seat)) else { continue };
         if best.as_ref().is_none_or(|(most, _)| worth > *most) {
             best = Some((worth, answer));
         }

@@ -2,8 +2,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use super::exploration::{Detail, explore};
 use super::interrupt::is_set;
-use super::{Odds, OddsQuery, Variant, explore};
+use super::{Odds, OddsQuery, Variant};
 use crate::play::{Ask, Driver, Given, Question, Refusal, Ruleset, Session, Step};
 use crate::state::Value;
 
@@ -107,6 +108,6 @@ fn by_other(session: &Session, other: &Variant, question: &Question, query: Odds
         fork.context.set_house_rule(switch, value)?;
     }
     let seat = question.seat.clone();
-    let found = rules.run(move |vm| explore(&mut fork, vm, &query, &[seat]));
+    let found = rules.run(move |vm| explore(&mut fork, vm, &query, &[seat], Detail::Outcomes));
     found.unwrap_or_else(|_| Err(Refusal::new("the script worker has died")))
 }

@@ -66,9 +66,9 @@ impl From<Refusal> for Failure {
 
 /// What is to be found out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Detail {
+pub(crate) enum Detail {
     Outcomes,
-    /// Only the value of each end, without its outcome.
+    /// Only the value of each end, without texts of the outcomes, and without an estimate if there is too much to follow.
     Worth,
 }
 
@@ -82,25 +82,6 @@ pub(crate) fn explore(
     vm: &mut dyn Machine,
     query: &OddsQuery,
     seats: &[Arc<str>],
-) -> Result<Odds, Refusal> {
-    explore_for(game, vm, query, seats, Detail::Outcomes)
-}
-
-/// As [`explore`], without texts of the outcomes, and without an estimate if there is too much to follow.
-pub(crate) fn explore_worth(
-    game: &mut Game,
-    vm: &mut dyn Machine,
-    query: &OddsQuery,
-    seats: &[Arc<str>],
-) -> Result<Odds, Refusal> {
-    explore_for(game, vm, query, seats, Detail::Worth)
-}
-
-fn explore_for(
-    game: &mut Game,
-    vm: &mut dyn Machine,
-    query: &OddsQuery,
-    seats: &[Arc<str>],
     detail: Detail,
 ) -> Result<Odds, Refusal> {
     if game.open.is_none() {
@@ -108,16 +89,6 @@ fn explore_for(
     }
     // Fingerprints are not for compiled scripts.
     let vm = if detail == Detail::Outcomes { vm.interpreter() } else { vm };
-    explore_in(game, vm, query, seats, detail)
-}
-
-fn explore_in(
-    game: &mut Game,
-    vm: &mut dyn Machine,
-    query: &OddsQuery,
-    seats: &[Arc<str>],
-    detail: Detail,
-) -> Result<Odds, Refusal> {
     let viewer = query.viewer.clone().unwrap_or_else(Viewer::master);
     let seated = game.context.seats.clone();
     let listening = std::mem::replace(&mut game.context.listening, detail == Detail::Outcomes);
@@ -183,7 +154,7 @@ fn explore_in(
     game.context.listening = listening;
     game.context.state.renew_identity();
     game.context.seats = seated;
-    let (used, taken) = explorer.expect("it was put there above").into_used_and_taken();
+    let Explorer { used, taken, .. } = *explorer.expect("it was put there above");
     let odds = match found {
         Ok(counted) => counted.odds(outcomes, &ends),
         Err(Failure::Refused(refusal)) => return Err(refusal),
@@ -618,17 +589,7 @@ fn look_at(context: &mut ActionContext, vm: &mut dyn Machine, entity: EntityId, 
             .look(context, &Call::Derived { entity, name, args: &[] })
             .map_err(|fault| Refusal::failing(fault.to_string()))?,
     };
-    Ok(titled(context, &value))
-}
-
-/// A value with titles in the place of entities.
-fn titled(context: &ActionContext, value: &Value) -> Value {
-    match value {
-        Value::Entity(id) => Value::Text(context.title(*id)),
-        Value::List(items) => Value::list(items.iter().map(|item| titled(context, item))),
-        Value::Map(items) => Value::map(items.iter().map(|(key, item)| (key, titled(context, item)))),
-        other => other.clone(),
-    }
+    Ok(context.titled(&value))
 }
 
 /// What becomes of each field that changes in some outcome.

@@ -8,7 +8,7 @@ use super::trial::Table;
 use crate::play::{NewBranch, NotRecorded};
 
 /// How much of a simulation the memo (the trace cache) replays, and what it cannot record.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct MemoReport {
     /// The name of the variant.
@@ -37,15 +37,7 @@ impl Simulation {
     /// As [`Simulation::run`].
     pub fn memo_report(&self, stop: &AtomicBool) -> Result<Vec<MemoReport>, SimulationError> {
         let report = |ready: &super::trial::Ready, name: &str| {
-            let mut report = MemoReport {
-                variant: name.to_owned(),
-                games: 0,
-                replayed: 0,
-                run: 0,
-                unused: None,
-                not_recorded: Vec::new(),
-                new_branches: Vec::new(),
-            };
+            let mut report = MemoReport { variant: name.to_owned(), ..MemoReport::default() };
             if let Some(seat) = ready.ahead.iter().next() {
                 report.unused = Some(format!("{seat} looks ahead, so each answer that it tries plays another game"));
                 return Ok(report);

@@ -30,5 +30,4 @@ pub use tally::{CardUse, LeftOut, Rate, Sum, Tally};
 pub use whole_game::{GameLimits, GameOdds, game_odds};
 
 pub(crate) use compared::check_compared;
-pub(crate) use exploration::explore;
 pub(crate) use interrupt::is_set;

@@ -168,10 +168,7 @@ impl Outcome {
                 Change::Remove { entity, was } => {
                     if came.remove(entity).is_none() {
                         let kind = rules.schema().kind(was.kind);
-                        let title = match kind.title.map(|field| &was.fields[field.0 as usize]) {
-                            Some(Value::Text(text)) if !text.is_empty() => text.clone(),
-                            _ => Arc::from(format!("{} {}", kind.name, entity.0)),
-                        };
+                        let title = kind.title_of(*entity, &was.fields);
                         rest.push(Effect::Gone { kind: kind.name.clone(), title });
                     }
                     fields.retain(|(of, _), _| of != entity);

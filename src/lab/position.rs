@@ -2,8 +2,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use super::exploration::{Detail, explore};
 use super::interrupt::is_set;
-use super::{Compared, Limits, Odds, OddsQuery, check_compared, explore};
+use super::{Compared, Limits, Odds, OddsQuery, check_compared};
 use crate::play::{
     Answer, Ask, Driver, Edit, Game, Given, Machine, Question, QuestionId, Refusal, Ruleset, Session, Setup, Slot,
     StartError, Step, Viewer, read_typed, typed_form,
@@ -275,15 +276,11 @@ impl Session {
     /// A sentence: a question that is not open, an answer that does not fit, the fault of a script, or more ways than
     /// the limits allow.
     pub fn odds_at(&mut self, question: QuestionId, query: OddsQuery) -> Result<Odds, Refusal> {
-        let Some(seat) = self.questions().iter().find(|open| open.id == question).map(|open| open.seat.clone()) else {
-            return Err(Refusal::Stale { question });
-        };
+        let seat = self.open_question(question)?.seat.clone();
         let query = query.must_fit()?;
         self.lend(move |game, vm| odds_of(game, vm, query, &seat)).map_err(Refusal::from)?
     }
-}
 
-impl Session {
     /// The game where somebody is asked for a card next, what was answered to come there, and whether dice were rolled:
     /// other ones than those to come. Every question takes its default, or else the first answer that is possible. It is
     /// another game; this one stays as it is.
@@ -301,9 +298,7 @@ impl Session {
         let rolled = ahead.game().context.position() != before;
         Ok((ahead, way, rolled))
     }
-}
 
-impl Session {
     /// The same as [`Session::odds_at`], if a house rule had another value. Nothing changes.
     ///
     /// # Errors
@@ -316,9 +311,7 @@ impl Session {
         switch: &str,
         value: &str,
     ) -> Result<Odds, Refusal> {
-        let Some(seat) = self.questions().iter().find(|open| open.id == question).map(|open| open.seat.clone()) else {
-            return Err(Refusal::Stale { question });
-        };
+        let seat = self.open_question(question)?.seat.clone();
         let rules = self.ruleset();
         let Some(declared) = rules.switch(switch) else {
             let meant = instead(switch, rules.switches().map(|switch| &*switch.name));
@@ -348,9 +341,7 @@ impl Session {
         viewer: Option<Viewer>,
         interrupt: Option<&Arc<AtomicBool>>,
     ) -> Result<Vec<(Answer, Result<Odds, Refusal>)>, Refusal> {
-        let Some(open) = self.questions().iter().find(|open| open.id == question).cloned() else {
-            return Err(Refusal::Stale { question });
-        };
+        let open = self.open_question(question)?.clone();
         let Some(answers) = open.answers(MOST) else {
             let message = format!("`{}` has more than {MOST} possible answers: `odds ANSWER` tells one", open.topic);
             return Err(Refusal::new(message));
@@ -389,9 +380,9 @@ fn odds_of(game: &Game, vm: &mut dyn Machine, mut query: OddsQuery, seat: &Arc<s
     }
     let Some((mut fork, viewer)) = query.viewer.as_ref().and_then(|viewer| Some((game.ahead_for(viewer)?, viewer)))
     else {
-        return explore(&mut game.fork(), vm, &query, std::slice::from_ref(seat));
+        return explore(&mut game.fork(), vm, &query, std::slice::from_ref(seat), Detail::Outcomes);
     };
-    let found = explore(&mut fork, vm, &query, std::slice::from_ref(seat));
+    let found = explore(&mut fork, vm, &query, std::slice::from_ref(seat), Detail::Outcomes);
     match fork.context.take_looked_at().as_slice() {
         [] => found.map(|odds| Odds { unseen: game.unseen(), dealt: fork.context.deals_for.is_some(), ..odds }),
         hidden => Err(Refusal::hidden(viewer, hidden)),

@@ -458,7 +458,8 @@ impl Simulation {
                     break;
                 }
                 done += trials(findings.blocks);
-                findings.add_block(&block);
+                findings.blocks += 1;
+                findings.add_counts(&block.tallies, &block.pairs);
                 let known = self.until.is_some_and(|precision| findings.precision() <= precision);
                 let enough = known || block.given_up;
                 findings.complete = enough || findings.blocks == part.blocks;
@@ -627,11 +628,6 @@ impl Findings {
         let wanted = self.plan.trials / self.shard.map_or(1, |shard| shard.count);
         let in_vain = |tally: &Tally| wanted > tally.left_out.len() as u64 && is_hopeless(tally);
         self.complete && self.tallies.get(variant).is_some_and(in_vain)
-    }
-
-    fn add_block(&mut self, block: &Block) {
-        self.blocks += 1;
-        self.add_counts(&block.tallies, &block.pairs);
     }
 
     fn add_counts(&mut self, tallies: &[Tally], pairs: &[BTreeMap<String, BTreeMap<String, u64>>]) {

@@ -78,8 +78,9 @@ impl Table<'_> {
 
     /// A machine with this table's share of memory.
     fn machine(&self) -> Result<Box<dyn Machine>, SimulationError> {
-        let share = (TOGETHER / self.tables.max(1)).max(LEAST_SHARE);
-        machine(&self.prepared, Some(share))
+        let mut vm = machine(&self.prepared)?;
+        vm.hold_to((TOGETHER / self.tables.max(1)).max(LEAST_SHARE));
+        Ok(vm)
     }
 
     fn engine(&self) -> &'static dyn Engine {
@@ -153,7 +154,7 @@ impl Table<'_> {
             self.clear();
             let _alone = ALONE.lock();
             tally.left_out.pop();
-            self.vm = Some(machine(&self.prepared, None)?);
+            self.vm = Some(machine(&self.prepared)?);
             result = self.play_through(seed, trial, actions, tally, stop)?;
             self.vm = None;
             self.engine().give_back();
@@ -197,13 +198,10 @@ impl Table<'_> {
     ) -> Result<Option<String>, SimulationError> {
         let mut game = self.game();
         let ready = self.ready;
-        let vm = match self.vm.take() {
-            Some(vm) => self.vm.insert(vm).as_mut(),
-            None => {
-                let vm = self.machine()?;
-                self.vm.insert(vm).as_mut()
-            }
-        };
+        if self.vm.is_none() {
+            self.vm = Some(self.machine()?);
+        }
+        let vm = self.vm.as_deref_mut().expect("it was made above");
         game.context.chance = DiceRng::stream(seed, trial);
         let rounds = &mut self.rounds;
         rounds.begin();
@@ -323,18 +321,10 @@ fn place<'m, V: Default>(map: &'m mut BTreeMap<String, V>, name: &str) -> &'m mu
     map.get_mut(name).expect("it was made above")
 }
 
-/// A machine of its own, with so many bytes at the most, or as many as a script may ever use.
-fn machine(prepared: &Prepared, share: Option<usize>) -> Result<Box<dyn Machine>, SimulationError> {
+/// A machine of its own, with as many bytes as a script may ever use.
+fn machine(prepared: &Prepared) -> Result<Box<dyn Machine>, SimulationError> {
     let rules = &prepared.rules;
-    match rules.machine() {
-        Ok(mut vm) => {
-            if let Some(share) = share {
-                vm.hold_to(share);
-            }
-            Ok(vm)
-        }
-        Err(error) => Err(SimulationError::Machine(rules.id().to_string(), error.to_string())),
-    }
+    rules.machine().map_err(|error| SimulationError::Machine(rules.id().to_string(), error.to_string()))
 }
 
 /// The game behind its start, if the start rolls nothing and asks nothing, so that every trial may begin there.

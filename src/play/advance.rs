@@ -61,11 +61,6 @@ impl Game {
         (halt, vm.clock().saturating_sub(began))
     }
 
-    /// Marks the game as having played too long without a question: it stops with a fault before the next entry.
-    pub fn stop_at_next_entry(&mut self) {
-        self.overlong = true;
-    }
-
     /// The same; it also pauses where an entry `boundary` is due, once something has been done.
     pub fn advance_to(&mut self, vm: &mut dyn Machine, limit: u64, boundary: Option<&Arc<str>>) -> Halt {
         let began = self.actions;
@@ -239,12 +234,10 @@ impl Game {
         if open.goes_on || !self.seems_endless() {
             return None;
         }
-        let mut fault = Fault::new(format!(
-            "{IDLE_ENTRIES} agenda entries ran without a roll, a question or an outcome; the next is `{what}`"
-        ));
-        fault.cure = Some("let an entry that schedules itself again ask, roll, or end the game at some point".into());
-        fault.action = Some(what.clone());
-        Some(fault)
+        let message =
+            format!("{IDLE_ENTRIES} agenda entries ran without a roll, a question or an outcome; the next is `{what}`");
+        let cure = Some("let an entry that schedules itself again ask, roll, or end the game at some point".into());
+        Some(Fault { cure, action: Some(what.clone()), ..Fault::new(message) })
     }
 
     /// The fault of a game that goes on without end.
@@ -276,10 +269,7 @@ impl Game {
             return None;
         };
         (self.unasked, self.unasked_bytes, self.overlong) = (0, 0, false);
-        let mut fault = Fault::new(message);
-        fault.cure = Some(cure.into());
-        fault.action = Some(what.clone());
-        Some(fault)
+        Some(Fault { cure: Some(cure.into()), action: Some(what.clone()), ..Fault::new(message) })
     }
 
     /// Whether the values of the game take more than they may. They are counted once much has been written.
@@ -605,7 +595,9 @@ fn perform(
             }
             let id = vm.settle_tie(context, *id)?;
             if let Some(entry) = context.state.agenda().get(id).filter(|entry| entry.recurs_too_far()) {
-                return Err(recurs_too_far(&entry.what));
+                let message = format!("`{}` recurs at a key beyond {LARGEST_NUMBER}", entry.what);
+                let cure = Some("let it recur in smaller steps, or cancel it before".into());
+                return Err(Fault { cure, ..Fault::new(message) });
             }
             match context.state.take_entry(id) {
                 None => Ok(Value::None),
@@ -619,13 +611,6 @@ fn perform(
             }
         }
     }
-}
-
-/// The fault of a recurring entry whose next key would exceed the largest number.
-fn recurs_too_far(what: &str) -> Fault {
-    let mut fault = Fault::new(format!("`{what}` recurs at a key beyond {LARGEST_NUMBER}"));
-    fault.cure = Some("let it recur in smaller steps, or cancel it before".into());
-    fault
 }
 
 /// Whether the game master has disabled an entry or a free act. If so, the log says so.

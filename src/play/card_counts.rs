@@ -37,21 +37,16 @@ impl CardCounts {
     /// The action is over: counts its card, and gives it.
     pub fn end_action(&mut self) -> Option<Played> {
         let played = self.current.take()?;
-        self.add(&played);
+        let count = self.counts.entry((played.seat.clone(), played.card.clone())).or_default();
+        count[0] += 1;
+        count[1] += u64::from(played.met.is_some());
+        count[2] += u64::from(played.met == Some(true));
         Some(played)
     }
 
     /// The action is taken back.
     pub fn drop_action(&mut self) {
         self.current = None;
-    }
-
-    fn add(&mut self, played: &Played) {
-        let key = (played.seat.clone(), played.card.clone());
-        let count = self.counts.entry(key).or_default();
-        count[0] += 1;
-        count[1] += u64::from(played.met.is_some());
-        count[2] += u64::from(played.met == Some(true));
     }
 
     pub fn is_empty(&self) -> bool {

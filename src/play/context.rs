@@ -507,6 +507,16 @@ impl ActionContext {
         })
     }
 
+    /// A value with titles in the place of entities.
+    pub fn titled(&self, value: &Value) -> Value {
+        match value {
+            Value::Entity(id) => Value::Text(self.title(*id)),
+            Value::List(items) => Value::list(items.iter().map(|item| self.titled(item))),
+            Value::Map(items) => Value::map(items.iter().map(|(key, item)| (key, self.titled(item)))),
+            other => other.clone(),
+        }
+    }
+
     /// A value in words, entities by their titles.
     pub fn words(&self, value: &Value) -> String {
         match value {

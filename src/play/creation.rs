@@ -85,16 +85,14 @@ impl Ruleset {
         sheet: &Value,
         switches: BTreeMap<String, Value>,
     ) -> Result<BuiltSheet, Fault> {
-        match self.create(CreationPart::Build, sheet, switches)? {
-            Value::List(found) => match &found[..] {
-                [Value::Text(kind), Value::Map(fields)] => Ok(BuiltSheet {
-                    kind: kind.to_string(),
-                    fields: fields.iter().map(|(name, value)| (name.to_string(), value.clone())).collect(),
-                }),
-                _ => Err(Fault::new("creation.build must return a kind and its fields")),
-            },
-            _ => Err(Fault::new("creation.build must return a kind and its fields")),
+        let built = self.create(CreationPart::Build, sheet, switches)?;
+        if let Value::List(found) = &built
+            && let [Value::Text(kind), Value::Map(fields)] = &found[..]
+        {
+            let fields = fields.iter().map(|(name, value)| (name.to_string(), value.clone())).collect();
+            return Ok(BuiltSheet { kind: kind.to_string(), fields });
         }
+        Err(Fault::new("creation.build must return a kind and its fields"))
     }
 
     /// A starting position: sides with their names and sheets, the first one played by people.

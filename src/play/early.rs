@@ -42,13 +42,16 @@ impl EarlyAnswers {
         self.from.as_ref().is_none_or(|(viewer, _)| viewer.plays(&question.seat))
     }
 
+    /// The place of what was given for a question, by somebody who may answer it.
+    fn given(&self, question: &Question) -> Option<usize> {
+        let (viewer, action) = self.from.as_ref()?;
+        let is_own = question.id.action == *action && viewer.plays(&question.seat);
+        self.replies.iter().position(|(topic, _)| is_own && *topic == *question.topic)
+    }
+
     /// The answer to a question and the number of the decision, if one was given.
     pub fn answer(&mut self, question: &Question) -> Option<Result<(Answer, u32), Refusal>> {
-        let (viewer, action) = self.from.as_ref()?;
-        if question.id.action != *action || !viewer.plays(&question.seat) {
-            return None;
-        }
-        let at = self.replies.iter().position(|(topic, _)| *topic == *question.topic)?;
+        let at = self.given(question)?;
         let answer = take_reply(&mut self.replies, at, question);
         let answer = answer.and_then(|answer| question.check(&answer).map(|()| answer));
         Some(answer.map(|answer| {
@@ -65,11 +68,7 @@ impl EarlyAnswers {
     ///
     /// Why it is not.
     pub fn take_only(&mut self, question: &Question, answer: &Answer) -> Result<(), Refusal> {
-        let Some((viewer, action)) = &self.from else { return Ok(()) };
-        if question.id.action != *action || !viewer.plays(&question.seat) {
-            return Ok(());
-        }
-        let Some(at) = self.replies.iter().position(|(topic, _)| *topic == *question.topic) else { return Ok(()) };
+        let Some(at) = self.given(question) else { return Ok(()) };
         if take_reply(&mut self.replies, at, question)? == *answer {
             return Ok(());
         }

@@ -879,12 +879,6 @@ impl Explorer {
         if gone.is_empty() { String::new() } else { format!(" ({})", gone.join(", ")) }
     }
 
-    /// The topics of given answers that were used, and the answers that were taken for questions without a given one.
-    #[allow(clippy::type_complexity)] // as its fields
-    pub fn into_used_and_taken(self) -> (BTreeSet<String>, BTreeMap<(String, String), &'static str>) {
-        (self.used, self.taken)
-    }
-
     /// The seats that made a choice on the current path.
     pub fn deciding(&self) -> BTreeSet<&Arc<str>> {
         let mut seats = BTreeSet::new();

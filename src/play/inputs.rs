@@ -475,10 +475,7 @@ impl ActionContext {
                 (missing.len() < 100).then_some(1)
             }
         });
-        if self.cursor == self.tape.slots.len() {
-            self.tape.slots.push(None);
-        }
-        self.questions.push(Question {
+        self.put_out(Question {
             id: QuestionId { action: self.action, ordinal: self.cursor as u32 },
             seat: Arc::from("dice"),
             topic: Arc::from("dice"),
@@ -492,9 +489,7 @@ impl ActionContext {
             race: false,
             checked: false,
         });
-        self.cursor += 1;
-        self.stop = Some(Stop::Question);
-        Err(Stop::Question)
+        Err(self.break_off())
     }
 
     /// The tape holds something else than the action asks for: cut it there, or fault where it must fit.
@@ -752,8 +747,7 @@ impl ActionContext {
         if self.questions.is_empty() {
             return Ok(());
         }
-        self.stop = Some(Stop::Question);
-        Err(Stop::Question)
+        Err(self.break_off())
     }
 }
 

@@ -96,9 +96,7 @@ impl Game {
         }
         Some(game)
     }
-}
 
-impl Game {
     /// What not everybody may see, by name: kinds of entities, and of those that everybody sees the fields that are secret, as
     /// `kind.field`.
     pub fn unseen(&self) -> Vec<String> {

@@ -19,9 +19,6 @@ pub(crate) trait Engine: Send + Sync {
     /// Every problem of the ruleset at once.
     fn load(&self, stack: &Arc<Stack>) -> Result<(Box<dyn Machine>, Arc<Declarations>), LoadError>;
 
-    /// Starts the work that every machine needs, such as compiling the host's script, on another thread, while a ruleset is read.
-    fn start_ahead(&self);
-
     /// Begins on another thread with what a machine for this ruleset needs, while one is made.
     fn load_ahead(&self, stack: &Arc<Stack>);
 

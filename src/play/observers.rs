@@ -98,11 +98,10 @@ impl ActionContext {
         if self.state.entity(entity).is_some_and(|entity| said(entity.kind)) {
             return;
         }
-        let Some(mut happening) = self.changed(entity, field, from, to) else { return };
+        let Some((audience, mut happening)) = self.changed(entity, field, from, to) else { return };
         if let Happening::Changed { reason, .. } = &mut happening {
             *reason = why;
         }
-        let audience = self.audience_of_change(entity, field, from, to);
         self.tell(happening, audience);
     }
 
@@ -135,14 +134,15 @@ impl ActionContext {
         first(&kind.audience) || first(&kind.field(field).audience)
     }
 
-    /// The event for a change of a field, if the field is shown or the rules tell its changes in their own words.
-    pub fn changed(&self, entity: EntityId, field: FieldId, from: &Value, to: &Value) -> Option<Happening> {
+    /// The event for a change of a field and who may see it, if the field is shown or the rules tell its changes in their own
+    /// words.
+    pub fn changed(&self, entity: EntityId, field: FieldId, from: &Value, to: &Value) -> Option<(Audience, Happening)> {
         let kind = &self.rules.schema().kind(self.state.entity(entity)?.kind);
         let declared = kind.field(field);
         if !declared.show && !declared.said {
             return None;
         }
-        Some(Happening::Changed {
+        let happening = Happening::Changed {
             entity,
             title: self.title(entity),
             field: declared.name.clone(),
@@ -151,7 +151,8 @@ impl ActionContext {
             to: to.clone(),
             text: format!("{} -> {}", self.words(from), self.words(to)),
             reason: None,
-        })
+        };
+        Some((self.audience_of_change(entity, field, from, to), happening))
     }
 
     /// Adds what came of the roll that was told last to its event.
@@ -187,10 +188,7 @@ impl ActionContext {
         }
         net.into_iter()
             .filter(|(.., from, to)| from != to)
-            .filter_map(|(entity, field, from, to)| {
-                let audience = self.audience_of_change(entity, field, to, from);
-                Some((audience, self.changed(entity, field, to, from)?))
-            })
+            .filter_map(|(entity, field, from, to)| self.changed(entity, field, to, from))
             .collect()
     }
 }

@@ -69,15 +69,5 @@ pub(crate) fn value_of(session: &mut Session, title: &str, name: &str, args: &[V
             return Err(why.map_or_else(|| "there is no such field".into(), |refusal| refusal.to_string()));
         }
     };
-    Ok(titled(session, &value))
-}
-
-/// A value with titles in the place of entities.
-pub(crate) fn titled(session: &Session, value: &Value) -> Value {
-    match value {
-        Value::Entity(id) => Value::Text(session.view().title(*id)),
-        Value::List(items) => Value::list(items.iter().map(|item| titled(session, item))),
-        Value::Map(items) => Value::map(items.iter().map(|(key, item)| (key, titled(session, item)))),
-        other => other.clone(),
-    }
+    Ok(session.game().context.titled(&value))
 }

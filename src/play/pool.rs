@@ -1,7 +1,7 @@
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, Weak, mpsc};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak, mpsc};
 use std::thread;
 
 use super::machine::{Engine, Machine};
@@ -166,10 +166,7 @@ impl Drop for Pool {
 
 impl Queue {
     fn lock(&self) -> MutexGuard<'_, Waiting> {
-        match self.waiting.lock() {
-            Ok(waiting) => waiting,
-            Err(poisoned) => poisoned.into_inner(),
-        }
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Adds a job, and starts a thread if all are busy and there may be more.
@@ -198,10 +195,7 @@ impl Queue {
                 return None;
             }
             waiting.idle += 1;
-            waiting = match self.changed.wait(waiting) {
-                Ok(waiting) => waiting,
-                Err(poisoned) => poisoned.into_inner(),
-            };
+            waiting = self.changed.wait(waiting).unwrap_or_else(PoisonError::into_inner);
             waiting.idle -= 1;
         }
     }
@@ -209,15 +203,9 @@ impl Queue {
     /// Does one job after the other.
     fn work(&self, engine: &dyn Engine, mut kept: Option<Box<dyn Machine>>) {
         while let Some(job) = self.next() {
-            let machine = match kept.take() {
-                Some(machine) => kept.insert(machine),
-                None => match engine.load(&self.stack) {
-                    Ok((fresh, _)) => kept.insert(fresh),
-                    // It loaded before from the same sources, so there is no memory left: the job is dropped, and its caller
-                    // told.
-                    Err(_) => continue,
-                },
-            };
+            kept = kept.or_else(|| engine.load(&self.stack).ok().map(|(fresh, _)| fresh));
+            // It loaded before from the same sources, so there is no memory left: the job is dropped, and its caller told.
+            let Some(machine) = &mut kept else { continue };
             let tell = catch_unwind(AssertUnwindSafe(|| job(machine.as_mut())));
             // What it holds is given back before anybody goes on, and not when the next job comes: two of them would be too many.
             if tell.is_err() || machine.is_dead() {

@@ -59,19 +59,18 @@ impl Prepared {
     }
 }
 
+/// What a table of a scenario says, by name.
+fn named<'s>(scenario: &'s Value, table: &str) -> impl Iterator<Item = (&'s Arc<str>, &'s Value)> + use<'s> {
+    let tables = if let Value::Map(tables) = scenario { tables.get(table) } else { None };
+    let named = if let Some(Value::Map(named)) = tables { Some(named) } else { None };
+    named.into_iter().flat_map(|named| named.iter())
+}
+
 fn settle_switches(rules: &Ruleset, setup: &Setup, scenario: &Value) -> Result<BTreeMap<String, Value>, StartError> {
     let mut values = rules.default_switches();
-    let from_scenario = match scenario {
-        Value::Map(fields) => match fields.get("switches") {
-            Some(Value::Map(switches)) => {
-                switches.iter().map(|(name, value)| (name.to_string(), value.clone())).collect()
-            }
-            _ => Vec::new(),
-        },
-        _ => Vec::new(),
-    };
+    let from_scenario = named(scenario, "switches").map(|(name, value)| (name.to_string(), value.clone()));
     let from_setup = setup.switches.iter().map(|(name, value)| (name.clone(), value.clone()));
-    for (name, value) in from_scenario.into_iter().chain(from_setup) {
+    for (name, value) in from_scenario.chain(from_setup) {
         let Some(switch) = rules.switch(&name) else {
             let names = rules.switches().map(|switch| &*switch.name);
             return Err(StartError::Switch(format!(
@@ -89,13 +88,9 @@ fn settle_switches(rules: &Ruleset, setup: &Setup, scenario: &Value) -> Result<B
 fn settle_seats(rules: &Ruleset, setup: &Setup, scenario: &Value) -> Result<BTreeMap<Arc<str>, Driver>, StartError> {
     let mut seats: BTreeMap<Arc<str>, Driver> =
         rules.seats().keys().map(|seat| (Arc::from(&**seat), Driver::Human)).collect();
-    if let Value::Map(fields) = scenario
-        && let Some(Value::Map(named)) = fields.get("seats")
-    {
-        for (seat, driver) in named.iter() {
-            let Ok(driver) = driver.to_string().parse();
-            seats.insert(seat.clone(), driver);
-        }
+    for (seat, driver) in named(scenario, "seats") {
+        let Ok(driver) = driver.to_string().parse();
+        seats.insert(seat.clone(), driver);
     }
     seats.extend(setup.seats.iter().map(|(seat, driver)| (seat.clone(), driver.clone())));
     for (seat, driver) in &seats {

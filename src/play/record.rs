@@ -96,11 +96,6 @@ impl Session {
         self.game_mut().history.keep();
     }
 
-    /// Rules that are asked for and not yet in force.
-    pub(crate) fn asked_for(&self) -> Option<Arc<Ruleset>> {
-        self.game().pending.as_ref().map(|pending| pending.rules.clone())
-    }
-
     /// The game behind the last action that was done.
     pub(crate) fn checkpoint(&self) -> Checkpoint {
         let game = self.game();

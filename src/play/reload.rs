@@ -54,20 +54,6 @@ pub(crate) struct FirstRules {
     pub files: BTreeMap<Arc<str>, Arc<str>>,
 }
 
-/// What an undo passed on its way back.
-#[derive(Default)]
-pub(super) struct Passed {
-    /// The youngest first.
-    pub reloads: Vec<Done>,
-}
-
-impl Passed {
-    /// Whether the state is in the schema of other rules.
-    pub fn another_schema(&self) -> bool {
-        self.reloads.iter().any(|done| done.swap.is_some())
-    }
-}
-
 impl Session {
     /// Puts a new version of the same ruleset in force, between two actions. The open action is taken back to its start and
     /// runs again with the next [`Session::advance`], with its tape if that still fits. State is carried over by name: new
@@ -157,7 +143,9 @@ impl Game {
         }
         let before = (self.context.switches.clone(), self.context.seats.clone());
         self.renew_switches(&from, to, &mut report.warnings);
-        self.renew_seats(to, &mut report.warnings);
+        for (seat, policy) in seat_people(&mut self.context.seats, to) {
+            report.warnings.push(format!("the policy `{policy}` is gone: {seat} is asked now"));
+        }
         let is_plain = swap.is_none() && before == (self.context.switches.clone(), self.context.seats.clone());
         self.context.rules = to.clone();
         self.find_strangers(to, &mut report.warnings);
@@ -229,13 +217,6 @@ impl Game {
         warnings.extend(gone.map(|name| format!("the house rule `{name}` is gone")));
     }
 
-    /// A seat whose policy is gone is asked itself; a new seat is played by people.
-    fn renew_seats(&mut self, to: &Ruleset, warnings: &mut Vec<String>) {
-        for (seat, policy) in seat_people(&mut self.context.seats, to) {
-            warnings.push(format!("the policy `{policy}` is gone: {seat} is asked now"));
-        }
-    }
-
     /// Warns of agenda entries and attachments whose names the new rules do not have.
     fn find_strangers(&self, to: &Ruleset, warnings: &mut Vec<String>) {
         let mut say = |line: String| {
@@ -260,29 +241,21 @@ impl Game {
 
     // Going back
 
-    /// Takes the entry of a reload back, as an undo passes it.
-    pub(super) fn pass(&mut self, done: Done, passed: &mut Passed) {
-        if let Some(swap) = &done.swap {
-            self.context.state = swap.state.clone();
-        }
-        passed.reloads.push(done);
-    }
-
-    /// After an undo went back over reloads: the rules in force stay, and their entry stands here now.
-    pub(super) fn reload_again(&mut self, passed: Passed, before: &State, turned: &mut UndoReport) {
-        if passed.reloads.is_empty() {
+    /// After an undo went back over reloads, the youngest first: the rules in force stay, and their entry stands here now.
+    pub(super) fn reload_again(&mut self, passed: Vec<Done>, before: &State, turned: &mut UndoReport) {
+        if passed.is_empty() {
             return;
         }
         let rules = self.context.rules.clone();
         let mut patch = Patch::new();
-        for done in passed.reloads.iter().rev() {
+        for done in passed.iter().rev() {
             if let Cause::Reload { files, .. } = &done.cause {
                 patch.extend(files.iter().map(|(path, text)| (path.clone(), text.clone())));
             }
         }
-        let first = passed.reloads.iter().rev().find_map(|done| done.swap.as_ref());
+        let first = passed.iter().rev().find_map(|done| done.swap.as_ref());
         let schema = first.map(|swap| swap.schema.clone());
-        let told = passed.reloads.iter().rev().flat_map(|done| done.events.iter());
+        let told = passed.iter().rev().flat_map(|done| done.events.iter());
         let mut lines: Vec<String> = told.map(|event| event.happening.line()).collect();
         let mut swap = None;
         if let Some(schema) = schema {
@@ -308,9 +281,7 @@ impl Game {
             let Some(was) = before.entity(id).filter(|was| was.kind == entity.kind) else { continue };
             for (at, (from, to)) in was.fields.iter().zip(&entity.fields).enumerate() {
                 if from != to {
-                    let field = crate::state::FieldId(at as u16);
-                    let audience = self.context.audience_of_change(id, field, from, to);
-                    told.extend(self.context.changed(id, field, from, to).map(|happening| (audience, happening)));
+                    told.extend(self.context.changed(id, crate::state::FieldId(at as u16), from, to));
                 }
             }
         }

@@ -18,28 +18,12 @@ pub struct Ruleset {
 }
 
 impl Ruleset {
-    /// Loads a ruleset with further layers on top, to be played by the machines of an engine.
-    ///
-    /// # Errors
-    ///
-    /// Every problem of the ruleset at once, with file and line.
-    pub(crate) fn load_by(
-        engine: &'static dyn Engine,
-        library: &Library,
-        id: &str,
-        layers: &[String],
-    ) -> Result<Arc<Ruleset>, LoadError> {
-        engine.start_ahead();
-        let (id, layers) = with_layers(id, layers);
-        Ruleset::of_stack(engine, Arc::new(Stack::resolve(library, &id, &layers)?), &layers, Machines::default())
-    }
-
     /// Finds a ruleset of the same content that is in use, or was among the last ones; loads it where there is none, with these
     /// machines.
     ///
     /// # Errors
     ///
-    /// As [`Ruleset::load_by`].
+    /// Every problem of the ruleset at once, with file and line.
     pub(crate) fn find_or_load(
         engine: &'static dyn Engine,
         machines: Machines,

@@ -17,8 +17,8 @@ use crate::state::{Audience, EntityId, Value};
 pub struct Seat<'s> {
     pub(crate) session: &'s mut Session,
     pub(crate) viewer: Viewer,
-    /// The game as the viewer knows it, built at the first use; the inner `None` means that the viewer knows everything.
-    known: Option<Option<Box<Game>>>,
+    /// The game as the viewer knows it, built at the first use.
+    known: Option<Known>,
 }
 
 /// Something that a viewer was told.
@@ -73,7 +73,7 @@ pub struct SnapshotEntity {
     pub fields: BTreeMap<Arc<str>, Value>,
 }
 
-/// The game as a viewer knows it at one moment, for reading.
+/// The game as a viewer knows it at one moment, for reading; inside is nothing where that is all of it.
 pub struct Known(Option<Box<Game>>);
 
 impl Known {
@@ -202,11 +202,8 @@ impl Seat<'_> {
     /// The state as the viewer knows it. Entities and fields that it may not see are missing, and titles that it may not see
     /// are numbers.
     pub fn view(&mut self) -> View<'_> {
-        self.know();
-        match &self.known {
-            Some(Some(game)) => View::new(&game.context),
-            _ => self.session.view(),
-        }
+        let session = &*self.session;
+        self.known.get_or_insert_with(|| session.known(&self.viewer)).view(session)
     }
 
     /// The sheet of an entity: label and text, line by line. What the viewer may not see counts as not set, and a last line
@@ -281,7 +278,7 @@ impl Seat<'_> {
                 hidden => Err(Refusal::new(self.depends(name, hidden))),
             };
         }
-        if !matches!(self.known, Some(Some(_))) {
+        if !matches!(self.known, Some(Known(Some(_)))) {
             return self.session.why(entity, name);
         }
         let view = self.view();
@@ -430,7 +427,7 @@ impl Seat<'_> {
     pub fn act(&mut self, seat: &str, name: &str) -> Result<(), Refusal> {
         self.may_decide_for(seat)?;
         let open = self.free_acts().into_iter().find(|act| *act.seat == *seat && *act.name == *name);
-        let hidden = matches!(self.known, Some(Some(_)));
+        let hidden = matches!(self.known, Some(Known(Some(_))));
         self.forget();
         match open {
             // The reason as the viewer knows it.
@@ -536,7 +533,7 @@ impl Seat<'_> {
 
     fn know(&mut self) {
         if self.known.is_none() {
-            self.known = Some(self.session.game().known_to(&self.viewer).map(Box::new));
+            self.known = Some(self.session.known(&self.viewer));
         }
     }
 
@@ -546,12 +543,12 @@ impl Seat<'_> {
         work: impl FnOnce(&mut Game, &mut dyn Machine) -> Result<R, Fault> + Send + 'static,
     ) -> Result<R, Fault> {
         self.know();
-        let Some(game) = self.known.take().flatten() else {
-            self.known = Some(None);
+        let Some(Known(Some(game))) = self.known.take() else {
+            self.known = Some(Known(None));
             return self.session.look(work);
         };
         let (game, result) = self.session.run_on(game, work).map_err(|error| Fault::new(error.to_string()))?;
-        self.known = Some(Some(game));
+        self.known = Some(Known(Some(game)));
         result
     }
 

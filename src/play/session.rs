@@ -193,7 +193,7 @@ impl Session {
             Halt::Boundary => self.put_in_force(),
             Halt::Paused if self.actions() < until => {
                 if self.game().context.keeps_tape && longest.is_some_and(|longest| *took > longest) {
-                    self.game_mut().stop_at_next_entry();
+                    self.game_mut().overlong = true;
                 }
             }
             standing => {
@@ -392,9 +392,7 @@ impl Session {
     ///
     /// A question that is not open, a policy that there is not, or one that fails.
     pub fn suggest(&mut self, id: QuestionId, policy: &str) -> Result<Option<Answer>, Refusal> {
-        known_policy(&self.rules, policy).map_err(Refusal::new)?;
-        let policy = Arc::from(policy);
-        self.lend(move |game, vm| game.suggest(vm, id, policy)).map_err(Refusal::from)?
+        self.suggest_for(id, policy, &Viewer::master())
     }
 
     /// The same, from what a viewer knows.
@@ -448,7 +446,7 @@ impl Session {
             let sentence = format!("there is no free act `{name}` for {seat}");
             return Err(match crate::ruleset::nearest(name, names.clone()) {
                 Some(near) if near == name => {
-                    let seats = self.seat_names();
+                    let seats: Vec<String> = self.rules.seats().keys().cloned().collect();
                     let sentence = format!("{sentence}; the seats are {}", seats.join(", "));
                     Refusal::unknown_among_many(sentence, seat, seats.iter().map(String::as_str))
                 }
@@ -783,6 +781,11 @@ impl Session {
         }
     }
 
+    /// The open question of this id.
+    pub(crate) fn open_question(&self, id: QuestionId) -> Result<&Question, Refusal> {
+        self.questions().iter().find(|open| open.id == id).ok_or(Refusal::Stale { question: id })
+    }
+
     /// The number of the action that is open.
     pub(crate) fn open_action(&self) -> Option<u32> {
         self.game().open.as_ref().map(|open| open.number)
@@ -851,10 +854,6 @@ impl Session {
         work: impl FnOnce(&mut Game, &mut dyn Machine) -> Result<R, Fault> + Send + 'static,
     ) -> Result<R, Fault> {
         self.lend(work).unwrap_or_else(|error| Err(Fault::new(error.to_string())))
-    }
-
-    fn seat_names(&self) -> Vec<String> {
-        self.rules.seats().keys().cloned().collect()
     }
 }
 

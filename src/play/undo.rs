@@ -1,7 +1,6 @@
 use std::sync::Arc;
 
 use super::action::{Cause, Done, Open, words_of};
-use super::reload::Passed;
 use super::stream::Note;
 use super::{
     ActionContext, Answer, By, DicePosition, Edit, Event, Game, Happening, MASTER, Machine, Question, Refusal, Remedy,
@@ -108,7 +107,7 @@ impl Game {
         if self.last_decision() <= self.horizon {
             return Err(Refusal::NothingToUndo);
         }
-        let mut passed = Passed::default();
+        let mut passed = Vec::new();
         let before = self.context.state.clone();
         let mut turned = self.take_back_last(&mut passed)?;
         self.reload_again(passed, &before, &mut turned);
@@ -158,7 +157,7 @@ impl Game {
         }
     }
 
-    fn take_back_last(&mut self, passed: &mut Passed) -> Result<UndoReport, Refusal> {
+    fn take_back_last(&mut self, passed: &mut Vec<Done>) -> Result<UndoReport, Refusal> {
         let in_open = self.open.as_ref().and_then(Open::last_seq);
         let last = self.last_done();
         let (in_history, last_number) = (last.and_then(last_seq_of), last.map(|done| done.number));
@@ -205,14 +204,17 @@ impl Game {
     /// to the agenda, unless the action was open before the one that is taken back.
     fn take_back_done(
         &mut self,
-        passed: &mut Passed,
+        passed: &mut Vec<Done>,
         in_history: Option<u32>,
         last_number: Option<u32>,
     ) -> Result<UndoReport, Refusal> {
         let mut changes = Vec::new();
         while let Some(mut done) = self.pop_done() {
             if matches!(done.cause, Cause::Reload { .. }) {
-                self.pass(done, passed);
+                if let Some(swap) = &done.swap {
+                    self.context.state = swap.state.clone();
+                }
+                passed.push(done);
                 continue;
             }
             if matches!(done.cause, Cause::Rules { .. }) {
@@ -257,7 +259,8 @@ impl Game {
             }
             changes.reverse();
             // Changes in another schema are told when all is done.
-            let told = if passed.another_schema() { Vec::new() } else { self.context.reversed(&changes) };
+            let another_schema = passed.iter().any(|done| done.swap.is_some());
+            let told = if another_schema { Vec::new() } else { self.context.reversed(&changes) };
             if let Some(skipped) = done.skipped.take() {
                 // It goes through its tape again, to where it failed.
                 self.context.set_position(behind);
@@ -436,15 +439,6 @@ impl Game {
             (_, Op::Edit(Edit::OtherDice { .. })) => {}
             _ => self.redo.clear(),
         }
-    }
-
-    /// Notes that other rules were asked for: what was undone before is forgotten.
-    pub(super) fn forget_undone(&mut self) {
-        self.redo.clear();
-    }
-
-    pub(super) fn push_redo(&mut self, op: Op) {
-        self.redo.push(op);
     }
 }
 

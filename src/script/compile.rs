@@ -11,7 +11,7 @@ use mlua::{Error, Function, Lua, Result, Table};
 use super::allocation::limited;
 use super::bytecode;
 use super::sandbox::uncharged;
-use super::stretches;
+use super::stretches::{self, Unsound};
 use super::upvalues::{Assigner, assigners};
 use crate::ruleset::Stack;
 
@@ -20,12 +20,6 @@ struct Compiled {
     code: Vec<u8>,
     /// The functions in it that assign to captured variables.
     assigners: Vec<Assigner>,
-}
-
-/// Why a script that compiles is refused, and the line where.
-struct Unsound {
-    line: u32,
-    message: String,
 }
 
 /// The compiler for scripts of rulesets. Builtins that are replaced or not offered must be named: the engine calls the
@@ -182,7 +176,7 @@ impl Compiled {
         let Some(code) = code else { return Ok(None) };
         let unknown = || Unsound { line: 1, message: "the compiled file has an unknown form".to_owned() };
         let inner = bytecode::functions(&code).ok_or_else(unknown)?;
-        stretches::check(&inner).map_err(|error| Unsound { line: error.line, message: error.message })?;
+        stretches::check(&inner)?;
         let assigners = assigners(&inner).ok_or_else(unknown)?;
         Ok(Some(Compiled { code, assigners }))
     }

@@ -7,7 +7,7 @@ use mlua::{IntoLuaMulti, Lua, Result, Table, Value as Lv, Variadic};
 
 use super::conversion::{from_lua, to_lua};
 use super::handles::Handles;
-use super::host::{HostState, entity_arg, entry_tables, fill, stopped, text_arg};
+use super::host::{HostState, entity_arg, entry_tables, fault, fill, host_function, stopped, text_arg};
 use super::vm::Vm;
 use crate::play::{ActionContext, Fault, Former, MigrationFate, MigrationNote, Op, Phase};
 use crate::state::EntityId;
@@ -65,28 +65,25 @@ fn former_table(former: &Former, lua: &Lua, handles: &Handles) -> Result<Table> 
     Ok(table)
 }
 
+/// A note: what happens, the rule that is broken, the topic, the text, and what fills it in.
+type Note = (String, Option<String>, Lv, Lv, Variadic<Lv>);
+
 /// Adds the functions that only a file of `convert/` reaches.
 pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
-    let put = |name: &str, function: mlua::Function| table.raw_set(name, function);
-    let b = host.clone();
-    let note = lua.create_function(
-        move |_, (fate, rule, topic, text, args): (String, Option<String>, Lv, Lv, Variadic<Lv>)| {
-            let context = b.context()?;
-            context.may_go_on().map_err(stopped)?;
-            let topic = text_arg(context, &topic, "the topic of a note")?;
-            let template = text_arg(context, &text, "the text of a note")?;
-            let text = fill(&template, &args, context, &b.handles.borrow());
-            let Some(fate) = MigrationFate::named(&fate) else {
-                return Err(stopped(context.fault(format!("there is no note `{fate}`"))));
-            };
-            context.observers.observe(&Op::Note);
-            context.notes.push(MigrationNote { fate, topic: topic.to_string(), text, rule });
-            Ok(())
-        },
-    )?;
-    put("migration_note", note)?;
-    let b = host.clone();
-    let shelve = lua.create_function(move |_, (handle, ruleset): (Lv, String)| {
+    host_function!(lua, host, table, "migration_note", |_, b, (fate, rule, topic, text, args): Note| {
+        let context = b.context()?;
+        context.may_go_on().map_err(stopped)?;
+        let topic = text_arg(context, &topic, "the topic of a note")?;
+        let template = text_arg(context, &text, "the text of a note")?;
+        let text = fill(&template, &args, context, &b.handles.borrow());
+        let Some(fate) = MigrationFate::named(&fate) else {
+            return Err(fault(context, format!("there is no note `{fate}`")));
+        };
+        context.observers.observe(&Op::Note);
+        context.notes.push(MigrationNote { fate, topic: topic.to_string(), text, rule });
+        Ok(())
+    });
+    host_function!(lua, host, table, "shelve", |_, b, (handle, ruleset): (Lv, String)| {
         let context = b.context()?;
         context.may_act("keeping an entity aside").map_err(stopped)?;
         let mut handles = b.handles.borrow_mut();
@@ -96,43 +93,33 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         context.observers.observe(&Op::Note);
         handles.remove(id);
         touched.iter().try_for_each(|(other, field)| handles.forget_field(rules.schema(), *other, *field))
-    })?;
-    put("shelve", shelve)?;
-    let b = host.clone();
-    let keep = lua.create_function(move |_, (handle, name, value): (Lv, Lv, Lv)| {
+    });
+    host_function!(lua, host, table, "keep", |_, b, (handle, name, value): (Lv, Lv, Lv)| {
         let context = b.context()?;
         context.may_act("keeping a value aside").map_err(stopped)?;
-        let (id, name) = named(&b, context, &handle, &name, "keep")?;
-        let value = match from_lua(&value, &b.handles.borrow()) {
-            Ok(value) => value,
-            Err(error) => {
-                return Err(stopped(context.fault(format!("what is kept aside must be plain data: {error}"))));
-            }
-        };
+        let (id, name) = named(b, context, &handle, &name, "keep")?;
+        let value = from_lua(&value, &b.handles.borrow());
+        let value = value.map_err(|error| fault(context, format!("what is kept aside must be plain data: {error}")))?;
         context.state.dormant_mut().notes.entry(id).or_default().insert(name, value);
         Ok(())
-    })?;
-    put("keep", keep)?;
-    let b = host.clone();
-    let kept = lua.create_function(move |lua, (handle, name): (Lv, Lv)| {
+    });
+    host_function!(lua, host, table, "kept", |lua, b, (handle, name): (Lv, Lv)| {
         let context = b.context()?;
         context.may_go_on().map_err(stopped)?;
-        let (id, name) = named(&b, context, &handle, &name, "kept")?;
+        let (id, name) = named(b, context, &handle, &name, "kept")?;
         match context.state.dormant().kept(id, &name) {
             Some(value) => to_lua(lua, value, &b.handles.borrow()),
             None => Ok(Lv::Nil),
         }
-    })?;
-    put("kept", kept)?;
-    let b = host.clone();
-    let forget = lua.create_function(move |_, (handle, name): (Lv, Lv)| {
+    });
+    host_function!(lua, host, table, "forget", |_, b, (handle, name): (Lv, Lv)| {
         let context = b.context()?;
         context.may_act("forgetting a value").map_err(stopped)?;
-        let (id, name) = named(&b, context, &handle, &name, "forget")?;
+        let (id, name) = named(b, context, &handle, &name, "forget")?;
         context.state.dormant_mut().forget(id, &name);
         Ok(())
-    })?;
-    put("forget", forget)
+    });
+    Ok(())
 }
 
 fn named(

@@ -94,19 +94,7 @@ impl Loader<'_> {
             "ended",
         ];
         self.known_keys("kinds", name, body, &known, None)?;
-        let mut kind = Kind {
-            name: Arc::from(name),
-            title: None,
-            fields: Vec::new(),
-            derived: Vec::new(),
-            derived_origins: Vec::new(),
-            sheet: false,
-            overview: false,
-            audience: None,
-            relates: Vec::new(),
-            mutual: false,
-            timed: false,
-        };
+        let mut kind = Kind { name: Arc::from(name), ..Kind::default() };
         let nullable = self.fields(&mut kind, body, kinds)?;
         self.title(&mut kind, body)?;
         let derived = self.derived(&mut kind, body)?;
@@ -425,23 +413,27 @@ fn read_field(name: &str, declared: &Lv, kinds: &BTreeSet<String>) -> Read<Field
     };
     let said = matches!(table.raw_get::<Lv>("show")?, Lv::String(word) if word == "said");
     let show = if said { false } else { flag("show", " or \"said\"")?.unwrap_or(true) };
+    let bare = of_type(name, ty);
     Ok(Field {
-        name: Arc::from(name),
-        label: text("label")?.unwrap_or_else(|| Arc::from(readable_name(name))),
-        ty,
+        label: text("label")?.unwrap_or_else(|| bare.label.clone()),
         default,
         show,
         said,
         audience: read_audience(table)?,
         by_hand: flag("by_hand", "")?.unwrap_or(false),
-        origin: Arc::from(""),
+        ..bare
     })
 }
 
 /// The field with its type alone, if that can be read.
 fn bare_field(name: &str, declared: &Lv, kinds: &BTreeSet<String>) -> Option<Field> {
     let ty = declared.as_table().and_then(|table| read_type(table, kinds).ok())?;
-    Some(Field {
+    Some(of_type(name, ty))
+}
+
+/// A field of which nothing is declared but its type.
+fn of_type(name: &str, ty: Type) -> Field {
+    Field {
         name: Arc::from(name),
         label: Arc::from(readable_name(name)),
         default: ty.default_value(),
@@ -451,7 +443,7 @@ fn bare_field(name: &str, declared: &Lv, kinds: &BTreeSet<String>) -> Option<Fie
         audience: None,
         by_hand: false,
         origin: Arc::from(""),
-    })
+    }
 }
 
 fn read_type(table: &Table, kinds: &BTreeSet<String>) -> Read<Type> {

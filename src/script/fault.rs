@@ -46,21 +46,16 @@ pub(super) fn fault_of(
         fault.message = "the script raised an error without a readable message".into();
     }
     if let Some((what, [place, about])) = spent {
-        fault.fatal = true;
-        fault.message = match what {
-            "memory" => "the script used up its memory".into(),
-            "size" => "the script makes a text or table that is too large".into(),
-            "time" => "the script ran out of time".into(),
-            _ => "the script used up its budget of work".into(),
+        let (message, cure) = match what {
+            "memory" => ("the script used up its memory", "look for a table or text that grows in a loop"),
+            "size" => (
+                "the script makes a text or table that is too large",
+                "a text has at most 256 KiB, and a table as many entries as fit into 4 MiB",
+            ),
+            "time" => ("the script ran out of time", "look for a loop that does not end"),
+            _ => ("the script used up its budget of work", "look for a loop that does not end"),
         };
-        fault.cure = Some(
-            match what {
-                "memory" => "look for a table or text that grows in a loop",
-                "size" => "a text has at most 256 KiB, and a table as many entries as fit into 4 MiB",
-                _ => "look for a loop that does not end",
-            }
-            .into(),
-        );
+        (fault.message, fault.cure, fault.fatal) = (message.into(), Some(cure.into()), true);
         first = place.or(first).or(about);
     } else if fault.cure.is_none() {
         fault.cure = noted_cure().map(str::to_owned).or_else(|| cure_for(&fault.message));
@@ -137,9 +132,7 @@ pub(super) fn fault_of_program(error: &Error, spent: Option<&'static str>, name:
         };
         fault.fatal = true;
     }
-    if fault.cure.is_none() {
-        fault.cure = noted_cure().map(str::to_owned);
-    }
+    fault.cure = fault.cure.or_else(|| noted_cure().map(str::to_owned));
     fault.path = Some(name.to_string());
     fault.line = line;
     fault.source_line =
@@ -176,10 +169,8 @@ fn called(line: &str) -> Vec<String> {
 
 /// The text of a line of a ruleset's file.
 pub(super) fn source_line(stack: &Stack, place: &Place) -> Option<String> {
-    let (part, path) = place.path.split_once('/')?;
-    let part = stack.parts().iter().find(|other| other.id() == part)?;
-    let source = part.folder.file(path)?;
-    source.text.lines().nth(place.line as usize - 1).map(|line| line.trim_end().chars().take(200).collect())
+    let text = stack.text_of(&place.path)?;
+    text.lines().nth(place.line as usize - 1).map(|line| line.trim_end().chars().take(200).collect())
 }
 
 /// The message and the trace of an error, unwrapped from the calls that it crossed.

@@ -2,12 +2,12 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use mlua::{Error, Lua, Result, Table as LuaTable, UserData, UserDataMethods, Value as Lv};
+use mlua::{Error, Result, Table as LuaTable, UserData, UserDataMethods, Value as Lv};
 
 use super::conversion::{plain_from, plain_to};
 use super::sandbox::renew_program;
 use super::table::Shared;
-use crate::play::{DiceSource, Driver, Edit, Migration, Ruleset, Scenario, Session, Setup, Step, plain};
+use crate::play::{DiceSource, Driver, Edit, Ruleset, Scenario, Session, Setup, Step, plain};
 use crate::ruleset::Library;
 use crate::state::Value;
 
@@ -131,16 +131,6 @@ fn replies_of(table: Option<LuaTable>) -> Result<Vec<(String, Value)>> {
     plain::replies(&table).map_err(said)
 }
 
-/// A field or derived value by name, with entities as titles.
-fn value_of(session: &mut Session, title: &str, name: &str, args: &[Value]) -> Result<Value> {
-    plain::value_of(session, title, name, args).map_err(said)
-}
-
-/// What becomes of what under other rules, as a program sees it.
-fn notes_table(lua: &Lua, migration: &Migration) -> Result<Lv> {
-    plain_to(lua, &plain::notes(migration))
-}
-
 impl UserData for GameHandle {
     fn add_methods<M: UserDataMethods<Self>>(methods: &mut M) {
         add_playing(methods);
@@ -183,7 +173,7 @@ fn add_playing<M: UserDataMethods<GameHandle>>(methods: &mut M) {
     });
     methods.add_method("get", |lua, game, (title, name, args): (String, String, mlua::Variadic<Lv>)| {
         let args: Vec<Value> = args.iter().map(plain_from).collect::<Result<_>>()?;
-        game.with(|session| plain_to(lua, &value_of(session, &title, &name, &args)?))
+        game.with(|session| plain_to(lua, &plain::value_of(session, &title, &name, &args).map_err(said)?))
     });
     methods.add_method("titles", |_, game, kind: String| {
         game.with(|session| {
@@ -202,15 +192,13 @@ fn add_playing<M: UserDataMethods<GameHandle>>(methods: &mut M) {
     methods.add_method("undo", |_, game, ()| {
         game.with(|session| {
             let undone = session.undo().map_err(said)?;
-            let _ = advance(session)?;
-            Ok(undone.text)
+            advance(session).map(|_| undone.text)
         })
     });
     methods.add_method("redo", |_, game, ()| {
         game.with(|session| {
             let undone = session.redo().map_err(said)?;
-            let _ = advance(session)?;
-            Ok(undone.text)
+            advance(session).map(|_| undone.text)
         })
     });
     methods.add_method("act", |_, game, (seat, name): (String, String)| {
@@ -273,14 +261,14 @@ fn add_ruling<M: UserDataMethods<GameHandle>>(methods: &mut M) {
     });
     methods.add_method("preview_rules", |lua, game, id: String| {
         let rules = game.ruleset(&id)?;
-        game.with(|session| notes_table(lua, &session.preview_rules(&rules).map_err(said)?))
+        game.with(|session| plain_to(lua, &plain::notes(&session.preview_rules(&rules).map_err(said)?)))
     });
     methods.add_method("change_rules", |lua, game, id: String| {
         let rules = game.ruleset(&id)?;
         game.with(|session| {
             let migration = session.change_rules(&rules).map_err(said)?;
             let _ = advance(session)?;
-            notes_table(lua, &migration)
+            plain_to(lua, &plain::notes(&migration))
         })
     });
     methods.add_method("keep_rules", |_, game, ()| game.with(|session| session.keep_rules().map_err(said)));

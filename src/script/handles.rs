@@ -71,6 +71,11 @@ impl Handles {
         self.id_at(table.to_pointer() as usize)
     }
 
+    /// The entity that a value stands for, if it is the handle of one that is there.
+    pub fn entity_in(&self, value: &Lv) -> Option<EntityId> {
+        self.id_of(value.as_table()?)
+    }
+
     /// The entity whose handle has this address.
     pub fn id_at(&self, address: usize) -> Option<EntityId> {
         self.by_address.get(&address).copied()
@@ -128,7 +133,7 @@ impl Handles {
         }
         if others {
             // Tables that were read may hold handles of entities that are gone.
-            self.tables.retain(|_, (value, _)| !names_entities(value));
+            self.tables.retain(|_, (value, _)| !value.any_entity(&|_| true));
         }
         self.attachments = attachments;
         self.identity = state.identity();
@@ -232,12 +237,6 @@ impl Handles {
         handle.set_readonly(true);
         forgotten
     }
-}
-
-fn names_entities(value: &Value) -> bool {
-    let mut found = false;
-    value.each_entity(&mut |_| found = true);
-    found
 }
 
 /// Which fields the handles hold, and what state they are of.

@@ -200,9 +200,7 @@ impl Loader<'_> {
         let mut told = BTreeSet::new();
         for (path, keeper) in host.keepers.take() {
             let text = self.stack.text_of(&path).unwrap_or_default();
-            let named = named_assigners(text).into_iter().find(|named| {
-                (named.line, named.parameters, named.captured) == (keeper.line, keeper.parameters, keeper.captured)
-            });
+            let named = named_assigners(text).into_iter().find(|named| named.signature() == keeper.signature());
             for assigned in named.unwrap_or(keeper).assigned {
                 let name = assigned.name.map_or("a local outside it".to_owned(), |name| format!("the local `{name}`"));
                 if !told.insert((path.clone(), assigned.line, name.clone())) {
@@ -359,7 +357,7 @@ impl Loader<'_> {
         let texts = |names: &[Arc<str>]| names.iter().map(|name| name.to_string()).collect::<Vec<_>>();
         let ids = |cards: &[Card]| cards.iter().map(|card| card.id.to_string()).collect::<Vec<_>>();
         let holders = texts(&declarations.hooks).into_iter().chain(ids(&declarations.items)).collect();
-        Names(BTreeMap::from([
+        Names::from([
             ("card", ids(&declarations.cards)),
             ("item", ids(&declarations.items)),
             ("hook", holders),
@@ -374,7 +372,7 @@ impl Loader<'_> {
                     .filter_map(|path| Some(path.rsplit('/').next()?.strip_suffix(".toml")?.to_string()))
                     .collect(),
             ),
-        ]))
+        ])
     }
 
     /// What manifests say that cards are called elsewhere names cards.
@@ -651,9 +649,7 @@ fn is_function(facts: Option<&Table>, name: &str) -> bool {
 
 /// The line of a file that assigns a key, or that names it first.
 pub(super) fn line_of(stack: &Stack, path: &str, key: &str) -> Option<u32> {
-    let (part, inside) = path.split_once('/')?;
-    let part = stack.parts().iter().find(|other| other.id() == part)?;
-    let text = &part.folder.file(inside)?.text;
+    let text = stack.text_of(path)?;
     let whole = |line: &str, at: usize| {
         let word = |c: char| c.is_alphanumeric() || c == '_';
         !line[..at].chars().next_back().is_some_and(word) && !line[at + key.len()..].chars().next().is_some_and(word)

@@ -18,10 +18,6 @@ impl Engine for Luau {
         Vm::load(stack).map(|(vm, declarations)| (Box::new(vm) as Box<dyn Machine>, declarations))
     }
 
-    fn start_ahead(&self) {
-        compile::prelude_ahead();
-    }
-
     fn load_ahead(&self, stack: &Arc<Stack>) {
         compile::ahead(stack);
     }
@@ -42,7 +38,7 @@ impl Ruleset {
     ///
     /// Every problem of the ruleset at once, with file and line.
     pub fn load(library: &Library, id: &str) -> Result<Arc<Ruleset>, LoadError> {
-        Ruleset::load_by(&ENGINE, library, id, &[])
+        Ruleset::load_with(library, id, &[])
     }
 
     /// Loads a ruleset with further layers on top; `game+house` is the ruleset `game` with the layer `house`.
@@ -51,7 +47,8 @@ impl Ruleset {
     ///
     /// As [`Ruleset::load`].
     pub fn load_with(library: &Library, id: &str, layers: &[String]) -> Result<Arc<Ruleset>, LoadError> {
-        Ruleset::load_by(&ENGINE, library, id, layers)
+        compile::prelude_ahead();
+        Ruleset::load_on(Machines::default(), library, id, layers)
     }
 
     /// Finds a ruleset of that content that is in use, with the machines that it has, and loads it where there is none: for

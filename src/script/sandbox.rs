@@ -257,7 +257,27 @@ unsafe fn refuse(state: *mut mlua::lua_State, message: &str) {
 
 /// The innermost place of a ruleset's file in the running calls.
 pub(super) unsafe fn place_of(state: *mut mlua::lua_State) -> Option<Place> {
-    for level in 0..20 {
+    let place = |line, source: &[u8]| Place { path: String::from_utf8_lossy(source).into_owned(), line };
+    unsafe { with_place(state, 20, place) }
+}
+
+/// Longest name of a source that the engine gives, in bytes.
+const NAME: usize = 256;
+
+/// Notes where the running script makes things, without making anything itself.
+unsafe fn note_place(state: *mut mlua::lua_State) {
+    let note = |at: u32, source: &[u8]| {
+        MADE_AT.with_borrow_mut(|(line, length, name)| {
+            (*line, *length) = (at, source.len().min(NAME));
+            name[..*length].copy_from_slice(&source[..*length]);
+        });
+    };
+    unsafe { with_place(state, 4, note) };
+}
+
+/// Hands over line and file of the innermost of so many running calls that is of a ruleset's file.
+unsafe fn with_place<R>(state: *mut mlua::lua_State, levels: c_int, take: impl FnOnce(u32, &[u8]) -> R) -> Option<R> {
+    for level in 0..levels {
         // SAFETY: an all-zero debug record is what the engine fills; its source text lives as long as the function.
         unsafe {
             let mut record: ffi::lua_Debug = std::mem::zeroed();
@@ -267,37 +287,13 @@ pub(super) unsafe fn place_of(state: *mut mlua::lua_State) -> Option<Place> {
             if record.short_src.is_null() {
                 continue;
             }
-            let source = std::ffi::CStr::from_ptr(record.short_src).to_string_lossy();
-            if source.contains(".lua") && record.currentline > 0 {
-                return Some(Place { path: source.into_owned(), line: record.currentline as u32 });
+            let source = std::ffi::CStr::from_ptr(record.short_src).to_bytes();
+            if record.currentline > 0 && source.windows(4).any(|part| part == b".lua") {
+                return Some(take(record.currentline as u32, source));
             }
         }
     }
     None
-}
-
-/// Longest name of a source that the engine gives, in bytes.
-const NAME: usize = 256;
-
-/// Notes where the running script makes things, without making anything itself.
-unsafe fn note_place(state: *mut mlua::lua_State) {
-    for level in 0..4 {
-        // SAFETY: an all-zero debug record is what the engine fills; its source text lives as long as the function.
-        unsafe {
-            let mut record: ffi::lua_Debug = std::mem::zeroed();
-            if ffi::lua_getinfo(state, level, c"sl".as_ptr(), &raw mut record) == 0 || record.short_src.is_null() {
-                return;
-            }
-            let source = std::ffi::CStr::from_ptr(record.short_src).to_bytes();
-            if record.currentline > 0 && source.len() <= NAME && source.windows(4).any(|part| part == b".lua") {
-                MADE_AT.with_borrow_mut(|(line, length, name)| {
-                    (*line, *length) = (record.currentline as u32, source.len());
-                    name[..source.len()].copy_from_slice(source);
-                });
-                return;
-            }
-        }
-    }
 }
 
 /// Where the budget of the last guarded call was spent, and where the collector was last at work in it.
@@ -587,13 +583,14 @@ pub(super) fn is_nearly_full(lua: &Lua, base: usize) -> bool {
     lua.used_memory().saturating_sub(base) > MEMORY / 8 * 7
 }
 
+/// A table with the same entries.
+pub(super) fn copy(lua: &Lua, table: &Table) -> Result<Table> {
+    lua.create_table_from(table.pairs::<Value, Value>().collect::<Result<Vec<_>>>()?)
+}
+
 /// The globals of one ruleset: the allowed names and its own `require`, closed.
 pub(super) fn environment(lua: &Lua, allowed: &Table, require: Function) -> Result<Table> {
-    let environment = lua.create_table()?;
-    for pair in allowed.pairs::<Value, Value>() {
-        let (name, value) = pair?;
-        environment.raw_set(name, value)?;
-    }
+    let environment = copy(lua, allowed)?;
     environment.raw_set("require", require)?;
     environment.set_readonly(true);
     environment.set_safeenv(true);

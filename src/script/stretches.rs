@@ -9,9 +9,9 @@ use super::bytecode::{FORGLOOP, Function, words_of};
 /// Operations in a row that may take long each: arithmetic and comparison (of long texts), joining, built-in functions.
 const MOST_IN_A_ROW: u32 = 400;
 
-/// Why a script is refused, and the line where.
+/// Why a script that compiles is refused, and the line where.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct TooLong {
+pub(super) struct Unsound {
     pub line: u32,
     pub message: String,
 }
@@ -21,16 +21,16 @@ pub(super) struct TooLong {
 /// # Errors
 ///
 /// A function has too many operations in a row, or code that cannot be followed.
-pub(super) fn check(functions: &[Function]) -> Result<(), TooLong> {
+pub(super) fn check(functions: &[Function]) -> Result<(), Unsound> {
     for function in functions {
         let Some((count, at)) = longest_stretch(&function.code) else {
-            return Err(TooLong { line: function.line, message: "the compiled script cannot be read".into() });
+            return Err(Unsound { line: function.line, message: "the compiled script cannot be read".into() });
         };
         if count > MOST_IN_A_ROW {
             let message = format!(
                 "more than {MOST_IN_A_ROW} operations in a row without a call or a loop; put parts into functions"
             );
-            return Err(TooLong { line: function.line_of(at), message });
+            return Err(Unsound { line: function.line_of(at), message });
         }
     }
     Ok(())
@@ -131,7 +131,7 @@ mod tests {
     use super::super::compile::compiler;
     use super::*;
 
-    fn checked(text: &str) -> Result<(), TooLong> {
+    fn checked(text: &str) -> Result<(), Unsound> {
         check(&functions(&compiler().compile(text).unwrap()).unwrap())
     }
 

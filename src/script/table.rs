@@ -53,11 +53,7 @@ impl Table {
         let made = (|| {
             let (lua, allowed) = sandbox::machine()?;
             sandbox::close(&lua, &allowed)?;
-            let environment = lua.create_table()?;
-            for pair in allowed.pairs::<Lv, Lv>() {
-                let (name, value) = pair?;
-                environment.raw_set(name, value)?;
-            }
+            let environment = sandbox::copy(&lua, &allowed)?;
             let own = shared.clone();
             let print = lua.create_function(move |_, values: MultiValue| {
                 let mut line: String = values.iter().map(in_words).collect::<Vec<_>>().join("  ");
@@ -79,9 +75,7 @@ impl Table {
             let own = shared.clone();
             let start = lua.create_function(move |_, options: Option<LuaTable>| GameHandle::start(&own, options))?;
             environment.raw_set("start", start)?;
-            let own = shared.clone();
-            let roll = lua.create_function(move |_, (dice, seed): (String, u64)| {
-                let _ = &own;
+            let roll = lua.create_function(|_, (dice, seed): (String, u64)| {
                 let parsed = crate::dice::Dice::parse(&dice).map_err(|e| mlua::Error::RuntimeError(e.to_string()))?;
                 let mut chance = crate::dice::DiceRng::new(seed);
                 let roll = parsed.roll_with(&mut |sides| Some(chance.face(sides)));

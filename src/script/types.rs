@@ -64,17 +64,12 @@ pub fn type_module(rules: &Rulebook) -> String {
     }
     let union = types.iter().map(|(_, name)| name.clone()).collect::<Vec<_>>().join(" | ");
     let _ = writeln!(text, "\nexport type Entity = {}", if union.is_empty() { "any" } else { &union });
-    let texts = |names: &mut dyn Iterator<Item = String>| {
-        let names: Vec<String> = names.map(|name| format!("{name:?}")).collect();
-        if names.is_empty() { "string".to_string() } else { names.join(" | ") }
-    };
-    let cards = |cards: &[crate::ruleset::Card]| cards.iter().map(|card| card.id.to_string()).collect::<Vec<_>>();
-    let _ = writeln!(text, "export type KindName = {}", texts(&mut kinds.iter().map(|kind| kind.name.to_string())));
-    let _ = writeln!(text, "export type CardName = {}", texts(&mut cards(rules.cards()).into_iter()));
-    let _ = writeln!(text, "export type ItemName = {}", texts(&mut cards(rules.items()).into_iter()));
-    let mut hooks = rules.hooks().iter().map(|hook| hook.to_string()).chain(cards(rules.items()));
-    let _ = writeln!(text, "export type HookName = {}", texts(&mut hooks));
-    let _ = writeln!(text, "export type EntryName = {}", texts(&mut rules.entries().map(str::to_string)));
+    let items = || rules.items().iter().map(|item| &item.id);
+    let _ = writeln!(text, "export type KindName = {}", one_of(kinds.iter().map(|kind| &kind.name)));
+    let _ = writeln!(text, "export type CardName = {}", one_of(rules.cards().iter().map(|card| &card.id)));
+    let _ = writeln!(text, "export type ItemName = {}", one_of(items()));
+    let _ = writeln!(text, "export type HookName = {}", one_of(rules.hooks().iter().chain(items())));
+    let _ = writeln!(text, "export type EntryName = {}", one_of(rules.entries()));
     let by_kind = |one: &dyn Fn(&Kind, &str) -> String| {
         let all: Vec<String> = types.iter().map(|(kind, name)| format!("({})", one(kind, name))).collect();
         if all.is_empty() { "(kind: string, ...any) -> any".to_string() } else { all.join("\n\t& ") }
@@ -103,7 +98,7 @@ pub fn type_module(rules: &Rulebook) -> String {
     text.push_str("}\nexport type Switches = {\n");
     for switch in rules.switches() {
         let ty = match &switch.kind {
-            SwitchKind::Choice { values } => texts(&mut values.iter().cloned()),
+            SwitchKind::Choice { values } => one_of(values),
             SwitchKind::Toggle => "boolean".to_string(),
             SwitchKind::Range { .. } => "number".to_string(),
         };
@@ -131,29 +126,21 @@ fn kind_type(kind: &Kind, name: &str) -> String {
     for derived in &kind.derived {
         let _ = writeln!(text, "\t{}: (self: {name}, ...any) -> any,", key(derived));
     }
-    let names = |wanted: &dyn Fn(&Type) -> bool| {
-        let names: Vec<String> =
-            kind.fields.iter().filter(|field| wanted(&field.ty)).map(|field| format!("{:?}", &*field.name)).collect();
-        if names.is_empty() { "string".to_string() } else { names.join(" | ") }
-    };
-    let _ = writeln!(text, "\tset: (self: {name}, field: {}, value: any, why: string?) -> (),", names(&|_| true));
-    let _ = writeln!(
-        text,
-        "\tadd: (self: {name}, field: {}, n: number, why: string?) -> number,",
-        names(&|ty| matches!(ty, Type::Int { .. }))
-    );
-    let _ = writeln!(
-        text,
-        "\tshift: (self: {name}, field: {}, n: number, why: string?) -> (),",
-        names(&|ty| matches!(ty, Type::Int { .. }))
-    );
-    let _ = writeln!(
-        text,
-        "\treaches: (self: {name}, field: {}, least: number) -> boolean,",
-        names(&|ty| matches!(ty, Type::Int { .. }))
-    );
+    let all = one_of(kind.fields.iter().map(|field| &field.name));
+    let numbers = kind.fields.iter().filter(|field| matches!(field.ty, Type::Int { .. }));
+    let numbers = one_of(numbers.map(|field| &field.name));
+    let _ = writeln!(text, "\tset: (self: {name}, field: {all}, value: any, why: string?) -> (),");
+    let _ = writeln!(text, "\tadd: (self: {name}, field: {numbers}, n: number, why: string?) -> number,");
+    let _ = writeln!(text, "\tshift: (self: {name}, field: {numbers}, n: number, why: string?) -> (),");
+    let _ = writeln!(text, "\treaches: (self: {name}, field: {numbers}, least: number) -> boolean,");
     let _ = writeln!(text, "\texists: (self: {name}) -> boolean,\n}}");
     text
+}
+
+/// The type of a text that is one of these; of any text where there are none.
+fn one_of<N: std::fmt::Debug>(names: impl IntoIterator<Item = N>) -> String {
+    let names: Vec<String> = names.into_iter().map(|name| format!("{name:?}")).collect();
+    if names.is_empty() { "string".into() } else { names.join(" | ") }
 }
 
 /// The type of a field as a script reads it.
@@ -162,8 +149,7 @@ fn luau_type(ty: &Type) -> String {
         Type::Int { .. } => "number".into(),
         Type::Bool => "boolean".into(),
         Type::Text => "string".into(),
-        Type::Enum(values) if values.is_empty() => "string".into(),
-        Type::Enum(values) => values.iter().map(|value| format!("{:?}", &**value)).collect::<Vec<_>>().join(" | "),
+        Type::Enum(values) => one_of(values),
         // An empty reference is nil; who reads on must know that it is not.
         Type::Ref(Some(kind)) => type_name(kind),
         Type::Ref(None) => "any".into(),

@@ -18,6 +18,13 @@ pub(super) struct Assigner {
     pub assigned: Vec<Assigned>,
 }
 
+impl Assigner {
+    /// What tells it from the other functions of its file.
+    pub fn signature(&self) -> (u32, u8, u8) {
+        (self.line, self.parameters, self.captured)
+    }
+}
+
 /// An assignment to a captured variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Assigned {

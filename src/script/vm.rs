@@ -777,14 +777,11 @@ impl Machine for Vm {
         if self.declarations.acting.is_empty() || self.declarations.free.is_empty() {
             return Ok(None);
         }
-        let seats: Vec<(Arc<str>, Arc<str>)> = context
-            .seats
-            .iter()
-            .filter_map(|(seat, driver)| match driver {
-                Driver::Policy(policy) => Some((seat.clone(), policy.clone())),
-                _ => None,
-            })
-            .collect();
+        let played = |(seat, driver): (&Arc<str>, &Driver)| match driver {
+            Driver::Policy(policy) => Some((seat.clone(), policy.clone())),
+            _ => None,
+        };
+        let seats: Vec<(Arc<str>, Arc<str>)> = context.seats.iter().filter_map(played).collect();
         if seats.is_empty() {
             return Ok(None);
         }
@@ -818,18 +815,16 @@ impl Machine for Vm {
         if computed.is_empty() {
             return Ok(());
         }
-        let (lua, host) = (self.lua.clone(), self.host.clone());
         let work = Budget::ACTION.work - KEY_COST * computed.len() as i64;
         let keys: Vec<Key> = self.reading(context, |vm, context| {
             let found = vm.in_one_budget(Budget { work, ..Budget::ACTION }, |vm| {
-                vm.run(context, |trusted| {
-                    Ok((
-                        trusted.keys.clone(),
-                        entry_tables(&lua, &computed, &host.handles.borrow())?.into_lua_multi(&lua)?,
-                    ))
-                })
+                vm.first_of(
+                    context,
+                    |trusted| &trusted.keys,
+                    |lua, handles| entry_tables(lua, &computed, handles)?.into_lua_multi(lua),
+                )
             })?;
-            let Some(Lv::Table(keys)) = found.into_iter().next() else { return Ok(Vec::new()) };
+            let Lv::Table(keys) = found else { return Ok(Vec::new()) };
             let of = |(at, entry): (usize, &Entry)| {
                 let key = keys.raw_get(at + 1).and_then(|key: Lv| read_key(context, &key));
                 let key = key.map_err(|error| fault_of(&error, None, None, &vm.stack));

@@ -5,7 +5,7 @@
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread::{self, Thread};
 use std::time::Duration;
 
@@ -57,10 +57,7 @@ fn own() -> &'static Watch {
 }
 
 fn with_watches<R>(work: impl FnOnce(&mut Watches) -> R) -> R {
-    match WATCHES.lock() {
-        Ok(mut watches) => work(&mut watches),
-        Err(poisoned) => work(&mut poisoned.into_inner()),
-    }
+    work(&mut WATCHES.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 fn take_watch() -> &'static Watch {

@@ -275,9 +275,7 @@ impl Agenda {
     /// Takes an entity out of what entries are given.
     pub(super) fn forget(&mut self, entity: EntityId) {
         for entry in &mut self.entries {
-            let mut is_there = false;
-            entry.args.each_entity(&mut |id| is_there |= id == entity);
-            if is_there {
+            if entry.args.any_entity(&|id| id == entity) {
                 let due = Arc::make_mut(&mut entry.due);
                 due.args = due.args.without_entity(entity);
             }

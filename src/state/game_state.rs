@@ -370,9 +370,7 @@ impl State {
                 && (0..).zip(&entity.fields).all(|(at, value)| kind.check(FieldId(at), value, schema, self).is_ok())
         };
         let values = |value: &Value| {
-            let mut there = true;
-            value.each_entity(&mut |id| there &= is_there(id));
-            there && Value::must_fit(std::slice::from_ref(value)).is_ok()
+            !value.any_entity(&|id| !is_there(id)) && Value::must_fit(std::slice::from_ref(value)).is_ok()
         };
         let mut in_order = self.agenda.entries().zip(self.agenda.entries().skip(1));
         entities
@@ -731,9 +729,7 @@ impl State {
         let mut touched = Vec::new();
         for (id, other) in self.entities() {
             for (at, value) in other.fields.iter().enumerate() {
-                let mut refers = false;
-                value.each_entity(&mut |found| refers |= found == entity);
-                if refers && id != entity {
+                if id != entity && value.any_entity(&|found| found == entity) {
                     touched.push((id, FieldId(at as u16), value.without_entity(entity)));
                 }
             }

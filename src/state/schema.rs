@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{AudienceRule, State, Value};
+use super::{AudienceRule, EntityId, State, Value};
 
 /// Place of a kind in its [`Schema`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -22,7 +22,7 @@ pub struct Schema {
 }
 
 /// A kind of entity with its fields, in the order of their names.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Kind {
     /// What scripts name it by.
     pub name: Arc<str>,
@@ -158,6 +158,14 @@ impl Kind {
             return Err(format!("is never empty: a {} goes when what it refers to goes", self.name));
         }
         Ok(())
+    }
+
+    /// What an entity of these fields is called: its title field, or its kind and number.
+    pub fn title_of(&self, id: EntityId, fields: &[Value]) -> Arc<str> {
+        match self.title.map(|field| &fields[field.0 as usize]) {
+            Some(Value::Text(text)) if !text.is_empty() => text.clone(),
+            _ => Arc::from(format!("{} {}", self.name, id.0)),
+        }
     }
 
     /// The place of the field of a name.

@@ -198,6 +198,16 @@ impl Value {
         }
     }
 
+    /// Whether the value refers to such an entity, at any depth.
+    pub fn any_entity(&self, wanted: &impl Fn(EntityId) -> bool) -> bool {
+        match self {
+            Value::Entity(id) => wanted(*id),
+            Value::List(items) => items.iter().any(|item| item.any_entity(wanted)),
+            Value::Map(items) => items.values().any(|item| item.any_entity(wanted)),
+            _ => false,
+        }
+    }
+
     /// The value with other entities in their places; nothing where one of them has none.
     pub fn with_entities(&self, other: &mut impl FnMut(EntityId) -> Option<EntityId>) -> Option<Value> {
         Some(match self {

@@ -203,11 +203,7 @@ impl Repl {
                     .filter(|(field, _)| {
                         if wanted.is_empty() { field.show } else { wanted.iter().any(|name| **name == *field.name) }
                     })
-                    .filter(|(_, value)| {
-                        let mut refers = false;
-                        value.each_entity(&mut |_| refers = true);
-                        !refers && **value != Value::None
-                    })
+                    .filter(|(_, value)| !value.any_entity(&|_| true) && **value != Value::None)
                     .map(|(field, value)| (field.name.to_string(), value.clone()))
                     .collect(),
                 sheet,

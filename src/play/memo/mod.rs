@@ -45,7 +45,7 @@ pub(crate) use self::traces::{Table, Traces};
 use crate::state::{Attachment, Due, EntityId, Schema, State, Value};
 
 /// One thread's part of the trace cache: the recorder, and what it knows of the state that it works on.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Memo {
     traces: Arc<Traces>,
     cache: FieldCache,
@@ -82,7 +82,7 @@ pub(crate) struct Memo {
     /// What the entry or function under way met that was new.
     last_missed: Option<(Arc<str>, Missed)>,
     /// Finds the place in a script that runs.
-    locate: fn() -> String,
+    locate: Option<fn() -> String>,
     difference: Option<Difference>,
 }
 
@@ -111,33 +111,15 @@ impl Memo {
             opening.attachments_hash();
             &*opening
         });
+        let ends = (0..).zip(schema.relation_ends());
         Memo {
             traces: traces.clone(),
             cache: FieldCache::new(opening, numbering.fixed_fields()),
-            roots: RootCache::default(),
-            recording: None,
             numbering,
-            ends: (0..)
-                .zip(schema.relation_ends())
-                .map(|(number, (kind, field))| End { number, kind, field })
-                .collect(),
-            known: Fields::default(),
-            invalidated: Fields::default(),
+            ends: ends.map(|(number, (kind, field))| End { number, kind, field }).collect(),
             begins_alike: opening.is_some(),
-            values: OwnValues::default(),
-            due: Vec::new(),
-            cards: Vec::new(),
-            played: Vec::new(),
-            counted: Vec::new(),
-            unnoted: Vec::new(),
-            finished: Vec::new(),
-            replayed: 0,
-            recorded: 0,
-            aborts: BTreeMap::new(),
-            missed: HashMap::new(),
-            last_missed: None,
-            locate,
-            difference: None,
+            locate: Some(locate),
+            ..Memo::default()
         }
     }
 

@@ -145,9 +145,7 @@ impl Numbering {
 
     /// Whether a value holds an entity that is not fixed.
     pub fn concerns(&self, value: &Value) -> bool {
-        let mut concerned = false;
-        value.each_entity(&mut |id| concerned |= !self.is_fixed(id));
-        concerned
+        value.any_entity(&|id| !self.is_fixed(id))
     }
 
     /// The value with numbers for its entities, in the order in which they stand in it.
@@ -181,9 +179,7 @@ pub(super) fn is_number(id: EntityId) -> bool {
 /// Whether there is a number in a value.
 #[inline]
 pub(super) fn is_numbered(value: &Value) -> bool {
-    let mut numbered = false;
-    value.each_entity(&mut |id| numbered |= is_number(id));
-    numbered
+    value.any_entity(&is_number)
 }
 
 #[cfg(test)]

@@ -82,31 +82,26 @@ impl Memo {
     /// The number of an entity. Aborts if the recording has not met it: a replay could not find it.
     fn number(&mut self, id: EntityId) -> Option<EntityId> {
         self.recording.as_ref()?;
-        let known = self.numbering.known(id);
-        if known.is_none() {
-            self.abort(UNMET);
+        self.or_abort(self.numbering.known(id), UNMET)
+    }
+
+    fn or_abort<T>(&mut self, found: Option<T>, reason: &'static str) -> Option<T> {
+        if found.is_none() {
+            self.abort(reason);
         }
-        known
+        found
     }
 
     /// The same for a field of it.
     fn key(&mut self, entity: EntityId, field: FieldId) -> Option<Guard> {
         let number = self.number(entity)?;
-        let key = self.numbering.guard(number, field);
-        if key.is_none() {
-            self.abort(TOO_MANY);
-        }
-        key
+        self.or_abort(self.numbering.guard(number, field), TOO_MANY)
     }
 
     /// The same for all entities in a value.
     fn numbers(&mut self, value: &Value) -> Option<Value> {
         self.recording.as_ref()?;
-        let known = self.numbering.known_all(value);
-        if known.is_none() {
-            self.abort(UNMET);
-        }
-        known
+        self.or_abort(self.numbering.known_all(value), UNMET)
     }
 
     fn read(&mut self, entity: EntityId, field: FieldId, value: &Value, state: &State) {

@@ -79,19 +79,11 @@ impl Hasher for Folded {
         self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     }
 
-    fn write_i64(&mut self, word: i64) {
-        self.write_u64(word as u64);
-    }
-
     fn write_u32(&mut self, word: u32) {
         self.write_u64(u64::from(word));
     }
 
     fn write_usize(&mut self, word: usize) {
-        self.write_u64(word as u64);
-    }
-
-    fn write_isize(&mut self, word: isize) {
         self.write_u64(word as u64);
     }
 }

@@ -119,7 +119,7 @@ impl Memo {
     pub(super) fn refuse(&mut self, what: &Arc<str>, reason: &'static str) {
         // It is told once, as what cannot be recorded.
         self.last_missed.take_if(|(missed, _)| missed == what);
-        let key = (what.clone(), reason, (self.locate)());
+        let key = (what.clone(), reason, self.locate.map(|locate| locate()).unwrap_or_default());
         if self.aborts.len() < MOST_REASONS || self.aborts.contains_key(&key) {
             *self.aborts.entry(key).or_insert(0) += 1;
         }

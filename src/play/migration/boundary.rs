@@ -7,7 +7,7 @@ use super::comparison::Comparison;
 use super::former::Former;
 use crate::play::Game;
 use crate::play::action::{Cause, Done, events_of};
-use crate::play::reload::{InForce, Passed, Swap, notices, patch_between, seat_people};
+use crate::play::reload::{InForce, Swap, notices, patch_between, seat_people};
 use crate::play::save::SavedOpen;
 use crate::play::undo::{BeforeRules, Op, UndoReport};
 use crate::play::{
@@ -39,7 +39,7 @@ enum Way {
 
 impl Game {
     pub(in crate::play) fn ask_for(&mut self, rules: Arc<Ruleset>) {
-        self.forget_undone();
+        self.redo.clear();
         self.pending = Some(Pending { rules, asked_at: self.next_seq() });
     }
 
@@ -48,7 +48,7 @@ impl Game {
         let next = self.next_seq();
         let pending = self.pending.take_if(|pending| pending.asked_at >= next)?;
         let text = format!("undid asking for {}", pending.rules.name());
-        self.push_redo(Op::Rules { rules: pending.rules, at: None });
+        self.redo.push(Op::Rules { rules: pending.rules, at: None });
         Some(UndoReport::open(text, None, Vec::new()))
     }
 
@@ -66,26 +66,19 @@ impl Game {
         if self.context.state.outcome().is_some() || !self.held.is_empty() || self.has_queued() {
             return false;
         }
-        let agenda = self.context.state.agenda();
+        let state = &self.context.state;
         let boundary = self.context.rules.declarations().boundary.as_deref();
         let is_boundary = |what: &str| boundary == Some(what);
+        let is_due = |state: &State| state.agenda().entries().any(|entry| is_boundary(&entry.what));
         let Some(open) = &self.open else {
-            let due = boundary.is_some_and(|boundary| agenda.entries().any(|entry| &*entry.what == boundary));
-            return agenda.first().is_some_and(|first| !due || is_boundary(&first.what));
+            return state.agenda().first().is_some_and(|first| is_boundary(&first.what) || !is_due(state));
         };
         let untouched = open.tape.slots.iter().flatten().all(|slot| match slot {
             Slot::Roll { .. } => false,
             Slot::Answer { .. } | Slot::Closed { .. } => slot.seq().is_none(),
         });
         let Cause::Entry { what, .. } = &open.cause else { return false };
-        untouched && (is_boundary(what) || !self.boundary_is_due())
-    }
-
-    /// Whether the entry that other rules wait for is on the agenda as it stood before the open action.
-    fn boundary_is_due(&self) -> bool {
-        let Some(boundary) = self.context.rules.declarations().boundary.as_deref() else { return false };
-        let state = self.context.state.before_journal();
-        state.agenda().entries().any(|entry| &*entry.what == boundary)
+        untouched && (boundary.is_none() || is_boundary(what) || !is_due(&state.before_journal()))
     }
 
     /// The game as converted to other rules. `at_boundary`: the rules take effect now. Otherwise the agenda entries before the
@@ -286,9 +279,9 @@ impl Game {
     }
 
     /// Takes a change of rules back, whole.
-    pub(in crate::play) fn take_rules_back(&mut self, done: Done, passed: &mut Passed) -> UndoReport {
+    pub(in crate::play) fn take_rules_back(&mut self, done: Done, passed: &mut Vec<Done>) -> UndoReport {
         // Reloads that came after it were of the other rules.
-        passed.reloads.clear();
+        passed.clear();
         self.open = done.dropped.map(|open| open.reopened());
         self.held.clear();
         let now = self.context.rules.clone();
@@ -302,7 +295,7 @@ impl Game {
         }
         self.context.set_position(done.before);
         let at = BeforeRules { done: self.history.len(), open: self.open.clone(), position: done.before };
-        self.push_redo(Op::Rules { rules: now, at: Some(Box::new(at)) });
+        self.redo.push(Op::Rules { rules: now, at: Some(Box::new(at)) });
         UndoReport::open(text, None, Vec::new())
     }
 }

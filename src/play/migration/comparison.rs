@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::play::{ActionContext, MigrationFate, MigrationNote};
-use crate::state::{Belongings, EntityId, Schema, State, Value};
+use crate::state::{Belongings, EntityId, Schema, State};
 
 /// A state before and after, for telling what became of what.
 pub(super) struct Comparison<'a> {
@@ -50,11 +50,7 @@ impl Comparison<'_> {
 
     fn old_title(&self, id: EntityId) -> String {
         let Some(entity) = self.old.entity(id) else { return id.to_string() };
-        let kind = self.old_schema.kind(entity.kind);
-        match kind.title.map(|field| &entity.fields[field.0 as usize]) {
-            Some(Value::Text(text)) if !text.is_empty() => text.to_string(),
-            _ => format!("{} {}", kind.name, id.0),
-        }
+        self.old_schema.kind(entity.kind).title_of(id, &entity.fields).to_string()
     }
 
     /// Values that went aside or came back, entity by entity.

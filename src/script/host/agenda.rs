@@ -97,10 +97,10 @@ fn charge_search(context: &ActionContext) {
 
 fn entry_named(host: &HostState, context: &mut ActionContext, what: &Lv) -> Result<Arc<str>> {
     let name = text_arg(context, what, "the name of an entry")?;
-    if let Some(what) = host.entry_named(&name) {
-        return Ok(what);
-    }
     let entries = host.entries.borrow();
+    if let Some(what) = entries.iter().find(|entry| **entry == name) {
+        return Ok(what.clone());
+    }
     let meant = instead(&name, entries.iter().map(|entry| &**entry));
     Err(fault(context, format!("there is no entry `{name}` in play.luau; {meant}")))
 }

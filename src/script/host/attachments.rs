@@ -17,7 +17,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         let hook = text_arg(context, &hook, "the id of a hook")?;
         let owner = entity_arg(context, &b.handles.borrow(), &owner, "the owner in rb.attach")?;
         let known = b.names.borrow();
-        let holders = known.0.get("hook").map(Vec::as_slice).unwrap_or_default();
+        let holders = known.get("hook").map(Vec::as_slice).unwrap_or_default();
         if !holders.iter().any(|holder| **holder == *hook) {
             let meant = instead(&hook, holders.iter().map(String::as_str));
             return Err(fault(context, format!("there is no hook or item `{hook}`; {meant}")));

@@ -156,11 +156,7 @@ pub(in crate::script) fn entity_arg(
     value: &Lv,
     what: &str,
 ) -> Result<EntityId> {
-    let found = match value {
-        Lv::Table(table) => handles.id_of(table),
-        _ => None,
-    };
-    found.ok_or_else(|| {
+    handles.entity_in(value).ok_or_else(|| {
         let found = match value {
             Lv::Table(_) => "a table or an entity that has been taken away",
             other => other.type_name(),
@@ -200,12 +196,9 @@ pub(super) fn take_away(lua: &Lua, context: &mut ActionContext, handles: &mut Ha
             }
         }
     }
-    let mut changes_hooks = false;
-    for attachment in context.state.attachments().values() {
-        let mut visit = |named: EntityId| changes_hooks |= last.iter().any(|(gone, _)| *gone == named);
-        visit(attachment.owner);
-        attachment.data.each_entity(&mut visit);
-    }
+    let is_gone = |named: EntityId| last.iter().any(|(gone, _)| *gone == named);
+    let mut attachments = context.state.attachments().values();
+    let changes_hooks = attachments.any(|one| is_gone(one.owner) || one.data.any_entity(&is_gone));
     let touched = context.remove(id).map_err(stopped)?;
     handles.attachments_change();
     for (id, last) in last {

@@ -201,10 +201,8 @@ unsafe fn place_of_assigner<'a>(state: *mut lua_State, at: c_int) -> Option<(&'a
         }
         let source = CStr::from_ptr(record.source);
         let of_file = assigners.get(source.to_str().ok()?.trim_start_matches('='))?;
-        let found = of_file.iter().any(|known| {
-            (known.line as c_int, known.parameters, known.captured)
-                == (record.linedefined, record.nparams, record.nupvals)
-        });
+        let of_record = (record.linedefined as u32, record.nparams, record.nupvals);
+        let found = of_file.iter().any(|known| known.signature() == of_record);
         found.then_some((source, record.linedefined))
     }
 }

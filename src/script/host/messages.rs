@@ -21,7 +21,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
     });
     host_function!(lua, host, table, "no_such", |_, b, (what, name): (String, String)| {
         let names = b.names.borrow();
-        let known = names.0.get(what.as_str()).map(Vec::as_slice).unwrap_or_default();
+        let known = names.get(what.as_str()).map(Vec::as_slice).unwrap_or_default();
         Ok(match known {
             [] => format!("there is no {what} `{name}`; the ruleset has none"),
             known => format!("there is no {what} `{name}`; {}", instead(&name, known.iter().map(String::as_str))),

@@ -71,8 +71,7 @@ pub(super) struct HostState {
 }
 
 /// Names that exist in the ruleset, for messages.
-#[derive(Default)]
-pub(super) struct Names(pub BTreeMap<&'static str, Vec<String>>);
+pub(super) type Names = BTreeMap<&'static str, Vec<String>>;
 
 impl HostState {
     /// Notes a function that is left after loading, if it assigns to what it has captured.
@@ -81,11 +80,8 @@ impl HostState {
         let Some(path) = info.source.as_deref().map(|source| source.trim_start_matches('=')) else { return };
         let assigners = self.assigners.borrow();
         let of_file = assigners.get(path).into_iter().flatten();
-        let found = of_file.filter(|known| {
-            Some(known.line as usize) == info.line_defined
-                && known.parameters == info.num_params
-                && known.captured == info.num_upvalues
-        });
+        let at = |line: usize| (line as u32, info.num_params, info.num_upvalues);
+        let found = of_file.filter(|known| info.line_defined.map(at) == Some(known.signature()));
         self.keepers.borrow_mut().extend(found.map(|known| (path.to_owned(), known.clone())));
     }
 
@@ -105,11 +101,6 @@ impl HostState {
     pub fn set_names(&self, names: Names, entries: Vec<Arc<str>>) {
         *self.entries.borrow_mut() = entries;
         *self.names.borrow_mut() = names;
-    }
-
-    /// The agenda entry of that name in `play.luau`.
-    pub fn entry_named(&self, name: &str) -> Option<Arc<str>> {
-        self.entries.borrow().iter().find(|entry| ***entry == *name).cloned()
     }
 
     /// The game that is lent at the moment.
@@ -287,7 +278,7 @@ macro_rules! host_function {
         $table.raw_set($name, function)?;
     }};
 }
-use host_function;
+pub(super) use host_function;
 
 /// Makes the table of host functions for the prelude.
 pub(super) fn functions(lua: &Lua, host: &Rc<HostState>) -> Result<Table> {

@@ -7,7 +7,7 @@ use mlua::{Lua, Result, Table, ffi, lua_State};
 use super::super::account::charge;
 use super::entities::no_kind;
 use super::messages::no_member;
-use super::stack::{is_handle, lent, pop, push_handles, raise, text, value_at};
+use super::stack::{is_handle, lent, pop, push_handles, raise, text, type_name, value_at};
 use super::{HostState, NO_GAME, fault, message_of, plain, stopped};
 use crate::play::ActionContext;
 use crate::ruleset::instead_or;
@@ -145,13 +145,5 @@ unsafe fn wanted_field(
                 Err(plain(&fault(context, message)))
             }
         }
-    }
-}
-
-unsafe fn type_name(state: *mut lua_State, at: c_int) -> &'static str {
-    // SAFETY: the engine's names of types last as long as the program.
-    unsafe {
-        let name = std::ffi::CStr::from_ptr(ffi::lua_typename(state, ffi::lua_type(state, at)));
-        name.to_str().unwrap_or("a value")
     }
 }

@@ -122,6 +122,9 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
     add_refusals(lua, host, table)
 }
 
+/// A refusal: the topic, the reason, what fills it in, the seat, and whether its policy has just given the answer.
+type Refused = (String, Lv, Table, String, bool);
+
 fn add_refusals(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
     // refuse_closed(question, the closed option that was answered, its place, by whom)
     host_function!(lua, host, table, "refuse_closed", |_, b, (q, option, at, by): (Table, Lv, usize, i64)| {
@@ -131,16 +134,7 @@ fn add_refusals(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
         let refusal = Refusal::Greyed { label: label.to_string(), reason }.to_string();
         Err::<(), _>(stopped(misfit(context, (&asking.topic, &asking.seat), by, &refusal)))
     });
-    // refuse(topic, reason, what fills it in, seat, whether its policy has just given the answer)
-    host_function!(lua, host, table, "refuse", |_,
-                                                b,
-                                                (topic, reason, args, seat, by_policy): (
-        String,
-        Lv,
-        Table,
-        String,
-        bool
-    )| {
+    host_function!(lua, host, table, "refuse", |_, b, (topic, reason, args, seat, by_policy): Refused| {
         let context = b.context()?;
         context.may_go_on().map_err(stopped)?;
         let reason = text_arg(context, &reason, "the reason of a question's check")?;
@@ -259,10 +253,7 @@ fn question_audience(context: &mut ActionContext, handles: &Handles, q: &Table, 
                 let Lv::Table(option) = option? else { continue };
                 let entity = match handles.id_of(&option) {
                     Some(id) => Some(id),
-                    None => match handles.read(&option, Name::Value)? {
-                        Lv::Table(value) => handles.id_of(&value),
-                        _ => None,
-                    },
+                    None => handles.entity_in(&handles.read(&option, Name::Value)?),
                 };
                 entity.into_iter().for_each(&mut narrow);
             }
@@ -314,7 +305,7 @@ fn asking_of(context: &mut ActionContext, handles: &Handles, q: &Table) -> Resul
     let about = match handles.read(q, Name::About)? {
         Lv::Nil => None,
         value => {
-            let entity = value.as_table().and_then(|table| handles.id_of(table));
+            let entity = handles.entity_in(&value);
             Some(entity.ok_or_else(|| stopped(not_about(context, value.type_name())))?)
         }
     };
@@ -581,10 +572,7 @@ fn choice_of(context: &mut ActionContext, handles: &Handles, table: &Table) -> R
             _ => Ok(None),
         }
     };
-    let entity = match handles.read(table, Name::Value)? {
-        Lv::Table(value) => handles.id_of(&value),
-        _ => None,
-    };
+    let entity = handles.entity_in(&handles.read(table, Name::Value)?);
     let label = text(Name::Label)?;
     let id = text(Name::Id)?;
     let named = id.is_some();
@@ -661,17 +649,14 @@ fn answer_of(context: &mut ActionContext, question: &Question, value: &Lv) -> Re
         let Lv::Table(table) = value else { return None };
         table.sequence_values::<Lv>().take(options.len() + 1).collect::<Result<_>>().ok()
     };
+    let ids = |value: &Lv| -> Option<Vec<Arc<str>>> { items(value)?.iter().map(id_at).collect() };
     let answer = match &question.ask {
         Ask::Choose { other, .. } => match value {
             Lv::String(text) if *other => Some(Answer::Choice(text_of(text)?)),
             value => id_at(value).map(Answer::Choice),
         },
-        Ask::ChooseMany { .. } => {
-            items(value).and_then(|items| items.iter().map(id_at).collect::<Option<_>>()).map(Answer::Choices)
-        }
-        Ask::Order { .. } => {
-            items(value).and_then(|items| items.iter().map(id_at).collect::<Option<_>>()).map(Answer::Order)
-        }
+        Ask::ChooseMany { .. } => ids(value).map(Answer::Choices),
+        Ask::Order { .. } => ids(value).map(Answer::Order),
         Ask::Number { .. } => whole_of(value).map(Answer::Number),
         Ask::Allot { .. } => items(value).and_then(|items| {
             let points: Option<Vec<i64>> = items.iter().map(whole_of).collect();
