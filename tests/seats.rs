@@ -2,7 +2,7 @@
 
 mod answers;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -470,6 +470,86 @@ fn looking_ahead_deals_anew_what_the_seat_cannot_see() {
     assert_eq!(south.questions().len(), 1);
     assert_eq!(south.suggest(hidden, "calm"), Err(Refusal::Stale { question: hidden }));
     assert!(south.advise(hidden, Duration::from_millis(1), None).is_err());
+}
+
+/// A game without secrets: north bets on the face that is rolled next, and a policy picks one.
+const WHEEL: &[(&str, &str)] = &[
+    (
+        "wheel/ruleset.toml",
+        "id = \"wheel\"\ntitle = \"Wheel\"\nversion = \"1.0.0\"\nsummary = \"Which face?\"\nscenario = \"wheel\"\n[seats]\nnorth = \"North\"\n",
+    ),
+    ("wheel/scenarios/wheel.toml", "title = \"Wheel\"\n"),
+    (
+        "wheel/kinds.luau",
+        r#"
+local rb = require("@riskbreaker")
+return rb.kinds({ player = { title = "name", fields = { name = rb.text(), won = rb.int() } } })
+"#,
+    ),
+    (
+        "wheel/policies/lucky.luau",
+        r#"
+local rb = require("@riskbreaker")
+return rb.policy({
+	id = "lucky",
+	answer = function(q)
+		return rb.pick(q, 10)
+	end,
+})
+"#,
+    ),
+    (
+        "wheel/play.luau",
+        r#"
+local rb = require("@riskbreaker")
+return rb.play({
+	start = function()
+		rb.spawn("player", { name = "Nora" })
+		rb.recur("round", 1, 1)
+	end,
+	entries = {
+		round = function()
+			local nora = rb.first("player")
+			local bet = rb.number({ seat = "north", topic = "bet", about = nora, min = 1, max = 10, default = 1 })
+			if rb.roll("1d10", "the wheel") == bet then
+				nora:add("won", 1)
+			end
+		end,
+	},
+})
+"#,
+    ),
+];
+
+#[test]
+fn a_suggestion_to_a_seat_does_not_foretell_the_next_die() {
+    let rules = Ruleset::load(&Library::from_files(WHEEL.iter().copied()), "wheel");
+    let rules = rules.unwrap_or_else(|error| panic!("{error}"));
+    let (mut won, mut suggested) = (0, BTreeSet::new());
+    // 0 is the seed of a game that names none.
+    for seed in 0..4 {
+        let (mut session, mut unasked) = (start(&rules, seed), start(&rules, seed));
+        for _ in 0..20 {
+            let mut north = session.seat("north").unwrap();
+            let question = north.asked()[0].clone();
+            let answer = north.suggest(question.id, "lucky").unwrap().unwrap();
+            assert_eq!(north.suggest(question.id, "lucky").unwrap().as_ref(), Some(&answer));
+            suggested.insert(question.tell(&answer));
+            for session in [&mut session, &mut unasked] {
+                let mut north = session.seat("north").unwrap();
+                let id = north.asked()[0].id;
+                north.answer(id, answer.clone()).unwrap();
+                let _ = session.advance().unwrap();
+            }
+            // The game rolls what it would have rolled without a suggestion.
+            assert_eq!(session.state_bytes(), unasked.state_bytes());
+        }
+        let view = session.view();
+        let nora = view.find("Nora").unwrap();
+        won += view.field(nora, "won").and_then(Value::as_int).unwrap();
+    }
+    assert!(won < 24, "{won} of 80 bets are won, where 8 are expected");
+    assert!(suggested.len() > 3, "{suggested:?}");
 }
 
 /// How often something is rolled in secret before north is asked depends on what only south may know.

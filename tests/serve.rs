@@ -1236,6 +1236,69 @@ fn in_fog(plan: &str) -> (Host, Connection, [Json; 2]) {
     (host, connection, viewers)
 }
 
+/// A layer over `fog`.
+const MIST: &[(&str, &str)] = &[
+    (
+        "mist/ruleset.toml",
+        "id = \"mist\"\ntitle = \"Mist\"\nversion = \"1.0.0\"\nsummary = \"Mist.\"\nover = [\"fog\"]\n",
+    ),
+    (
+        "mist/kinds.luau",
+        r#"
+local rb = require("@riskbreaker")
+return rb.kinds({ unit = rb.extend({ fields = { luck = rb.int({ default = 2 }) } }) })
+"#,
+    ),
+];
+
+#[test]
+fn everybody_sees_which_seats_are_waited_for_and_not_what_is_hidden() {
+    let host = Host::new(Library::from_files(FOG.iter().copied()));
+    let connection = host.connect(true);
+    done(&connection, "table.new", json!({ "table": "a", "ruleset": "fog", "seed": 1 }));
+    let [north, south, watcher] = [
+        json!({ "table": "a", "role": "seat", "seat": "north" }),
+        json!({ "table": "a", "role": "seat", "seat": "south" }),
+        json!({ "table": "a", "role": "watcher" }),
+    ]
+    .map(|params| Mirror::hello(&connection, params));
+    // North plans in secret.
+    for (mirror, seen) in [(&north, 1), (&south, 0), (&watcher, 0)] {
+        assert_eq!(mirror.view["state"]["is"], "asking");
+        assert_eq!(mirror.view["waiting"], json!([{ "seat": "north", "questions": seen }]));
+        assert_eq!(mirror.view["questions"].as_array().unwrap().len(), seen);
+    }
+    let (_, told) = done(&connection, "reply", json!({ "viewer": north.viewer, "pairs": [["plan", "wait"]] }));
+    for mut mirror in [north, south, watcher] {
+        mirror.take(&told);
+        assert_eq!(mirror.view["waiting"], json!([{ "seat": "south", "questions": 1 }]));
+    }
+}
+
+#[test]
+fn settings_name_the_layers_in_force() {
+    let host = Host::new(Library::from_files(FOG.iter().chain(MIST).copied()));
+    let connection = host.connect(true);
+    done(&connection, "table.new", json!({ "table": "a", "ruleset": "fog", "seed": 1 }));
+    let mut master = Mirror::hello(&connection, json!({ "table": "a", "role": "game_master" }));
+    assert_eq!(master.view["settings"]["rules"]["layers"], json!([]));
+    let layers = json!(["mist"]);
+    let change = json!({ "viewer": master.viewer, "ruleset": "fog", "layers": layers });
+    master.take(&done(&connection, "rules.change", change).1);
+    // They come into force before the second turn at the latest.
+    for (topic, value) in [("plan", json!("wait")), ("listen", json!(false)), ("again", json!(false))] {
+        let reply = json!({ "viewer": master.viewer, "pairs": [[topic, value]] });
+        master.take(&done(&connection, "reply", reply).1);
+    }
+    let rules = &master.view["settings"]["rules"];
+    assert_eq!((&rules["id"], &rules["layers"], &rules["pending"]), (&json!("fog"), &layers, &Json::Null));
+    master.assert_fresh(&connection);
+    // A game that begins with them says the same.
+    done(&connection, "table.new", json!({ "table": "b", "ruleset": "fog", "layers": layers }));
+    let (view, _) = done(&connection, "view", json!({ "table": "b" }));
+    assert_eq!(view["settings"]["rules"], *rules);
+}
+
 #[test]
 fn a_reply_answers_for_its_own_seat_alone() {
     let (_host, connection, [north, south]) = in_fog("wait");

@@ -23,7 +23,8 @@ export interface Line { revision: number; event: string; [name: string]: unknown
 export interface Entity { id: number; kind: string; title: string; fields: { [name: string]: Value } }
 export type State = { is: "asking" } | { is: "fault"; fault?: object } | { is: "over"; outcome: string };
 export interface Settings {
-  paused: boolean; rules: { id: string; title: string; version: string; hash: string; pending?: string };
+  paused: boolean;
+  rules: { id: string; layers: string[]; title: string; version: string; hash: string; pending?: string };
   seats: { [seat: string]: unknown }; switches: { [name: string]: Value };
 }
 export interface View {

@@ -149,11 +149,13 @@ impl Session {
     ) -> Result<Advised, Refusal> {
         let question = self.open_question(question)?.clone();
         let viewer = self.game().looks_ahead(viewer.clone(), &question.seat);
-        let thought = Thought { seed: self.seed(), time, interrupt };
+        // The seed of the game is in nothing that a seat gets.
+        let seed = if viewer.is_master() { self.seed() } else { 0 };
+        let thought = Thought { seed, time, interrupt };
         let work = move |game: &mut Game, vm: &mut dyn Machine| match game.ahead_for(&viewer) {
             None => advise(game, vm, &question, &thought),
             Some(mut known) => {
-                let advice = advise(&known, vm, &question, &Thought { seed: 0, ..thought });
+                let advice = advise(&known, vm, &question, &thought);
                 let dealt = known.context.deals_for.is_some();
                 match known.context.take_looked_at().as_slice() {
                     [] => advice.map(|advised| Advised { unseen: game.unseen(), dealt, ..advised }),

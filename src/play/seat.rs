@@ -92,6 +92,15 @@ impl Session {
         Known(self.game().known_to(viewer).map(Box::new))
     }
 
+    /// The seats that have not answered, each with how many of its open questions a viewer sees: 0 if all are hidden.
+    pub(crate) fn waits_for(&self, viewer: &Viewer) -> BTreeMap<Arc<str>, u32> {
+        let mut seats: BTreeMap<Arc<str>, u32> = BTreeMap::new();
+        for question in self.questions() {
+            *seats.entry(question.seat.clone()).or_default() += u32::from(viewer.sees(&question.audience));
+        }
+        seats
+    }
+
     /// The game as a seat sees it; `gm` is the game master's, who sees everything.
     ///
     /// # Errors
@@ -143,10 +152,7 @@ impl Seat<'_> {
 
     /// The seats that have not answered, each once. That somebody is waited for is no secret, what for may be.
     pub fn waiting(&self) -> Vec<Arc<str>> {
-        let mut seats: Vec<Arc<str>> = self.session.questions().iter().map(|question| question.seat.clone()).collect();
-        seats.sort();
-        seats.dedup();
-        seats
+        self.session.waits_for(&self.viewer).into_keys().collect()
     }
 
     /// The fault that stopped the game. Only the game master is told what it was.

@@ -113,7 +113,8 @@ pub enum SessionError {
     Failed,
 }
 
-/// The dice stream of forks: different from those of games, and of games played out for advice.
+/// The dice stream of forks: different from those of games, and of games played out for advice. The streams of
+/// suggestions to seats begin here, too.
 const OTHER_DICE: u64 = 1 << 63;
 
 impl Session {
@@ -395,7 +396,8 @@ impl Session {
         self.suggest_for(id, policy, &Viewer::master())
     }
 
-    /// The same, from what a viewer knows.
+    /// The same, from what a viewer knows. Only for the game master the policy draws from the game's own dice. To
+    /// others, these would foretell the next rolls.
     pub(crate) fn suggest_for(
         &mut self,
         id: QuestionId,
@@ -403,10 +405,13 @@ impl Session {
         viewer: &Viewer,
     ) -> Result<Option<Answer>, Refusal> {
         known_policy(&self.rules, policy).map_err(Refusal::new)?;
+        let other = (!viewer.is_master()).then(|| self.dice_for_suggestion(viewer, id));
+        let own = other.map(|other| std::mem::replace(&mut self.game_mut().context.chance, other));
         let (policy, viewer) = (Arc::from(policy), viewer.clone());
         let suggest = move |game: &mut Game, vm: &mut dyn Machine| match game.ahead_for(&viewer) {
             None => game.suggest(vm, id, policy),
             Some(mut known) => {
+                known.context.chance = game.context.chance.clone();
                 known.deal_anew(vm).map_err(Refusal::fault)?;
                 known.take_questions_of(game);
                 let suggested = known.suggest(vm, id, policy);
@@ -416,7 +421,18 @@ impl Session {
                 }
             }
         };
-        self.lend(suggest).map_err(Refusal::from)?
+        let suggested = self.lend(suggest);
+        if let Some(own) = own {
+            self.game_mut().context.chance = own;
+        }
+        suggested.map_err(Refusal::from)?
+    }
+
+    /// Dice that depend only on what the viewer knows: its own number for the question.
+    fn dice_for_suggestion(&self, viewer: &Viewer, question: QuestionId) -> DiceRng {
+        let number = self.number_for(viewer, question);
+        let stream = number.map_or(0, |own| (u64::from(own.action) << 32) | u64::from(own.ordinal));
+        DiceRng::stream(0, OTHER_DICE | stream)
     }
 
     /// The free acts of every seat, also those that cannot be taken now.

@@ -73,11 +73,11 @@ pub enum Changed {
     Gone { id: EntityId, gone: bool },
 }
 
-/// A seat that somebody waits for.
+/// A seat that somebody waits for. Everybody sees which seats those are.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Waiting {
     pub seat: Arc<str>,
-    /// Open questions of the seat that this viewer knows of.
+    /// Open questions of the seat that this viewer sees; 0 if all of them are hidden from it.
     pub questions: u32,
 }
 
@@ -122,6 +122,8 @@ impl From<Step> for State {
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RulesInForce {
     pub id: String,
+    /// The rulesets that were put on it, such as house rules, besides the layers of its manifest.
+    pub layers: Vec<String>,
     pub title: String,
     pub version: String,
     /// Identifies the content of all files.
@@ -256,11 +258,8 @@ impl<'r> Sight<'r> {
     }
 
     pub fn waiting(&self, session: &Session) -> Vec<Waiting> {
-        let mut waiting: BTreeMap<&Arc<str>, u32> = BTreeMap::new();
-        for question in session.questions().iter().filter(|question| self.sees_question(question)) {
-            *waiting.entry(&question.seat).or_default() += 1;
-        }
-        waiting.into_iter().map(|(seat, questions)| Waiting { seat: seat.clone(), questions }).collect()
+        let seats = session.waits_for(&self.viewer);
+        seats.into_iter().map(|(seat, questions)| Waiting { seat, questions }).collect()
     }
 
     /// The names of the fields of an entity that the role sees; nothing where it does not see the entity.

@@ -17,7 +17,7 @@ use super::unread::id_of;
 use super::viewer::{Role, RoleName, Viewer};
 use crate::play::{Driver, Machines, Scenario, Session, Setup};
 use crate::ruleset::{Library, instead, nearest, quoted::quoted};
-use crate::state::Value;
+use crate::state::{LARGEST_NUMBER, Value};
 
 /// The host of many games: it knows nothing of how its messages travel.
 ///
@@ -757,8 +757,9 @@ fn begin(machines: Machines, library: &Library, new: NewTable) -> Result<Session
     Ok(Session::start(&rules, setup)?)
 }
 
+/// A seed that nobody finds out by trying all: 1 to 2^53 - 1, which every client can read.
 fn random_seed() -> u64 {
-    random_word() % 999_999 + 1
+    random_word() % LARGEST_NUMBER.unsigned_abs() + 1
 }
 
 fn random_word() -> u64 {

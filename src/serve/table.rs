@@ -294,6 +294,7 @@ impl Game {
             paused: self.paused,
             rules: RulesInForce {
                 id: rules.id().to_owned(),
+                layers: rules.extra_layers().to_vec(),
                 title: rules.title().to_owned(),
                 version: rules.version().to_owned(),
                 hash: rules.hash(),
