@@ -6,7 +6,9 @@ mod parallel;
 use answers::any_answer;
 use parallel::on_every_core;
 use riskbreaker::play::Machines;
-use riskbreaker::{Answer, DiceSource, Driver, Edit, Happening, Library, Remedy, Ruleset, Session, Setup, Step, Value};
+use riskbreaker::{
+    Answer, Ask, DiceSource, Driver, Edit, Happening, Library, Remedy, Ruleset, Session, Setup, Step, Value,
+};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -542,6 +544,152 @@ fn a_typed_die_that_explodes_asks_for_the_next() {
     }
     assert_eq!(&*session.questions()[0].topic, "card");
     assert_eq!(rope(&session), 1);
+}
+
+/// A council at its roll of these dice, which are typed in.
+fn typed_roll(library: &Library) -> Session {
+    let rules = Ruleset::load(library, "council").unwrap_or_else(|error| panic!("{error}"));
+    let setup = Setup::table(Value::map::<&str>([])).dice(DiceSource::Typed);
+    let mut session = Session::start(&rules, setup).unwrap();
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    for question in session.questions().to_vec() {
+        session.answer(question.id, Answer::Confirm(true)).unwrap();
+    }
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    session
+}
+
+const NO_DICE: [u32; 0] = [];
+
+/// The sides of the dice that are to be thrown now; empty if no roll is asked for.
+fn asked_dice(session: &Session) -> Vec<u32> {
+    match &session.questions()[0].ask {
+        Ask::Dice { sides, .. } => sides.clone(),
+        _ => Vec::new(),
+    }
+}
+
+/// Types a throw, and gives the sides of the dice in the next one.
+fn throw(session: &mut Session, faces: &str) -> Vec<u32> {
+    let question = session.questions()[0].clone();
+    let answer = question.read(&faces.into()).unwrap_or_else(|refusal| panic!("{refusal}"));
+    session.answer(question.id, answer).unwrap();
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    asked_dice(session)
+}
+
+/// The faces and the total of the last roll that was told.
+fn last_roll(session: &Session) -> (Vec<u32>, i64) {
+    let mut rolls = session.log().into_iter().filter_map(|event| match event.happening {
+        Happening::Rolled { faces, total, .. } => Some((faces, total)),
+        _ => None,
+    });
+    rolls.next_back().unwrap()
+}
+
+#[test]
+fn typed_dice_that_are_rerolled_are_asked_for_one_by_one() {
+    let as_long = || typed_roll(&council_that_rolls("\"2d6rr1\""));
+    let mut session = as_long();
+    assert_eq!(asked_dice(&session), [6, 6]);
+    assert_eq!(throw(&mut session, "3, 3"), NO_DICE);
+    assert_eq!(last_roll(&session), (vec![3, 3], 6));
+    let mut session = as_long();
+    assert_eq!(throw(&mut session, "4, 1"), [6]);
+    assert_eq!(throw(&mut session, "1"), [6]);
+    assert_eq!(throw(&mut session, "5"), NO_DICE);
+    assert_eq!(last_roll(&session), (vec![4, 1, 1, 5], 9));
+
+    let mut session = typed_roll(&council_that_rolls("\"2d6ro1\""));
+    assert_eq!(asked_dice(&session), [6, 6]);
+    assert_eq!(throw(&mut session, "1, 3"), [6]);
+    let refused = session.questions()[0].read(&"1, 4, 5".into()).unwrap_err();
+    assert_eq!(refused.to_string(), "You typed 3 faces. Type the face of a die of 6.");
+    assert_eq!(throw(&mut session, "1"), NO_DICE);
+    assert_eq!(last_roll(&session), (vec![1, 1, 3], 4));
+
+    let mut session = typed_roll(&council_that_rolls("\"2d6!=1\""));
+    assert_eq!(asked_dice(&session), [6, 6]);
+    assert_eq!(throw(&mut session, "3, 3"), NO_DICE);
+    assert_eq!(last_roll(&session), (vec![3, 3], 6));
+}
+
+#[test]
+fn of_typed_dice_each_that_explodes_counts_with_what_it_brought() {
+    let library = council_that_rolls("\"2d6!kh1\"");
+    let mut session = typed_roll(&library);
+    assert_eq!(throw(&mut session, "6, 3"), [6]);
+    let mut read = Session::load(&library, &session.save()).unwrap();
+    assert_eq!(read.questions(), session.questions());
+    for game in [&mut session, &mut read] {
+        assert_eq!(throw(game, "5"), NO_DICE);
+        // 6 and 5 are one die: 11 is kept, and 3 is dropped.
+        assert_eq!(last_roll(game), (vec![6, 5, 3], 11));
+    }
+    assert_eq!(read.log(), session.log());
+    let read = Session::load(&library, &session.save()).unwrap();
+    assert_eq!(read.log(), session.log());
+
+    // Typed as 6, 1, 1, 3, which would be a complete roll if each die had been thrown to its end before the next.
+    let mut session = typed_roll(&council_that_rolls("\"2d6ro1!\""));
+    assert_eq!(throw(&mut session, "6, 1"), [6, 6]);
+    assert_eq!(throw(&mut session, "1, 3"), [6]);
+    assert_eq!(throw(&mut session, "2"), NO_DICE);
+    assert_eq!(last_roll(&session), (vec![6, 1, 2, 1, 3], 11));
+}
+
+#[test]
+fn undo_in_the_middle_of_a_typed_roll_takes_back_one_throw() {
+    let library = council_that_rolls("\"2d6!\"");
+    let mut session = typed_roll(&library);
+    let decided = session.decisions();
+    assert_eq!(throw(&mut session, "6, 3"), [6]);
+    assert_eq!(throw(&mut session, "6"), [6]);
+    assert_eq!(session.decisions(), decided + 2);
+    assert_eq!(session.undo().unwrap().text, "undid the last throw of 2d6!");
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    assert_eq!((asked_dice(&session), session.decisions()), (vec![6], decided + 1));
+    assert_eq!(throw(&mut session, "2"), NO_DICE);
+    assert_eq!(last_roll(&session), (vec![6, 2, 3], 11));
+
+    // The same when the roll is complete, and in a game that was saved then.
+    let mut read = Session::load(&library, &session.save()).unwrap();
+    for game in [&mut session, &mut read] {
+        game.undo().unwrap();
+        assert_eq!(game.advance().unwrap(), Step::Ask);
+        assert_eq!(asked_dice(game), [6]);
+        assert_eq!(game.undo().unwrap().text, "undid the roll of 2d6!");
+        assert_eq!(game.advance().unwrap(), Step::Ask);
+        assert_eq!((asked_dice(game), game.decisions()), (vec![6, 6], decided));
+        for left in [vec![6], vec![]] {
+            game.redo().unwrap();
+            assert_eq!(game.advance().unwrap(), Step::Ask);
+            assert_eq!(asked_dice(game), left);
+        }
+        assert_eq!(last_roll(game), (vec![6, 2, 3], 11));
+    }
+}
+
+#[test]
+fn faces_are_typed_with_commas_or_blanks_and_a_refusal_gives_an_example() {
+    let session = typed_roll(&council_that_rolls("\"2d6\""));
+    let question = &session.questions()[0];
+    for typed in ["6,3", "6 3", " 6,  3 ", "6, 3,"] {
+        assert_eq!(question.read(&typed.into()), Ok(Answer::Faces(vec![6, 3])), "{typed}");
+    }
+    let refused = |typed: &str| question.read(&typed.into()).unwrap_err().to_string();
+    let example = "Type the faces of 2 dice in order, for example `3, 5`.";
+    assert_eq!(refused("3"), format!("You typed 1 face. {example}"));
+    assert_eq!(refused("six three"), example);
+    assert_eq!(refused("6 0"), "a die of 6 shows 1 to 6, not 0");
+
+    let mut session = typed_roll(&council_that_rolls("\"3d[0,0,1]\""));
+    assert_eq!(
+        session.questions()[0].ask.wanted(),
+        "the faces of 3 dice in order, for example `3, 3, 1`; of a die with faces in brackets, the place of the face: 1 is the first"
+    );
+    assert_eq!(throw(&mut session, "1 2 3"), NO_DICE);
+    assert_eq!(last_roll(&session).1, 1);
 }
 
 /// A council that asks everyone at the table at once, rolls, and asks again.

@@ -87,6 +87,7 @@ pub fn play(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         None => args,
     };
     let table = args.table;
+    refuse_typed_dice(table.dice.as_ref(), &table.only)?;
     let library = library::open(folder.as_deref())?;
     let is_path = |path: &&Path| path.is_file() || path.extension().is_some_and(|extension| extension == "json");
     let saved = args.scenario.as_deref().map(Path::new).filter(is_path);
@@ -104,6 +105,7 @@ pub fn play(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         }
         _ => open(args.scenario, args.begin, &table, &library)?,
     };
+    refuse_typed_dice(Some(session.dice()), &table.only)?;
     // Written dice need no seed, except for policies that draw from it.
     let random = table.seed.is_some() || !matches!(table.dice, Some(DiceSource::Written(_)));
     // The seed would reveal hidden information.
@@ -125,6 +127,19 @@ pub fn play(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         .with_lookout(lookout)
         .seen_by(table.only, table.curtain)
         .run(lines)
+}
+
+/// Refuses typed dice at a screen that is only for seats of players: the game master alone types rolls, also of other seats
+/// and of hidden dice.
+fn refuse_typed_dice(dice: Option<&DiceSource>, only: &[String]) -> Result<()> {
+    if dice != Some(&DiceSource::Typed) || only.is_empty() || only.iter().any(|seat| seat == "gm") {
+        return Ok(());
+    }
+    let seats = only.join(",");
+    Err(call_error(format!(
+        "only the game master can type real dice, and `--as {seats}` is not the game master; leave `--as` out, or write \
+         `--as {seats},gm`"
+    )))
 }
 
 /// The first line of a script, read like a command line.

@@ -7,6 +7,7 @@ mod pool;
 mod reader;
 mod rng;
 mod roll;
+mod throws;
 mod weights;
 
 pub use distribution::{Distribution, TooWide};
@@ -16,6 +17,7 @@ pub use num_rational::BigRational;
 pub(crate) use partition::{Partition, Seen, ranks};
 pub use rng::DiceRng;
 pub use roll::{Face, FacesError, Fate, Roll};
+pub(crate) use throws::{NOT_THROWN, Throws};
 pub(crate) use weights::Effort;
 
 #[cfg(test)]

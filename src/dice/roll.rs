@@ -332,7 +332,11 @@ impl Pool {
 
     /// Rolls one die with all that it brings, tells `record` each face, and returns their sum.
     #[inline]
-    fn roll_die(&self, next: &mut impl FnMut(u32) -> Option<u32>, record: &mut impl FnMut(Face)) -> Option<i64> {
+    pub(super) fn roll_die(
+        &self,
+        next: &mut impl FnMut(u32) -> Option<u32>,
+        record: &mut impl FnMut(Face),
+    ) -> Option<i64> {
         let sides = self.sides;
         let mut sum = 0;
         for explosion in 0..=EXPLOSIONS {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::action::{Cause, Open, words_of};
 use super::undo::Op;
 use super::{Answer, By, Driver, Event, Game, Happening, MASTER, Machine, QuestionId, Refusal, Remedy, Slot, Viewer};
+use crate::dice::{Dice, Throws};
 use crate::state::{Audience, Value};
 
 impl Game {
@@ -41,17 +42,19 @@ impl Game {
         open.private.insert(id.ordinal, audience);
         let op = Op::answer(&question, &answer);
         let slot = match answer {
-            Answer::Faces(mut faces) => {
+            Answer::Faces(thrown) => {
                 let super::Ask::Dice { dice, .. } = question.ask else {
                     return Err(Refusal::WrongType { topic: None, wanted: question.ask.wanted(), given: None });
                 };
-                let known = match open.tape.slots.get(ordinal) {
-                    Some(Some(Slot::Roll { faces, .. })) => faces.clone(),
-                    _ => Vec::new(),
+                let read = Dice::parse(&dice).map_err(|error| Refusal::new(error.to_string()))?;
+                let (known, earlier): (&[u32], Vec<u32>) = match open.tape.slots.get(ordinal) {
+                    Some(Some(slot @ Slot::Roll { faces, .. })) => (faces, slot.seqs().collect()),
+                    _ => (&[], Vec::new()),
                 };
+                let mut throws = Throws::read(&read, known);
+                throws.add(&thrown);
                 let label = open.rolled_for.clone().unwrap_or_else(|| Arc::from(&*question.why));
-                faces.splice(0..0, known);
-                Slot::Roll { label, dice, faces, before: position, seq }
+                Slot::Roll { label, dice, faces: throws.faces(), before: position, seq, earlier }
             }
             answer => Slot::Answer {
                 topic: question.topic,

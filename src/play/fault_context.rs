@@ -41,8 +41,8 @@ fn in_words(context: &ActionContext, slot: &Slot) -> String {
             let who = about.map_or(seat.to_string(), |id| context.title(id).to_string());
             format!("{who}: {topic} {}", told(answer))
         }
-        Slot::Roll { label, dice, faces, .. } => {
-            let faces: Vec<String> = faces.iter().map(u32::to_string).collect();
+        Slot::Roll { label, dice, .. } => {
+            let faces: Vec<String> = slot.rolled().iter().map(u32::to_string).collect();
             format!("{dice} rolled {} ({})", faces.join(", "), without_places(label))
         }
     }

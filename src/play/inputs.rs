@@ -13,7 +13,7 @@ use super::{
     Answer, Ask, By, DicePosition, DiceSource, Driver, Happening, MissingRoll, Question, QuestionId, Refusal, Slot,
     Term,
 };
-use crate::dice::{Dice, Roll, ranks};
+use crate::dice::{Dice, Roll, Throws, ranks};
 use crate::ruleset::instead;
 use crate::state::{Audience, EntityId, Value};
 
@@ -363,8 +363,10 @@ impl ActionContext {
                             self.cursor += 1;
                             return Ok(roll);
                         }
-                        // Real dice: some exploded, and the next faces have not been typed yet.
-                        Err(_) if self.dice == DiceSource::Typed => typed = Some(faces.clone()),
+                        // Real dice: some are still to be thrown.
+                        Err(_) if self.dice == DiceSource::Typed && !Throws::read(dice, faces).missing().is_empty() => {
+                            typed = Some(faces.clone());
+                        }
                         Err(error) => {
                             let message = format!("the tape does not fit: {error}");
                             self.diverge(&message)?;
@@ -388,11 +390,11 @@ impl ActionContext {
         }
         let before = self.position();
         let roll = match &self.dice {
-            DiceSource::Typed if !self.dealing => {
+            DiceSource::Typed if !self.dealing && dice.count() > 0 => {
                 self.rolled_for = Some(label.clone());
                 return self.ask_for_faces(dice, tell(self), audience.clone(), typed.unwrap_or_default());
             }
-            // Nobody throws a die to draw a card.
+            // Nobody throws a die to draw a card, or where there is none.
             DiceSource::Seeded | DiceSource::Typed => {
                 let rng = &mut self.chance;
                 dice.roll_with(&mut |sides| Some(rng.face(sides)))
@@ -432,6 +434,7 @@ impl ActionContext {
             faces: roll.drawn(),
             before,
             seq: None,
+            earlier: Vec::new(),
         }));
         self.cursor = self.tape.slots.len();
         self.tape_end = self.position();
@@ -463,25 +466,16 @@ impl ActionContext {
         self.early.replies().iter().find_map(|(topic, reply)| fits_auto(&self.autos, by_giver, topic, reply)?.err())
     }
 
-    /// Real dice: puts the question for the next faces out and stops.
+    /// Real dice: puts the question for the next throw out and stops.
     fn ask_for_faces(&mut self, dice: &Dice, label: String, audience: Audience, typed: Vec<u32>) -> Result<Roll, Stop> {
-        let mut missing = Vec::new();
-        let mut known = typed.iter();
-        let _ = dice.roll_with(&mut |sides| match known.next() {
-            Some(face) => Some(*face),
-            None => {
-                missing.push(sides);
-                // Any face will do to find out how many dice are thrown at once; the lowest makes none explode.
-                (missing.len() < 100).then_some(1)
-            }
-        });
+        let sides = Throws::read(dice, &typed).missing();
         self.put_out(Question {
             id: QuestionId { action: self.action, ordinal: self.cursor as u32 },
             seat: Arc::from("dice"),
             topic: Arc::from("dice"),
             about: None,
             why: format!("{label}: roll {dice}"),
-            ask: Ask::Dice { dice: Arc::from(dice.to_string()), sides: missing },
+            ask: Ask::Dice { dice: Arc::from(dice.to_string()), sides },
             default: None,
             proposes: true,
             audience,

@@ -510,7 +510,7 @@ packed!(new EntityId, EntryId, AttachmentId, FieldId, KindId);
 packed!(struct DicePosition { words, written });
 packed!(enum By { 0 Person(seq), 1 Policy, 2 Default });
 packed!(enum Slot {
-    0 Roll { label, dice, faces, before, seq },
+    0 Roll { label, dice, faces, before, seq, earlier },
     1 Answer { topic, seat, about, answer, by, before },
     2 Closed { by, before },
 });
@@ -636,7 +636,14 @@ mod tests {
     #[test]
     fn a_tape_with_open_places_comes_back() {
         let before = DicePosition { words: 1 << 40, written: 3 };
-        let roll = Slot::Roll { label: "{} pulls".into(), dice: "d10".into(), faces: vec![6, 10], before, seq: None };
+        let roll = Slot::Roll {
+            label: "{} pulls".into(),
+            dice: "d10".into(),
+            faces: vec![6, 10],
+            before,
+            seq: None,
+            earlier: vec![4],
+        };
         let answer = Slot::Answer {
             topic: "card".into(),
             seat: "left".into(),

@@ -225,11 +225,31 @@ impl Ask {
     /// What an answer looks like, for messages.
     pub fn wanted(&self) -> String {
         match self {
-            Ask::Dice { sides, .. } if sides.len() == 1 => format!("the face of a die of {}", sides[0]),
-            Ask::Dice { sides, .. } => format!("the faces of {} dice, in order", sides.len()),
+            Ask::Dice { dice, sides } => wanted_faces(dice, sides),
             asked => asked.shape().map_or_else(String::new, |shape| shape.wanted()),
         }
     }
+}
+
+/// Faces for an example.
+const EXAMPLE: [u32; 4] = [3, 5, 1, 4];
+
+/// What is to be typed for a throw of real dice, with an example that these dice can show.
+fn wanted_faces(dice: &str, sides: &[u32]) -> String {
+    let mut wanted = match sides {
+        [only] => format!("the face of a die of {only}"),
+        _ => {
+            let faces = sides.iter().zip(EXAMPLE).map(|(sides, face)| face.min(*sides).to_string());
+            let faces = faces.collect::<Vec<_>>().join(", ");
+            let more = if sides.len() > EXAMPLE.len() { ", ..." } else { "" };
+            format!("the faces of {} dice in order, for example `{faces}{more}`", sides.len())
+        }
+    };
+    // In brackets stand the faces of a die that has its own, in rising order.
+    if dice.contains('[') {
+        wanted.push_str("; of a die with faces in brackets, the place of the face: 1 is the first");
+    }
+    wanted
 }
 
 #[cfg(test)]

@@ -371,7 +371,10 @@ fn out_of_bounds(f: &mut fmt::Formatter<'_>, bound: &Bound, given: i64, min: i64
         }
         Bound::Parts { topic, labels } => write!(f, "{topic}: {given} numbers for {}", labels.join(", ")),
         Bound::Characters => write!(f, "Type at most {max} characters."),
-        Bound::Dice { wanted } => write!(f, "{wanted} wanted, {given} given"),
+        Bound::Dice { wanted } => {
+            let faces = if given == 1 { "face" } else { "faces" };
+            write!(f, "You typed {given} {faces}. Type {wanted}.")
+        }
         Bound::Face => write!(f, "a die of {max} shows {min} to {max}, not {given}"),
     }
 }

@@ -51,11 +51,18 @@ pub(super) fn read(question: &Question, reply: &Value) -> Result<Answer, Refusal
             _ => Err(wanted()),
         },
         Ask::Dice { .. } => {
-            let faces = split(reply)
-                .iter()
-                .map(|item| number(item).and_then(|n| u32::try_from(n).ok()))
-                .collect::<Option<Vec<_>>>();
-            faces.map(Answer::Faces).ok_or_else(wanted)
+            // Blanks between faces are read like commas.
+            let faces = split(reply).into_iter().flat_map(|item| match item {
+                Value::Text(text) => text.split_whitespace().map(Value::text).collect(),
+                item => vec![item],
+            });
+            let faces = faces.map(|item| number(&item).and_then(|n| u32::try_from(n).ok())).collect::<Option<Vec<_>>>();
+            // The example already says what the faces are for.
+            faces.map(Answer::Faces).ok_or_else(|| Refusal::WrongType {
+                topic: None,
+                wanted: question.ask.wanted(),
+                given: Some(reply.to_string()),
+            })
         }
         Ask::Allot { options, total, .. } => allotment(question, options, *total, reply),
     }

@@ -447,7 +447,7 @@ fn apply(files: &mut BTreeMap<Arc<str>, Arc<str>>, patch: &Patch) {
 /// The numbers that stand on a tape, and where the dice stood before it.
 fn numbers_of(tape: &Tape, before: DicePosition) -> impl Iterator<Item = u32> {
     let slots = tape.slots.iter().flatten();
-    slots.flat_map(|slot| slot.seq().into_iter().chain(numbers_at(slot.before()))).chain(numbers_at(before))
+    slots.flat_map(|slot| slot.seqs().chain(numbers_at(slot.before()))).chain(numbers_at(before))
 }
 
 fn numbers_at(position: DicePosition) -> impl Iterator<Item = u32> {

@@ -632,6 +632,11 @@ impl Session {
         Ok(())
     }
 
+    /// Where faces come from.
+    pub fn dice(&self) -> &DiceSource {
+        &self.game().context.dice
+    }
+
     /// Says where faces come from, from now on.
     pub fn set_dice(&mut self, dice: DiceSource) {
         let game = self.game_mut();

@@ -3,6 +3,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::Answer;
+use crate::dice::{Dice, NOT_THROWN, Throws};
 use crate::state::EntityId;
 
 /// What an action read from outside, in the order it asked: its rolls and its answers.
@@ -22,12 +23,15 @@ pub enum Slot {
         /// What it was for, as the script words it, before names are filled in.
         label: Arc<str>,
         dice: Arc<str>,
-        /// In the order drawn.
+        /// In the order drawn. Of real dice, 0 is a die that is still to be thrown.
         faces: Vec<u32>,
         before: DicePosition,
-        /// The number of the decision, where a person typed the faces.
+        /// The number of the decision, where a person typed the faces: of the last throw.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         seq: Option<u32>,
+        /// The numbers of the decisions for the throws before the last, where a person typed them.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        earlier: Vec<u32>,
     },
     Answer {
         topic: Arc<str>,
@@ -71,6 +75,42 @@ impl Slot {
             Slot::Answer { by: By::Person(seq), .. } => Some(*seq),
             Slot::Answer { .. } | Slot::Closed { .. } => None,
         }
+    }
+
+    /// The numbers of all decisions that made it.
+    pub fn seqs(&self) -> impl Iterator<Item = u32> {
+        let earlier: &[u32] = match self {
+            Slot::Roll { earlier, .. } => earlier,
+            Slot::Answer { .. } | Slot::Closed { .. } => &[],
+        };
+        earlier.iter().copied().chain(self.seq())
+    }
+
+    /// The faces of a roll, without the places of dice that are still to be thrown.
+    pub fn rolled(&self) -> Vec<u32> {
+        match self {
+            Slot::Roll { faces, .. } => faces.iter().copied().filter(|face| *face != NOT_THROWN).collect(),
+            Slot::Answer { .. } | Slot::Closed { .. } => Vec::new(),
+        }
+    }
+
+    /// A roll as it was before its last decision; `None` if that decision was the first. Besides, the throws that are taken
+    /// back, the last first.
+    pub fn before_last_throw(&self) -> (Option<Slot>, Vec<Vec<u32>>) {
+        let Slot::Roll { label, dice, faces, before, earlier, .. } = self else { return (None, Vec::new()) };
+        let Ok(read) = Dice::parse(dice) else { return (None, Vec::new()) };
+        let (mut throws, mut earlier) = (Throws::read(&read, faces), earlier.clone());
+        let seq = earlier.pop();
+        let mut taken = Vec::new();
+        while let Some(thrown) = throws.take_back() {
+            taken.push(thrown);
+            if seq.is_some() {
+                break;
+            }
+        }
+        let (label, dice, faces) = (label.clone(), dice.clone(), throws.faces());
+        let left = seq.map(|seq| Slot::Roll { label, dice, faces, before: *before, seq: Some(seq), earlier });
+        (left, taken)
     }
 
     /// The seat that answered.

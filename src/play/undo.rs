@@ -462,6 +462,7 @@ fn undo_in(open: &mut Open, context: &mut ActionContext, redo: &mut Vec<Op>) -> 
     let (at, _) = open.tape.last_decision()?;
     let slot = open.tape.slots.get(at)?.clone().filter(|slot| !matches!(slot, Slot::Closed { .. }))?;
     let before = slot.before();
+    let (left, taken) = slot.before_last_throw();
     let audience = open.private.get(&(at as u32)).cloned().unwrap_or_default();
     let mut whose = None;
     // Later slots with earlier answers belong to questions that were open together with this one: they stay.
@@ -477,9 +478,16 @@ fn undo_in(open: &mut Open, context: &mut ActionContext, redo: &mut Vec<Op>) -> 
         }
         None => drop(open.tape.cut(at)),
     }
+    let is_begun = left.is_some();
+    if is_begun {
+        match open.tape.slots.get_mut(at) {
+            Some(place) => *place = left,
+            None => open.tape.slots.push(left),
+        }
+    }
     // Whatever has been drawn since goes with it.
     context.set_position(before);
-    let (op, text) = match slot {
+    let text = match slot {
         Slot::Answer { topic, answer, about, seat, .. } => {
             whose = Some(seat.clone());
             // As it was told, with the titles of what was chosen.
@@ -493,23 +501,20 @@ fn undo_in(open: &mut Open, context: &mut ActionContext, redo: &mut Vec<Op>) -> 
                 _ => None,
             });
             let text = format!("undid {topic}: {}", words.cloned().unwrap_or_else(|| told(&answer)));
-            (Op::Answer { seat, topic, ordinal: at as u32, answer }, text)
+            redo.push(Op::Answer { seat, topic, ordinal: at as u32, answer });
+            text
         }
         Slot::Closed { .. } => return None,
-        Slot::Roll { faces, dice, .. } => {
-            let text = format!("undid the roll of {dice}");
-            (
-                Op::Answer {
-                    seat: Arc::from("dice"),
-                    topic: Arc::from("dice"),
-                    ordinal: at as u32,
-                    answer: Answer::Faces(faces),
-                },
-                text,
-            )
+        Slot::Roll { dice, .. } => {
+            redo.extend(taken.into_iter().map(|thrown| Op::Answer {
+                seat: Arc::from("dice"),
+                topic: Arc::from("dice"),
+                ordinal: at as u32,
+                answer: Answer::Faces(thrown),
+            }));
+            format!("undid the {} of {dice}", if is_begun { "last throw" } else { "roll" })
         }
     };
-    redo.push(op);
     Some(UndoReport { text, seat: whose, audience, changes: Vec::new() })
 }
 

@@ -43,12 +43,8 @@ pub fn spec_of_fault(session: &Session) -> Option<String> {
         })
         .chain(game.open.iter().map(|open| (&open.cause, open.tape.clone(), false)))
         .collect();
-    let rolled = |slot: &Slot| match slot {
-        Slot::Roll { faces, .. } => faces.clone(),
-        Slot::Answer { .. } | Slot::Closed { .. } => Vec::new(),
-    };
     let mut faces: Vec<u32> =
-        actions.iter().flat_map(|(_, tape, _)| tape.slots.iter().flatten().flat_map(rolled)).collect();
+        actions.iter().flat_map(|(_, tape, _)| tape.slots.iter().flatten().flat_map(Slot::rolled)).collect();
     // A roll that failed half way has drawn no faces that are known: written dice must have some left for it.
     if let DiceSource::Written(all) = &game.setup.dice {
         faces.clone_from(all);

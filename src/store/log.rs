@@ -156,7 +156,7 @@ pub(super) fn decided(known: u32, done: &[Done], place: Option<&Place>, name: &d
 fn words(slot: &Slot) -> String {
     match slot {
         Slot::Answer { topic, seat, answer, .. } => format!("{seat}: {} {}", readable_name(topic), told(answer)),
-        Slot::Roll { label, dice, faces, .. } => format!("{dice} {faces:?} ({label})"),
+        Slot::Roll { label, dice, .. } => format!("{dice} {:?} ({label})", slot.rolled()),
         Slot::Closed { .. } => "closed by an earlier answer".into(),
     }
 }
