@@ -27,7 +27,12 @@ fn of(part: i64, whole: i64) -> BigRational {
 }
 
 fn given(answers: &[(&str, Value)]) -> Vec<Given> {
-    let one = |(topic, value): &(&str, Value)| Given { topic: topic.to_string(), about: None, value: value.clone() };
+    let one = |(topic, value): &(&str, Value)| Given {
+        topic: topic.to_string(),
+        seat: None,
+        about: None,
+        value: value.clone(),
+    };
     answers.iter().map(one).collect()
 }
 

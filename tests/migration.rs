@@ -268,8 +268,13 @@ fn what_waits_can_be_called_off_and_undone() {
     let _ = session.advance().unwrap();
     assert_eq!((session.ruleset().id(), session.state_bytes()), (OLD, bytes.clone()));
     session.keep_rules().unwrap();
-    assert_eq!((session.pending_rules().is_none(), session.decisions()), (true, decisions));
-    session.change_rules(&away).unwrap();
+    assert_eq!((session.pending_rules().is_none(), session.decisions()), (true, decisions + 2));
+    assert!(matches!(session.keep_rules(), Err(MigrationError::NothingPending)));
+    assert_eq!(session.undo().unwrap().text, format!("undid calling off {NEW}"));
+    assert!(session.pending_rules().is_some());
+    session.redo().unwrap();
+    assert!(session.pending_rules().is_none());
+    session.undo().unwrap();
     assert_eq!(session.undo().unwrap().text, format!("undid asking for {NEW}"));
     assert!(session.pending_rules().is_none());
     session.redo().unwrap();
@@ -469,6 +474,141 @@ fn small(more: &[(&str, &str)]) -> Library {
     ));
     files.extend(more.iter().map(|(path, text)| (path.to_string(), text.to_string())));
     Library::from_files(files)
+}
+
+/// Rulesets that differ in a field and in a house rule of the same name, by their bounds or values, or do not have them; all extend `one`.
+fn bounds() -> Library {
+    let (manifest, kinds) =
+        ("title = \"x\"\nversion = \"1\"\nextends = \"one\"\n", "local rb = require(\"@riskbreaker\")\n");
+    let mut files = Vec::new();
+    let all = [
+        ("wide", "rb.int({ min = 0, max = 10 })", "\"a\", \"b\", \"c\""),
+        ("middle", "rb.int({ min = 0, max = 5 })", "\"a\", \"b\""),
+        ("narrow", "rb.int({ min = 0, max = 3 })", "\"b\""),
+        ("word", "rb.text()", "\"d\", \"a\""),
+        ("without", "", ""),
+    ];
+    for (id, field, values) in all {
+        let field = if field.is_empty() { String::new() } else { format!("mana = {field}") };
+        let house = match values {
+            "" => String::new(),
+            values => format!("[switches.armour]\nvalues = [{values}]\ntext = \"How armour works.\"\n"),
+        };
+        files.push((format!("{id}/ruleset.toml"), format!("id = \"{id}\"\n{manifest}{house}")));
+        let fields = format!("{kinds}return rb.kinds({{ hero = rb.extend({{ fields = {{ {field} }} }}) }})");
+        files.push((format!("{id}/kinds.luau"), fields));
+    }
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (&**path, &**text)).collect();
+    small(&files)
+}
+
+/// Whatever rules lie in between, and whether or not something is done under them, and after undo, redo, saving and loading.
+#[test]
+fn what_other_rules_cannot_hold_is_there_again_after_any_way_back() {
+    let library = bounds();
+    let between = ["middle", "narrow", "word", "without"];
+    let ways = (0..between.len().pow(3)).map(|n| [n / 16, n / 4 % 4, n % 4].map(|at| between[at]));
+    for (turn, way) in ways.enumerate() {
+        let mut session = begin(&load(&library, "wide"));
+        let ann = session.view().find("Ann").unwrap();
+        session.edit(Edit::Set { entity: ann, field: "mana".into(), value: 8.into() }).unwrap();
+        session.set_switch("armour", "c").unwrap();
+        let _ = session.advance().unwrap();
+        let mut before = "wide";
+        let mut stands = Vec::new();
+        for id in way.into_iter().chain(["wide"]) {
+            if id == before {
+                continue;
+            }
+            if turn % 2 == 0 {
+                session.edit(Edit::Say { text: "something is done".into() }).unwrap();
+                let _ = session.advance().unwrap();
+            }
+            session.change_rules(&load(&library, id)).unwrap();
+            let _ = session.advance().unwrap();
+            let found = (field(&session, "mana"), session.switch("armour").map(Value::to_string));
+            let expected = match id {
+                "wide" => (Some(8), Some("c".to_owned())),
+                "middle" => (Some(5), Some("a".to_owned())),
+                "narrow" => (Some(3), Some("b".to_owned())),
+                "word" => (None, Some("d".to_owned())),
+                _ => (None, None),
+            };
+            assert_eq!((session.ruleset().id(), found), (id, expected), "{way:?}");
+            stands.push(session.state_bytes());
+            before = id;
+        }
+        let read = Session::load(&library, &session.save()).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(read.state_bytes(), session.state_bytes());
+        let mut undone = 0;
+        while session.undo().is_ok() {
+            let _ = session.advance().unwrap();
+            undone += 1;
+        }
+        for _ in 0..undone {
+            session.redo().unwrap();
+            let _ = session.advance().unwrap();
+        }
+        assert_eq!(Some(&session.state_bytes()), stands.last(), "{way:?}");
+    }
+}
+
+/// A stand-in that somebody has changed counts, and not what it once replaced.
+#[test]
+fn a_value_that_was_changed_under_other_rules_stays_changed() {
+    let library = bounds();
+    let mut session = begin(&load(&library, "wide"));
+    let ann = session.view().find("Ann").unwrap();
+    let set = |session: &mut Session, mana: i64| {
+        session.edit(Edit::Set { entity: ann, field: "mana".into(), value: mana.into() }).unwrap();
+        let _ = session.advance().unwrap();
+    };
+    set(&mut session, 8);
+    for (id, mana) in [("middle", Some(5)), ("narrow", Some(2)), ("without", None), ("wide", Some(2))] {
+        session.change_rules(&load(&library, id)).unwrap();
+        let _ = session.advance().unwrap();
+        if id == "middle" {
+            set(&mut session, 2);
+            session.set_switch("armour", "b").unwrap();
+            let _ = session.advance().unwrap();
+            continue;
+        }
+        assert_eq!(field(&session, "mana"), mana, "{id}");
+    }
+    assert_eq!(session.switch("armour"), Some(&"b".into()));
+}
+
+#[test]
+fn each_asking_for_other_rules_is_taken_back_alone() {
+    let library = library();
+    let mut session = start(&load(&library, OLD), "duel", 1);
+    for n in 0..3 {
+        decide(&mut session, n);
+    }
+    let decisions = session.decisions();
+    let house = "riskbreaker-0.0.1+house-armour";
+    session.change_rules(&load(&library, NEW)).unwrap();
+    session.change_rules(&load(&library, house)).unwrap();
+    session.keep_rules().unwrap();
+    let awaited = |session: &Session| session.pending_rules().map(|rules| rules.name());
+    let read = Session::load(&library, &session.save()).unwrap_or_else(|error| panic!("{error}"));
+    for mut session in [session, read] {
+        assert_eq!((awaited(&session), session.decisions()), (None, decisions + 3));
+        for expected in [Some(house), Some(NEW), None] {
+            session.undo().unwrap();
+            assert_eq!(awaited(&session).as_deref(), expected);
+        }
+        assert_eq!(session.decisions(), decisions);
+        for expected in [Some(NEW), Some(house), None] {
+            session.redo().unwrap();
+            assert_eq!(awaited(&session).as_deref(), expected);
+        }
+        // What was called off does not come into force.
+        for n in 0..12 {
+            decide(&mut session, n);
+            assert_eq!(session.ruleset().name(), OLD);
+        }
+    }
 }
 
 fn begin(rules: &Arc<Ruleset>) -> Session {

@@ -72,7 +72,12 @@ fn asked(card: &str, answering: Answering, given: &[(&str, Value)]) -> Result<Od
 }
 
 fn asked_within(card: &str, ways: u64, answering: Answering, given: &[(&str, Value)]) -> Result<Odds, Refusal> {
-    let one = |(topic, value): &(&str, Value)| Given { topic: topic.to_string(), about: None, value: value.clone() };
+    let one = |(topic, value): &(&str, Value)| Given {
+        topic: topic.to_string(),
+        seat: None,
+        about: None,
+        value: value.clone(),
+    };
     let given = given.iter().map(one).collect();
     let limits = Limits { ways, ..Limits::default() };
     let query = OddsQuery { given, answering, limits, ..OddsQuery::default() };

@@ -3,7 +3,7 @@
 use riskbreaker::lab::{Effect, MemoUse, OddsQuery, Simulation, Variant};
 use riskbreaker::play::{Answering, Given};
 use riskbreaker::spec::{SpecSource, run_specs};
-use riskbreaker::{DiceSource, Driver, Library, Ruleset, Session, Setup, Step, Value};
+use riskbreaker::{Answer, DiceSource, Driver, Edit, Library, Ruleset, Session, Setup, Step, Value};
 
 const MANIFEST: &str = r#"id = "asks"
 title = "Asks"
@@ -112,7 +112,7 @@ fn in_each_mode(body: &str, policy: &str) -> Vec<(&'static str, String)> {
     let mut session = Session::start(&rules, setup().seat("left", Driver::Human)).unwrap();
     assert_eq!(session.advance().unwrap(), Step::Ask);
     let question = session.questions()[0].clone();
-    let given = vec![Given { topic: "go".into(), about: question.about, value: Value::Bool(true) }];
+    let given = vec![Given { topic: "go".into(), seat: None, about: question.about, value: Value::Bool(true) }];
     let query = OddsQuery { given, answering: Answering::Seated, ..OddsQuery::default() };
     found.push(match session.odds_at(question.id, query) {
         Err(refusal) => ("odds", format!("fault: {}", tail(&refusal.to_string()))),
@@ -406,7 +406,8 @@ fn in_odds(body: &str, given: &[(&str, Value)]) -> String {
     let question = session.questions()[0].clone();
     let all = [("go", Value::Bool(true))];
     let all = all.iter().chain(given);
-    let given = all.map(|(topic, value)| Given { topic: topic.to_string(), about: None, value: value.clone() });
+    let given =
+        all.map(|(topic, value)| Given { topic: topic.to_string(), seat: None, about: None, value: value.clone() });
     let query = OddsQuery { given: given.collect(), lenient: true, ..OddsQuery::default() };
     match session.odds_at(question.id, query) {
         Err(refusal) => format!("fault: {}", tail(&refusal.to_string())),
@@ -441,4 +442,39 @@ fn options_that_a_function_makes_are_there_on_every_way() {
     for (mode, came) in in_each_mode(body, "return nil") {
         assert_eq!(came, "answered a", "{mode}");
     }
+}
+
+/// An edit comes before the open action, and what the action has made is not there then.
+#[test]
+fn an_edit_of_what_the_open_action_has_made_is_refused_and_the_questions_stay() {
+    let body = "local wolf = rb.spawn(\"one\", { name = \"Wolf\" })\nrb.schedule(\"turn\", { 5 }, wolf)\n\
+                return rb.number({ seat = \"left\", topic = \"n\", why = \"\", min = 0, max = 9 })";
+    let rules = Ruleset::load(&library(body, "return true"), "asks").unwrap_or_else(|error| panic!("{error}"));
+    let mut session = Session::start(&rules, Setup::scenario("start")).unwrap();
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    let go = session.questions()[0].id;
+    session.answer(go, Answer::Confirm(true)).unwrap();
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    let find = |session: &Session, name: &str| session.view().find(name).unwrap();
+    let (ann, wolf) = (find(&session, "Ann"), find(&session, "Wolf"));
+    let entry = session.view().agenda().iter().find(|entry| entry.owner == Some(wolf)).map(|entry| entry.id).unwrap();
+    let before = (session.state_bytes(), session.questions().to_vec());
+    let edits = [
+        (Edit::Set { entity: wolf, field: "n".into(), value: 1.into() }, "Wolf"),
+        (Edit::Set { entity: ann, field: "n".into(), value: Value::Entity(wolf) }, "Wolf"),
+        (Edit::Remove { entity: wolf }, "Wolf"),
+        (Edit::Cancel { entry }, "the agenda entry `turn`"),
+    ];
+    for (edit, what) in edits {
+        let refusal = session.edit(edit).unwrap_err();
+        let expected = format!("{what} was made by the action that is open: answer its questions first");
+        assert_eq!(refusal.to_string(), expected);
+        assert_eq!((session.state_bytes(), session.questions().to_vec()), before);
+    }
+    session.edit(Edit::Set { entity: ann, field: "n".into(), value: 3.into() }).unwrap();
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    assert_eq!(session.questions()[0].topic.as_ref(), "n");
+    let last = session.questions()[0].id;
+    session.answer(last, Answer::Number(4)).unwrap();
+    assert_eq!(came(&session.advance().unwrap()), "answered 4");
 }

@@ -420,6 +420,49 @@ fn house_rules_and_seats_are_carried_by_name() {
     assert_eq!(report.warnings.len(), 2, "{report:?}");
 }
 
+/// A slip in a file and its cure, with what was set before.
+#[test]
+fn a_house_rule_and_a_value_that_a_reload_dropped_come_back_whatever_came_between() {
+    let files = Files::of_tug();
+    let mut session = start(&files, &[5, 5]);
+    let ann = session.view().find("Ann").unwrap();
+    session.edit(Edit::Set { entity: ann, field: "strength".into(), value: 8.into() }).unwrap();
+    let _ = session.advance().unwrap();
+    pull(&mut session, 1);
+    let bounds = |most: &str| files.with("kinds.luau", "max = 10, default = 5", &format!("max = {most}, default = 2"));
+    let renamed = files.with("ruleset.toml", "switches.wins_at", "switches.wins_a");
+    let narrow = files.with("ruleset.toml", "max = 20", "max = 9");
+    let said = |report: ReloadReport| report.warnings.join("; ");
+    assert_eq!(said(reload(&mut session, &renamed)), "the house rule `wins_at` is gone; 20 is kept aside");
+    assert_eq!(session.switch("wins_at"), None);
+    let third = said(reload(&mut session, &narrow));
+    assert!(third.starts_with("switch `wins_at` cannot be `20`: it is 1 to 9; it is 3 now"), "{third}");
+    for (files, strength) in [(bounds("5"), 5), (bounds("3"), 3), (bounds("4"), 4)] {
+        reload(&mut session, &files);
+        assert_eq!(field(&session, "Ann", "strength"), Some(strength.into()));
+    }
+    // An undo over all of them keeps the rules of now, and a redo leads back to the same.
+    let stands =
+        |session: &Session| (session.dormant(), field(session, "Ann", "strength"), session.switch("wins_at").cloned());
+    let before = stands(&session);
+    for _ in 0..2 {
+        session.undo().unwrap();
+        let _ = session.advance().unwrap();
+    }
+    for _ in 0..2 {
+        session.redo().unwrap();
+        let _ = session.advance().unwrap();
+    }
+    assert_eq!(stands(&session), before);
+    let mut read = Session::load(&bounds("4").library(), &session.save()).unwrap_or_else(|error| panic!("{error}"));
+    for session in [&mut session, &mut read] {
+        reload(session, &files);
+        assert_eq!(session.switch("wins_at"), Some(&20.into()));
+        assert_eq!(field(session, "Ann", "strength"), Some(8.into()));
+    }
+    assert_eq!(read.state_bytes(), session.state_bytes());
+}
+
 #[test]
 fn a_game_with_reloads_is_saved_and_read_with_all_its_rules() {
     let files = Files::of_tug();

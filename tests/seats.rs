@@ -1,14 +1,15 @@
 //! What a seat sees, and what it does not: hidden hands, sealed bids, private rolls, traps.
 
 mod answers;
+mod together;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use answers::any_answer;
-use riskbreaker::lab::{Limits, OddsQuery};
+use riskbreaker::lab::{Limits, Odds, OddsQuery};
 use riskbreaker::play::Given;
 use riskbreaker::state::Type;
 use riskbreaker::{
@@ -1049,7 +1050,7 @@ fn odds_of_hidden_cards_are_exact_over_all_that_can_be_held() {
             set(&mut session, &[("south", "ward", Value::Bool(ward))]);
             let question = session.seat("north").unwrap().asked()[0].clone();
             let place = asked(&session, "north", "card").id;
-            let given = vec![Given { topic: "card".into(), about: None, value: Value::text("strike") }];
+            let given = vec![Given { topic: "card".into(), seat: None, about: None, value: Value::text("strike") }];
             let query = OddsQuery { given, ..OddsQuery::default() };
             let odds = session.seat("north").unwrap().odds(question.id, query.clone()).unwrap();
             assert!(odds.is_exact() && odds.dealt, "{odds:?}");
@@ -1077,7 +1078,7 @@ fn seats_that_share_a_screen_look_ahead_from_the_hand_of_the_one_that_is_asked()
             let place = asked(&session, "north", "card").id;
             let screen = Viewer::seats(together);
             let number = session.number_for(&screen, place).unwrap();
-            let given = vec![Given { topic: "card".into(), about: None, value: Value::text("strike") }];
+            let given = vec![Given { topic: "card".into(), seat: None, about: None, value: Value::text("strike") }];
             let mut seats = session.seen_by(screen);
             let odds = seats.odds(number, OddsQuery { given, ..OddsQuery::default() }).unwrap();
             assert!(odds.is_exact() && odds.dealt, "{odds:?}");
@@ -1092,10 +1093,143 @@ fn seats_that_share_a_screen_look_ahead_from_the_hand_of_the_one_that_is_asked()
 fn odds_that_depend_on_a_hidden_field_are_refused_where_the_rules_do_not_deal_it() {
     let mut session = duel("");
     let question = session.seat("north").unwrap().asked()[0].clone();
-    let given = vec![Given { topic: "card".into(), about: None, value: Value::text("strike") }];
+    let given = vec![Given { topic: "card".into(), seat: None, about: None, value: Value::text("strike") }];
     let query = OddsQuery { given, ..OddsQuery::default() };
     let refusal = session.seat("north").unwrap().odds(question.id, query).unwrap_err();
     assert!(refusal.to_string().contains("depends on what north may not see: held"), "{refusal}");
+}
+
+/// The game that asks the first seats the same thing together.
+fn together(way: &str, is_about: bool, seats: usize) -> Session {
+    let rules = Ruleset::load(&together::library(way, is_about, seats), "together");
+    start(&rules.unwrap_or_else(|error| panic!("{error}")), 3)
+}
+
+/// The odds of what is given, as a viewer works them out from a question; the sums of all pawns are watched.
+fn odds_of_sums(session: &mut Session, viewer: &Viewer, question: &Question, given: Vec<Given>) -> Odds {
+    let pawns = (1..).map_while(|n| session.view().find(&format!("Pawn {n}")).ok());
+    let watch = pawns.map(|pawn| (pawn, Arc::from("sum"))).collect();
+    let query = OddsQuery { given, watch, ..OddsQuery::default() };
+    let number = session.number_for(viewer, question.id).unwrap();
+    session.seen_by(viewer.clone()).odds(number, query).unwrap()
+}
+
+/// The chance that the pawns have these sums, as a fraction.
+fn chance_of(odds: &Odds, sums: &[i64]) -> String {
+    let sums: Vec<Value> = sums.iter().map(|sum| Value::Int(*sum)).collect();
+    odds.chance(|outcome| outcome.watched == sums).to_string()
+}
+
+#[test]
+fn what_is_given_for_one_seat_answers_no_question_of_another() {
+    for (is_about, seats) in [(true, 2), (false, 2), (true, 3), (false, 3)] {
+        let mut session = together(together::ALL, is_about, seats);
+        for at in 0..seats {
+            let question = asked(&session, together::SEATS[at], "card");
+            for viewer in [Viewer::master(), Viewer::seat(together::SEATS[at])] {
+                let replies = [("card".to_owned(), Value::text("bold")), ("push".to_owned(), Value::Bool(true))];
+                let given = Given::all(&question, &viewer, replies);
+                let odds = odds_of_sums(&mut session, &viewer, &question, given);
+                // The others play safe by default. A seat pushes for itself, the game master for everybody.
+                let mut sums = vec![if viewer.is_master() { 3 } else { 2 }; seats];
+                for (own, chance) in [(1, "3/5"), (5, "2/5")] {
+                    sums[at] = own;
+                    assert_eq!(chance_of(&odds, &sums), chance, "{is_about} {sums:?} {viewer:?}: {odds:?}");
+                }
+                assert!(odds.is_exact());
+                assert!(odds.answers.contains(&("card".into(), "safe".into(), "the default")), "{:?}", odds.answers);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_another_seat_has_answered_is_not_replaced_by_what_is_given() {
+    for is_about in [true, false] {
+        let mut session = together(together::ALL, is_about, 2);
+        reply(&mut session, "south", "card", "bold");
+        let question = asked(&session, "north", "card");
+        let given = vec![Given::to(&question, Value::text("safe"))];
+        let odds = odds_of_sums(&mut session, &Viewer::master(), &question, given.clone());
+        assert_eq!((chance_of(&odds, &[2, 0]).as_str(), chance_of(&odds, &[2, 4]).as_str()), ("3/5", "2/5"));
+        // North does not know it yet.
+        let odds = odds_of_sums(&mut session, &Viewer::seat("north"), &question, given);
+        assert_eq!(chance_of(&odds, &[2, 2]), "1");
+    }
+}
+
+#[test]
+fn a_given_answer_wins_the_race_for_its_seat() {
+    for is_about in [true, false] {
+        let mut session = together(together::RACE, is_about, 3);
+        for (at, seat) in together::SEATS.into_iter().enumerate() {
+            let question = asked(&session, seat, "card");
+            let given = vec![Given::to(&question, Value::text("safe"))];
+            let odds = odds_of_sums(&mut session, &Viewer::seat(seat), &question, given);
+            let mut sums = [0; 3];
+            sums[at] = 2;
+            assert_eq!(chance_of(&odds, &sums), "1", "{odds:?}");
+        }
+    }
+}
+
+/// Among those who play safe, a bold pawn wins 2 of 5 games with 4 points, and has none in the others.
+#[test]
+fn a_hint_plays_games_for_each_seat_that_is_asked_together_with_others() {
+    for (is_about, seats) in [(true, 2), (false, 3)] {
+        let mut session = together(together::ALL, is_about, seats);
+        for seat in &together::SEATS[..seats] {
+            let question = asked(&session, seat, "card");
+            let advised = session.advise(question.id, Duration::from_millis(400), None).unwrap();
+            let now = advised.now.expect("games are played by policies alone");
+            assert_eq!((now.average, now.wins), (2.0, Some(0)), "{seat}");
+            for one in &advised.answers {
+                let played = one.played.unwrap_or_else(|| panic!("{seat} {}: no game was played", one.text));
+                let (rate, margin) = played.win_rate().unwrap();
+                match one.text.as_str() {
+                    "safe" => assert_eq!((played.average, rate), (2.0, 0.0), "{seat}"),
+                    _ => {
+                        assert!((rate - 0.4).abs() <= 2.0 * margin, "{seat}: {rate}, give or take {margin}");
+                        assert!((played.average - 4.0 * rate).abs() < 1e-6, "{seat}: {played:?}");
+                    }
+                }
+                // Its answer is not theirs: what the others have does not depend on dice.
+                let odds = one.odds.as_ref().unwrap();
+                let own = format!("Pawn {}", 1 + together::SEATS.iter().position(|known| known == seat).unwrap());
+                let mut others = odds.fields.iter().filter(|field| *field.title != *own);
+                assert!(others.all(|field| field.to.len() == 1), "{seat} {}: {:?}", one.text, odds.fields);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_hint_plays_games_for_each_seat_of_a_race() {
+    let mut session = together(together::RACE, false, 3);
+    for seat in together::SEATS {
+        let question = asked(&session, seat, "card");
+        let advised = session.advise(question.id, Duration::from_millis(300), None).unwrap();
+        let safe = advised.answers.iter().find(|one| one.text == "safe").unwrap();
+        let played = safe.played.unwrap_or_else(|| panic!("{seat}: no game was played"));
+        assert_eq!((played.average, played.wins), (2.0, Some(played.games)), "{seat}");
+    }
+}
+
+#[test]
+fn a_hint_ends_early_if_no_game_can_be_played_to_its_end() {
+    // Without a policy and a default, nobody says whether a pawn pushes.
+    let mut files = together::files(together::ALL, false, 2);
+    files.retain(|(path, _)| !path.contains("policies"));
+    for (_, text) in &mut files {
+        *text = text.replace("\"push\", nil, false", "\"push\"");
+    }
+    let rules = Ruleset::load(&Library::from_files(files), "together").unwrap_or_else(|error| panic!("{error}"));
+    let mut session = start(&rules, 3);
+    let question = asked(&session, "south", "card").id;
+    let began = Instant::now();
+    let advised = session.advise(question, Duration::from_secs(60), None).unwrap();
+    assert!(began.elapsed() < Duration::from_secs(30));
+    assert!(advised.now.is_none() && advised.answers.iter().all(|one| one.played.is_none()));
 }
 
 #[test]
@@ -1262,7 +1396,8 @@ fn no_value_of_an_embedder_ends_anything() {
         for question in session.questions().to_vec() {
             let _ = question.exact_answer(value);
             let _ = session.reply(&[(question.topic.to_string(), value.clone())]);
-            let given = vec![Given { topic: question.topic.to_string(), about: None, value: value.clone() }];
+            let given =
+                vec![Given { topic: question.topic.to_string(), seat: None, about: None, value: value.clone() }];
             let limits = Limits { ways: 2, samples: 2, points: 0, bytes: 0, work: 0 };
             let query = OddsQuery { given, against: Some(value.clone()), limits, ..OddsQuery::default() };
             let _ = session.odds_at(question.id, query.clone());

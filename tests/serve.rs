@@ -2,6 +2,8 @@
 
 #![cfg(feature = "serve")]
 
+mod together;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -364,6 +366,27 @@ fn clients_that_drop_resume_repeat_and_send_late_know_what_a_fresh_view_tells() 
             }
         }
         assert!(seqs.len() > 5, "{seqs:?}");
+    }
+}
+
+/// A bold pawn has 4 points with a chance of 2/5; the others play safe by default.
+#[test]
+fn odds_of_a_seat_answer_no_question_of_another() {
+    for (is_about, seats) in [(true, 2), (false, 2), (true, 3), (false, 3)] {
+        let host = Host::new(together::library(together::ALL, is_about, seats));
+        let connection = host.connect(true);
+        done(&connection, "table.new", json!({ "table": "a", "ruleset": "together", "seed": 3 }));
+        let (welcome, _) = done(&connection, "hello", json!({ "table": "a", "role": "seat", "seat": "south" }));
+        let questions = welcome["view"]["questions"].as_array().unwrap();
+        let own = questions.iter().find(|question| question["yours"] == true).unwrap();
+        let given = json!([["card", "bold"], ["push", true]]);
+        let params = json!({ "viewer": welcome["viewer"], "question": own["id"], "given": given });
+        let (odds, _) = done(&connection, "odds", params);
+        let chances: Vec<&Json> =
+            odds["outcomes"].as_array().unwrap().iter().map(|outcome| &outcome["chance"]["fraction"]).collect();
+        assert_eq!(chances, ["3/5", "2/5"], "{is_about} {seats}: {odds}");
+        assert_eq!(odds["exact"], true);
+        assert_eq!(odds["answers"], json!([["card", "safe", "the default"], ["push", "no", "the default"]]));
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod mutants;
 mod parallel;
+mod together;
 
 use mutants::mutants;
 use parallel::on_every_core;
@@ -238,6 +239,26 @@ fn a_spec_that_passes_says_nothing() {
         failure("t:given('two') t:dice(5) t:play('Ann', 'pull', { risk = 1 }) t:expect({ rope = { at = -1 } })"),
         ""
     );
+}
+
+/// The first pawn plays safe by default. The spec answers for everybody that it pushes.
+#[test]
+fn odds_of_a_card_answer_no_question_of_another_seat() {
+    for (is_about, who) in [(true, "Pawn 2"), (false, "south")] {
+        for seats in [2, 3] {
+            let odds = |sum: i64, chance: &str| {
+                let wanted = format!("{{ [\"Pawn 1\"] = {{ sum = 3 }}, [\"Pawn 2\"] = {{ sum = {sum} }} }}");
+                format!("t:odds(\"{who}\", \"bold\", {{ push = true }}, {wanted}, \"{chance}\")")
+            };
+            let body = format!("t:given({{}})\n{}\n{}", odds(1, "3/5"), odds(5, "2/5"));
+            let text =
+                format!("local rb = require(\"@riskbreaker\")\nrb.spec(\"it\", {{}}, function(t)\n{body}\nend)\n");
+            let source = SpecSource { path: "it.luau".into(), text };
+            let library = together::library(together::ALL, is_about, seats);
+            let report = run_only(&library, "together", &[], vec![source], None).unwrap();
+            assert!(report.is_green() && report.results.len() == 1, "{who}: {:?}", report.results);
+        }
+    }
 }
 
 #[test]

@@ -117,6 +117,8 @@ const WAYS_AHEAD: u64 = 1_000;
 const HALVED_AFTER: [f64; 3] = [0.3, 0.55, 0.75];
 /// No answer is dropped after fewer games than this.
 const LEAST_GAMES: u64 = 30;
+/// If in so many rounds no answer was played to the end of a game, no more are played.
+const VAIN_ROUNDS: u64 = 10;
 /// A game that is played out is stopped after this many actions.
 const ACTIONS: u64 = 2_000;
 /// The streams of the dice of games played out begin here: far from those of simulations.
@@ -233,8 +235,8 @@ fn weigh(
     (limits, detail): (Limits, Detail),
     interrupt: Option<&Arc<AtomicBool>>,
 ) -> Result<Odds, Refusal> {
-    let given = Given { topic: question.topic.to_string(), about: question.about, value: answer.to_value() };
-    let query = OddsQuery { given: vec![given], limits, interrupt: interrupt.cloned(), ..OddsQuery::default() };
+    let given = vec![Given::to(question, answer.to_value())];
+    let query = OddsQuery { given, limits, interrupt: interrupt.cloned(), ..OddsQuery::default() };
     let mut answered_by = |answering| {
         let query = OddsQuery { answering, ..query.clone() };
         explore(&mut game.fork(), vm, &query, std::slice::from_ref(&question.seat), detail)
@@ -272,7 +274,7 @@ pub(crate) fn best_answer(
 }
 
 /// Plays games to their end until the time is over, with the same dice for all answers. Most games start from the best answers.
-/// Gives the result of the policy's own answer.
+/// Gives the result of the policy's own answer. If no game can be played to its end, it stops early and gives nothing.
 fn play_out(
     game: &Game,
     vm: &mut dyn Machine,
@@ -303,6 +305,9 @@ fn play_out(
         if open.is_empty() && policy.is_none() {
             break;
         }
+        if n + 1 == VAIN_ROUNDS && !open.is_empty() && open.iter().all(|at| found[*at].games == 0) {
+            return None;
+        }
         let due = HALVED_AFTER.get(halved).is_some_and(|share| began.elapsed() >= time.mul_f64(*share));
         if due && open.len() > 2 && open.iter().all(|at| found[*at].games >= LEAST_GAMES) {
             halved += 1;
@@ -317,7 +322,7 @@ fn play_out(
 }
 
 /// What a game comes to that goes on with an answer, or with the policy's own, and is played by policies; `None` if it
-/// fails.
+/// fails, or if the action does not take the answer.
 fn played(
     game: &Game,
     vm: &mut dyn Machine,
@@ -333,25 +338,30 @@ fn played(
         *driver = policy.map_or(Driver::Absent, |policy| Driver::Policy(policy.clone()));
     }
     fork.deal_anew(vm).ok()?;
-    let before = fork.context.position();
-    let open = fork.open.as_mut()?;
-    if open.tape.slots.len() != question.id.ordinal as usize {
-        return None;
-    }
-    if let Some(answer) = answer {
-        open.tape.slots.push(Some(Slot::Answer {
-            topic: question.topic.clone(),
-            seat: question.seat.clone(),
-            about: question.about,
-            answer: answer.clone(),
-            by: By::Policy,
-            before,
-        }));
+    let (before, place) = (fork.context.position(), question.id.ordinal);
+    let slot = answer.map(|answer| Slot::Answer {
+        topic: question.topic.clone(),
+        seat: question.seat.clone(),
+        about: question.about,
+        answer: answer.clone(),
+        by: By::Policy,
+        before,
+    });
+    if slot.is_some() {
+        // Policies answer the open questions before it. In a race it closes them.
+        let open_before = question.race.then_some(Slot::Closed { by: place, before });
+        let slots = &mut fork.open.as_mut()?.tape.slots;
+        slots.resize(place as usize, open_before);
+        slots.push(slot.clone());
     }
     // The action that is open reads its tape; what follows has none.
     fork.context.keeps_tape = true;
     let mut standing = fork.advance(vm, 1);
     fork.context.keeps_tape = false;
+    // With other answers or hidden things before it, the action may go another way, which does not come to the question.
+    if slot.is_some() && fork.history.last()?.tape.get().slots.get(place as usize) != Some(&slot) {
+        return None;
+    }
     fork.context.state.renew_identity();
     if standing == Halt::Paused {
         standing = fork.advance(vm, ACTIONS);

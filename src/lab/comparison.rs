@@ -74,8 +74,7 @@ pub fn compare_cards(
                 if is_interrupted() {
                     break;
                 }
-                let (topic, value) = (question.topic.to_string(), Value::Text(option.id.clone()));
-                let given = vec![Given { topic, about: question.about, value }];
+                let given = vec![Given::to(&question, Value::Text(option.id.clone()))];
                 let query = OddsQuery { given, interrupt: interrupt.cloned(), ..OddsQuery::default() };
                 let actor = question.about.map(|about| session.view().title(about));
                 let by_old = by_other(&session, before, &question, query.clone());

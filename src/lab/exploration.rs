@@ -500,10 +500,8 @@ impl Exploration<'_> {
         }
         let autos = std::mem::take(&mut context.autos);
         for given in &self.query.given {
-            for (question, answer) in autos.iter().filter(|(question, _)| *question.topic == *given.topic) {
-                if given.about.is_some_and(|about| question.about != Some(about)) {
-                    continue;
-                }
+            let fits = |question: &Question| given.fits(&question.seat, &question.topic, question.about);
+            for (question, answer) in autos.iter().filter(|(question, _)| fits(question)) {
                 if question.read(&given.value)? != *answer {
                     let message = format!("{}: only {} is possible", given.topic, question.tell(answer));
                     return Err(Refusal::new(message).into());

@@ -90,7 +90,7 @@ impl Position {
         question.read(&Value::text(&self.card))?;
         let mut query = self.query.clone();
         let value = Value::text(&self.card);
-        query.given.push(Given { topic: question.topic.to_string(), about: question.about, value });
+        query.given.push(Given::to(&question, value));
         for (name, field) in &self.watch {
             query.watch.push(watched(&session, name, field)?);
         }
@@ -269,7 +269,7 @@ fn read_edit(session: &Session, name: &str, field: &str, value: &str) -> Result<
 impl Session {
     /// Works out what the open action can come to, from an open question on. Nothing changes.
     ///
-    /// The answer to the question itself is given by its topic like any other.
+    /// The answer to the question itself is given as one of [`OddsQuery::given`]: see [`Given::to`].
     ///
     /// # Errors
     ///
@@ -352,7 +352,7 @@ impl Session {
             if is_set(interrupt.map(|interrupt| &**interrupt)) {
                 return (answer, Err(Refusal::new("it was interrupted before anything was known")));
             }
-            let given = vec![Given { topic: open.topic.to_string(), about: open.about, value: answer.to_value() }];
+            let given = vec![Given::to(&open, answer.to_value())];
             let interrupt = interrupt.cloned();
             let query = OddsQuery { given, viewer: viewer.clone(), limits, interrupt, ..OddsQuery::default() };
             (answer, self.odds_at(question, query))
@@ -373,8 +373,9 @@ fn odds_of(game: &Game, vm: &mut dyn Machine, mut query: OddsQuery, seat: &Arc<s
         let behind = open.tape.slots.iter().enumerate().skip(known).filter(|(at, _)| sees(*at));
         let behind: Vec<&Slot> = behind.filter_map(|(_, slot)| slot.as_ref()).collect();
         for slot in behind {
-            if let Slot::Answer { topic, about, answer, .. } = slot {
-                query.given.push(Given { topic: topic.to_string(), about: *about, value: answer.to_value() });
+            if let Slot::Answer { topic, seat, about, answer, .. } = slot {
+                let (topic, seat, about) = (topic.to_string(), Some(seat.clone()), *about);
+                query.given.push(Given { topic, seat, about, value: answer.to_value() });
             }
         }
     }

@@ -39,8 +39,8 @@ impl Seat<'_> {
         self.session.advise_for(question, time, &viewer, interrupt.cloned())
     }
 
-    /// What a policy would answer to a question of the viewer's, from what the viewer knows. For all but the game
-    /// master, the policy draws from other dice than the game, so the answer does not foretell the next rolls.
+    /// What a policy would answer to a question of the viewer's, from what the viewer knows. For all but the game master,
+    /// the policy draws from other dice than the game, so the answer does not foretell the next rolls.
     ///
     /// # Errors
     ///

@@ -77,7 +77,7 @@ impl Game {
             now >= *pause_at.get_or_insert_with(|| now + SLICE.max(now - from))
         };
         loop {
-            if self.pending.is_some() && self.at_boundary() {
+            if !self.pending.is_empty() && self.at_boundary() {
                 return Halt::Boundary;
             }
             if let Some(open) = &self.open {

@@ -36,7 +36,7 @@ impl SavedEnd {
     /// The end of a game's tape; nothing where more than the tape and one set of rules belongs to it.
     pub fn of(game: &Game) -> Option<SavedEnd> {
         let state = game.context.state.before_journal();
-        let plain = game.first_rules.is_none() && game.pending.is_none() && state.dormant().is_empty();
+        let plain = game.first_rules.is_none() && game.pending.is_empty() && state.dormant().is_empty();
         if !plain || game.history.is_empty() || game.history.iter().any(changes_rules) {
             return None;
         }

@@ -125,9 +125,11 @@ impl Game {
         }
     }
 
-    /// Refuses an edit that names nothing that is there, before anything is touched.
+    /// Refuses an edit that names nothing that is there, before anything is touched. It is made before the open action, so what is
+    /// there is what was there then.
     fn may_edit(&self, edit: &Edit) -> Result<(), Refusal> {
-        let state = &self.context.state;
+        let state = &self.context.state.before_journal();
+        self.may_name(edit, state)?;
         match edit {
             Edit::Set { entity, field, value } => {
                 let rules = &self.context.rules;
@@ -137,7 +139,7 @@ impl Game {
                 let kind = rules.schema().kind(found.kind);
                 let Some(id) = kind.field_named(field) else {
                     if let Some(relation) = rules.schema().relation_from(found.kind, field) {
-                        return self.may_relate(relation, field, value);
+                        return may_relate(rules.schema(), relation, field, value, state);
                     }
                     let names = kind.fields.iter().map(|field| &*field.name);
                     let sentence = format!("a {} has no field `{field}`", kind.name);
@@ -177,15 +179,31 @@ impl Game {
         }
     }
 
-    /// Refuses a relation to what cannot be its other end.
-    fn may_relate(&self, relation: KindId, field: &str, value: &Value) -> Result<(), Refusal> {
-        let schema = self.context.rules.schema();
-        let relation = schema.kind(relation);
-        let fits = match value {
-            Value::None => Ok(()),
-            value => relation.check(relation.relates[1], value, schema, &self.context.state),
+    /// Refuses an edit that names what the open action has made: it is taken back before the edit, and made anew after it.
+    fn may_name(&self, edit: &Edit, before: &State) -> Result<(), Refusal> {
+        let now = &self.context.state;
+        let is_new = |id: EntityId| before.entity(id).is_none() && now.entity(id).is_some();
+        let mut made = match edit {
+            Edit::Set { entity, .. } | Edit::Remove { entity } => Some(*entity),
+            _ => None,
         };
-        fits.map_err(|problem| Refusal::BadValue { field: field.to_owned(), problem })
+        made = made.filter(|id| is_new(*id));
+        if let Edit::Set { value, .. } = edit {
+            value.each_entity(&mut |id| made = made.or(Some(id).filter(|id| is_new(*id))));
+        }
+        let listed = |state: &State, entry: EntryId| {
+            let id = state.entry_numbered(entry.0)?;
+            state.agenda().get(id).map(|entry| entry.what.clone())
+        };
+        let what = match (made, edit) {
+            (Some(id), _) => self.context.title(id).to_string(),
+            (None, Edit::Cancel { entry }) if listed(before, *entry).is_none() => match listed(now, *entry) {
+                Some(what) => format!("the agenda entry `{what}`"),
+                None => return Ok(()),
+            },
+            _ => return Ok(()),
+        };
+        Err(Refusal::new(format!("{what} was made by the action that is open: answer its questions first")))
     }
 
     /// Makes a relation by hand, or ends all that an entity has to others.
@@ -276,7 +294,7 @@ impl Game {
             && rules.schema().kind(kind).field_named(field).is_none()
             && let Some(relation) = rules.schema().relation_from(kind, field)
         {
-            self.may_relate(relation, field, value)?;
+            may_relate(rules.schema(), relation, field, value, &self.context.state)?;
             return Ok(self.relate(relation, *entity, value));
         }
         let state = &mut self.context.state;
@@ -351,6 +369,16 @@ impl Game {
             }
         }
     }
+}
+
+/// Refuses a relation to what cannot be its other end.
+fn may_relate(schema: &Schema, relation: KindId, field: &str, value: &Value, state: &State) -> Result<(), Refusal> {
+    let relation = schema.kind(relation);
+    let fits = match value {
+        Value::None => Ok(()),
+        value => relation.check(relation.relates[1], value, schema, state),
+    };
+    fits.map_err(|problem| Refusal::BadValue { field: field.to_owned(), problem })
 }
 
 /// A value as a field holds it.

@@ -12,7 +12,7 @@ use num_traits::ToPrimitive;
 
 use super::resume_point::ResumePoint;
 use super::state_bytes::{write_bytes, write_last_roll, write_state};
-use super::{ActionContext, Answer, Driver, KeepPlace, Question, Refusal};
+use super::{ActionContext, Answer, Driver, KeepPlace, Question, Refusal, Viewer};
 use crate::dice::{Dice, DiceRng, Effort, Partition, Roll, Seen};
 use crate::state::{EntityId, Value};
 
@@ -38,10 +38,43 @@ pub enum Answering {
 pub struct Given {
     /// The topic of the question.
     pub topic: String,
+    /// Only where this seat is asked.
+    pub seat: Option<Arc<str>>,
     /// Only where it is asked for this entity.
     pub about: Option<EntityId>,
     /// The answer, as loosely as [`Session::reply`](crate::Session::reply) takes it.
     pub value: Value,
+}
+
+impl Given {
+    /// An answer to an open question. It answers no question of another seat, or about another entity.
+    pub fn to(question: &Question, value: Value) -> Given {
+        Given { topic: question.topic.to_string(), seat: Some(question.seat.clone()), about: question.about, value }
+    }
+
+    /// The replies of a viewer, by topic, to an open question and to what its action asks later. Those to later questions count
+    /// for the seats that the viewer plays; those of the game master count for every seat.
+    pub fn all(question: &Question, viewer: &Viewer, replies: impl IntoIterator<Item = (String, Value)>) -> Vec<Given> {
+        let mut given = Vec::new();
+        for (topic, value) in replies {
+            let later = |seat| Given { topic: topic.clone(), seat, about: None, value: value.clone() };
+            if topic == *question.topic {
+                given.push(Given::to(question, value));
+            } else if viewer.is_master() {
+                given.push(later(None));
+            } else {
+                given.extend(viewer.names().map(|seat| later(Some(seat.clone()))));
+            }
+        }
+        given
+    }
+
+    /// Whether it answers a question that a seat is asked.
+    pub(crate) fn fits(&self, seat: &str, topic: &str, about: Option<EntityId>) -> bool {
+        let is_for_seat = self.seat.as_ref().is_none_or(|own| **own == *seat);
+        let is_for_entity = self.about.is_none() || self.about == about;
+        self.topic == *topic && is_for_seat && is_for_entity
+    }
 }
 
 /// Appends bytes that are equal only if the running script goes on alike, or says why that cannot be proven.
@@ -701,11 +734,10 @@ impl Explorer {
     pub fn ask_policy<'a>(
         &'a mut self,
         driver: Option<&'a Driver>,
-        topic: &str,
-        about: Option<EntityId>,
+        (seat, topic, about): (&str, &str, Option<EntityId>),
         has_options: bool,
     ) -> Option<&'a Arc<str>> {
-        if self.is_given(topic, about) || (has_options && self.against.is_some()) {
+        if self.is_given(seat, topic, about) || (has_options && self.against.is_some()) {
             return None;
         }
         let is_before = self.is_before_points();
@@ -725,9 +757,8 @@ impl Explorer {
     }
 
     /// Whether a question has been given its answer.
-    pub fn is_given(&self, topic: &str, about: Option<EntityId>) -> bool {
-        let fits = |given: &Given| given.topic == *topic && (given.about.is_none() || given.about == about);
-        self.given.iter().any(fits)
+    pub fn is_given(&self, seat: &str, topic: &str, about: Option<EntityId>) -> bool {
+        self.given.iter().any(|given| given.fits(seat, topic, about))
     }
 
     /// Notes the question that was just asked; `None`: a policy is to answer it.
@@ -784,9 +815,10 @@ impl Explorer {
     }
 
     fn given_answer(&mut self, question: &Question) -> Option<Foretold> {
-        let fits = |given: &&Given| given.topic == *question.topic;
-        let exact = self.given.iter().filter(fits).find(|given| given.about.is_some() && given.about == question.about);
-        if let Some(given) = exact.or_else(|| self.given.iter().filter(fits).find(|given| given.about.is_none())) {
+        let fits = |given: &&Given| given.fits(&question.seat, &question.topic, question.about);
+        // The first of those that name most of the question.
+        let found = self.given.iter().filter(fits).min_by_key(|given| (given.about.is_none(), given.seat.is_none()));
+        if let Some(given) = found {
             self.used.insert(given.topic.clone());
             return Some(match question.read(&given.value) {
                 Ok(answer) => Foretold::Answer(answer),

@@ -37,7 +37,7 @@ pub(crate) struct Game {
     pub(super) queued: VecDeque<(Arc<str>, Arc<str>, u32)>,
     pub(super) redo: Vec<Op>,
     /// Rules that are to come into force at the next boundary.
-    pub(super) pending: Option<Pending>,
+    pub(super) pending: Vec<Pending>,
     pub(super) outbox: Vec<Event>,
     pub(super) stream: Stream,
     pub(super) numberings: Numberings,
@@ -86,7 +86,7 @@ impl Game {
             held: Vec::new(),
             queued: VecDeque::new(),
             redo: Vec::new(),
-            pending: None,
+            pending: Vec::new(),
             outbox: Vec::new(),
             stream: Stream::default(),
             numberings: Numberings::default(),

@@ -536,7 +536,7 @@ impl ActionContext {
         }
         if let Some(explorer) = &mut self.explorer {
             let (topic, about, has_options) = asked;
-            let policy = explorer.ask_policy(self.seats.get(seat), topic, about, has_options);
+            let policy = explorer.ask_policy(self.seats.get(seat), (seat, topic, about), has_options);
             return Ok(policy.map_or(Answerer::Reader, Answerer::Policy));
         }
         Ok(match self.seats.get(seat) {
@@ -644,7 +644,8 @@ impl ActionContext {
             Some(Driver::Absent) => question.default.is_none(),
             Some(Driver::Human) | None => true,
         };
-        let given = self.explorer.as_ref().is_some_and(|explorer| explorer.is_given(&question.topic, question.about));
+        let Question { seat, topic, about, .. } = question;
+        let given = self.explorer.as_ref().is_some_and(|explorer| explorer.is_given(seat, topic, *about));
         (waits, given)
     }
 

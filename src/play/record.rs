@@ -23,16 +23,20 @@ pub(crate) struct Place {
     queued: Vec<(Arc<str>, Arc<str>, u32)>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pending: Option<PendingRules>,
+    /// What was asked for before it, the first at first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    asked_before: Vec<PendingRules>,
     position: DicePosition,
     /// The numbers of the next action and of the next decision.
     number: u32,
     seq: u32,
 }
 
-/// Rules that are to come into force at the next boundary.
+/// Rules that are to come into force at the next boundary; none where others were called off.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct PendingRules {
-    hash: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    hash: Option<String>,
     asked_at: u32,
 }
 
@@ -68,12 +72,18 @@ pub(crate) type FindRules<'f> = dyn FnMut(&str) -> Result<Arc<Ruleset>, String> 
 impl Session {
     pub(crate) fn place(&self) -> Place {
         let game = self.game();
-        let pending = |pending: &Pending| PendingRules { hash: pending.rules.hash(), asked_at: pending.asked_at };
+        let kept = |pending: &Pending| PendingRules {
+            hash: pending.rules.as_ref().map(|rules| rules.hash()),
+            asked_at: pending.asked_at,
+        };
+        let mut asked_before: Vec<PendingRules> = game.pending.iter().map(kept).collect();
+        let pending = asked_before.pop();
         Place {
             open: game.open.as_ref().map(SavedOpen::of),
             held: game.held.iter().map(SavedOpen::of).collect(),
             queued: game.queued.iter().cloned().collect(),
-            pending: game.pending.as_ref().map(pending),
+            pending,
+            asked_before,
             position: game.context.position(),
             number: game.next_number,
             seq: game.next_seq(),
@@ -162,10 +172,11 @@ impl Session {
         seating: &Seating,
         find: &mut FindRules<'_>,
     ) -> Result<(), String> {
-        let pending = match &place.pending {
-            Some(pending) => Some(Pending { rules: find(&pending.hash)?, asked_at: pending.asked_at }),
-            None => None,
-        };
+        let mut pending = Vec::new();
+        for asked in place.asked_before.iter().chain(&place.pending) {
+            let rules = asked.hash.as_deref().map(&mut *find).transpose()?;
+            pending.push(Pending { rules, asked_at: asked.asked_at });
+        }
         let game = self.game_mut();
         game.context.seats.extend(seating.seats.clone());
         game.context.dice = seating.dice.clone();

@@ -10,7 +10,7 @@ use super::stream::Note;
 use super::undo::UndoReport;
 use super::{Driver, Happening, Refusal, Ruleset, Session};
 use crate::ruleset::changes_between;
-use crate::state::{Audience, Converted, Orphans, Schema, State, Value};
+use crate::state::{Audience, Converted, Kept, Orphans, Passage, Schema, State, Value, pass, put_aside};
 
 /// The effects of a reload on a running game.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -196,25 +196,33 @@ impl Game {
 
     /// House rules by name: new ones take their default, and so do those that stood at a default that is another now.
     fn renew_switches(&mut self, from: &Ruleset, to: &Ruleset, warnings: &mut Vec<String>) {
-        let was = std::mem::take(&mut self.context.switches);
-        for switch in to.switches() {
-            let default = switch.default.as_value();
-            let untouched = from.switch(&switch.name).map(|switch| switch.default.as_value());
-            let value = match was.get(&switch.name) {
-                Some(value) if Some(value) == untouched.as_ref() => default,
-                Some(value) => match switch.parse(&value.to_string()) {
-                    Ok(value) => value.as_value(),
-                    Err(error) => {
-                        warnings.push(format!("{error}; it is {default} now"));
-                        default
-                    }
-                },
-                None => default,
-            };
-            Arc::make_mut(&mut self.context.switches).insert(switch.name.clone(), value);
+        let mut was = BTreeMap::clone(&self.context.switches);
+        let aside = &mut self.context.state.dormant_mut().switches;
+        let stands_in =
+            |name: &str, value: &Value| aside.get(name).is_some_and(|kept| kept.instead.as_ref() == Some(value));
+        was.retain(|name, value| {
+            let default = from.switch(name).map(|switch| switch.default.as_value());
+            default.as_ref() != Some(value) || stands_in(name, value)
+        });
+        let passed = switches_over(&was, to, aside);
+        for (switch, (value, passage)) in to.switches().zip(&passed) {
+            match passage {
+                Passage::Carried | Passage::Defaulted => {}
+                Passage::Returned => warnings.push(format!("the house rule `{}` is {value} again", switch.name)),
+                Passage::StandIn => {
+                    let given = aside.get(&*switch.name).map(|kept| kept.value.to_string());
+                    let wrong = given.and_then(|given| switch.parse(&given).err());
+                    warnings.extend(wrong.map(|wrong| format!("{wrong}; it is {value} now")));
+                }
+            }
         }
-        let gone = was.keys().filter(|name| !self.context.switches.contains_key(*name));
-        warnings.extend(gone.map(|name| format!("the house rule `{name}` is gone")));
+        let gone = self.context.switches.iter().filter(|(name, _)| to.switch(name).is_none());
+        warnings.extend(gone.map(|(name, value)| match was.contains_key(name) {
+            true => format!("the house rule `{name}` is gone; {value} is kept aside"),
+            false => format!("the house rule `{name}` is gone"),
+        }));
+        let values = passed.into_iter().map(|(value, _)| value);
+        self.context.switches = Arc::new(to.switches().map(|switch| switch.name.clone()).zip(values).collect());
     }
 
     /// Warns of agenda entries and attachments whose names the new rules do not have.
@@ -325,6 +333,24 @@ pub(super) fn seat_people(seats: &mut BTreeMap<Arc<str>, Driver>, to: &Ruleset) 
         }
     }
     lost
+}
+
+/// The house rules under other rules, in the order of [`Ruleset::switches`], and how each came to its value. `now`: those before. What has
+/// no place is kept aside.
+pub(super) fn switches_over(
+    now: &BTreeMap<String, Value>,
+    to: &Ruleset,
+    aside: &mut BTreeMap<Arc<str>, Kept>,
+) -> Vec<(Value, Passage)> {
+    for (name, value) in now.iter().filter(|(name, _)| to.switch(name).is_none()) {
+        put_aside(aside, &Arc::from(&**name), value);
+    }
+    let over = to.switches().map(|switch| {
+        let settled = |value: &Value| switch.parse(&value.to_string()).ok().map(|value| value.as_value());
+        let default = |_: Option<&Value>| switch.default.as_value();
+        pass(aside, &Arc::from(&*switch.name), now.get(&switch.name), settled, default)
+    });
+    over.collect()
 }
 
 /// What was done, the youngest first, each with the schema that its changes are written in.

@@ -46,6 +46,9 @@ struct Saved {
     /// The rules that take effect at the next boundary.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pending: Option<SavedPending>,
+    /// What was asked for before that, the first at first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    asked_before: Vec<SavedPending>,
     /// The hash of the state that the tape leads to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     state: Option<String>,
@@ -115,13 +118,21 @@ pub(crate) struct Stacked {
 /// Rules that are to come into force.
 #[derive(Serialize, Deserialize)]
 struct SavedPending {
+    /// Nothing where other rules were called off.
+    #[serde(flatten)]
+    rules: Option<SavedRules>,
+    /// The number of the next decision when they were asked for.
+    asked_at: u32,
+}
+
+/// Rules that are not in force yet.
+#[derive(Serialize, Deserialize)]
+struct SavedRules {
     #[serde(flatten)]
     stacked: Stacked,
     hash: String,
     /// The files in which they differ from the rules in force.
     files: Patch,
-    /// The number of the next decision when they were asked for.
-    asked_at: u32,
 }
 
 /// The action that was under way.
@@ -167,6 +178,15 @@ impl Session {
         let rules = self.ruleset();
         // After a load the open action runs with its whole tape. If it has not done so here yet, the states differ.
         let up_to_date = game.open.as_ref().is_none_or(|open| open.ran && !open.answered);
+        let rules_of = |other: &Arc<Ruleset>| SavedRules {
+            stacked: Stacked::of(other),
+            hash: other.hash(),
+            files: patch_between(rules, other),
+        };
+        let kept =
+            |asked: &Pending| SavedPending { rules: asked.rules.as_ref().map(rules_of), asked_at: asked.asked_at };
+        let mut asked_before: Vec<SavedPending> = game.pending.iter().map(kept).collect();
+        let pending = asked_before.pop();
         let saved = Saved {
             format: FORMAT,
             ruleset: rules.id().to_string(),
@@ -185,12 +205,8 @@ impl Session {
             position: game.context.position(),
             first: game.first_rules.as_ref().map(|first| first.files.clone()),
             began: game.first_rules.as_ref().map(|first| first.stacked.clone()),
-            pending: game.pending.as_ref().map(|pending| SavedPending {
-                stacked: Stacked::of(&pending.rules),
-                hash: pending.rules.hash(),
-                files: patch_between(rules, &pending.rules),
-                asked_at: pending.asked_at,
-            }),
+            pending,
+            asked_before,
             state: up_to_date.then(|| hash_of(&self.state_bytes())),
             step,
             end: SavedEnd::of(game).map(Box::new),
@@ -347,10 +363,14 @@ impl Session {
         if end.is_some_and(|end| !end.is_reached_by(self.game())) {
             return Err("its tape leads to another state than its checkpoint holds".into());
         }
-        if let Some(pending) = &saved.pending {
-            apply(&mut files, &pending.files);
-            let rules = pending.stacked.rules_with(engine, library, &pending.hash, &files)?;
-            self.game_mut().pending = Some(Pending { rules, asked_at: pending.asked_at });
+        for asked in saved.asked_before.iter().chain(&saved.pending) {
+            let rules_of = |asked: &SavedRules| {
+                let mut files = files.clone();
+                apply(&mut files, &asked.files);
+                asked.stacked.rules_with(engine, library, &asked.hash, &files)
+            };
+            let rules = asked.rules.as_ref().map(rules_of).transpose()?;
+            self.game_mut().pending.push(Pending { rules, asked_at: asked.asked_at });
         }
         self.lend(move |game, vm| reopen_last(game, vm, &saved)).map_err(|error| error.to_string())?
     }
@@ -389,7 +409,7 @@ impl Saved {
                 .chain(done.dropped.iter().flat_map(|open| open.numbers().collect::<Vec<_>>()))
                 .chain(done.behind.into_iter().flat_map(numbers_at))
         });
-        let asked = self.pending.iter().map(|pending| pending.asked_at);
+        let asked = self.asked_before.iter().chain(&self.pending).map(|pending| pending.asked_at);
         let all = open.chain(queued).chain(done).chain(asked).chain(numbers_at(self.position));
         match all.max().filter(|largest| *largest >= LARGEST_NUMBER) {
             Some(largest) => Err(StartError::Unreadable(format!("no game has a number {largest}"))),

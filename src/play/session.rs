@@ -396,8 +396,8 @@ impl Session {
         self.suggest_for(id, policy, &Viewer::master())
     }
 
-    /// The same, from what a viewer knows. Only for the game master the policy draws from the game's own dice. To
-    /// others, these would foretell the next rolls.
+    /// The same, from what a viewer knows. Only for the game master the policy draws from the game's own dice. To others,
+    /// these would foretell the next rolls.
     pub(crate) fn suggest_for(
         &mut self,
         id: QuestionId,
@@ -515,7 +515,7 @@ impl Session {
 
     /// The same, told as a viewer may know it.
     pub(crate) fn redo_for(&mut self, viewer: &Viewer) -> Result<Undone, Refusal> {
-        if self.game().pending.is_some() {
+        if self.game().awaited().is_some() {
             // What comes after a change of rules can only be done again once they are in force.
             let _: Step = self.advance().map_err(Refusal::from)?;
         }

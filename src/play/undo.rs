@@ -23,9 +23,9 @@ pub(super) enum Op {
         name: Arc<str>,
     },
     Skip,
-    /// A change of rules was asked for. `at`: where it had taken effect.
+    /// A change of rules was asked for, or called off. `at`: where it had taken effect.
     Rules {
-        rules: Arc<Ruleset>,
+        rules: Option<Arc<Ruleset>>,
         at: Option<Box<BeforeRules>>,
     },
 }
@@ -84,7 +84,7 @@ impl UndoReport {
 impl Game {
     /// Whether the last decision that stands lies in an action that was only read.
     pub fn undo_reaches_unplayed(&self) -> bool {
-        if self.unplayed.is_none() || self.pending.is_some() {
+        if self.unplayed.is_none() || !self.pending.is_empty() {
             return false;
         }
         let waiting = self.queued.back().map(|(.., seq)| *seq);
@@ -126,7 +126,7 @@ impl Game {
                 last = Some((seq, seat.clone()));
             }
         };
-        if self.pending.as_ref().is_some_and(|pending| pending.asked_at >= self.next_seq()) {
+        if self.pending.last().is_some_and(|pending| pending.asked_at >= self.next_seq()) {
             return Some(Arc::from(MASTER));
         }
         for (seat, _, seq) in &self.queued {
@@ -212,7 +212,10 @@ impl Game {
         while let Some(mut done) = self.pop_done() {
             if matches!(done.cause, Cause::Reload { .. }) {
                 if let Some(swap) = &done.swap {
-                    self.context.state = swap.state.clone();
+                    // The house rules stay as they are, and with them what is kept aside of them.
+                    let mut state = swap.state.clone();
+                    state.dormant_mut().switches = std::mem::take(&mut self.context.state.dormant_mut().switches);
+                    self.context.state = state;
                 }
                 passed.push(done);
                 continue;
@@ -346,12 +349,13 @@ impl Game {
                 format!("redid {name}")
             }
             Op::Rules { rules, at } => {
-                let text = match at {
-                    Some(at) => {
+                let text = match (&rules, at) {
+                    (Some(rules), Some(at)) => {
                         self.take_back_to(*at);
                         format!("redid the change to {}", rules.name())
                     }
-                    None => format!("redid asking for {}", rules.name()),
+                    (Some(rules), None) => format!("redid asking for {}", rules.name()),
+                    (None, _) => "called off the other rules again".into(),
                 };
                 self.redo_asking(rules)?;
                 text
@@ -416,7 +420,7 @@ impl Game {
 
     /// How many decisions people have made that stand: how often [`Game::undo`] has something to take back.
     pub fn decisions(&self) -> u32 {
-        self.last_decision() + u32::from(self.pending.is_some())
+        self.last_decision() + self.pending.len() as u32
     }
 
     /// Takes back decisions until so many are left, as if they had not been made: for a reply that is refused half way.

@@ -317,12 +317,12 @@ impl Command<'_> {
 
     fn odds(&self, game: &mut Game) -> Result<Json, Failure> {
         let OddsParams { question, given } = self.read()?;
-        let id = self.own_question(game, question)?.id;
-        let given = given.into_iter().map(|(topic, value)| Given { topic, value, about: None }).collect();
+        let (asked, viewer) = (self.own_question(game, question)?, Sight::of(self.role).viewer());
+        let (id, given) = (asked.id, Given::all(asked, &viewer, given));
         let query = OddsQuery {
             given,
             answering: Answering::Default,
-            viewer: Some(Sight::of(self.role).viewer()),
+            viewer: Some(viewer),
             interrupt: Some(self.interrupt.clone()),
             limits: Limits { work: ODDS_WORK, ..Limits::default() },
             ..OddsQuery::default()

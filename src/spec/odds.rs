@@ -9,7 +9,7 @@ use num_traits::{Signed, ToPrimitive};
 
 use super::case::{Checked, same, wrong};
 use crate::lab::{Effect, Odds, OddsQuery, Outcome, check_compared};
-use crate::play::{Given, Question, Session};
+use crate::play::{Given, Question, Session, Viewer};
 use crate::state::{EntityId, Value};
 
 /// What is expected of a card: something that it comes to, with its chance.
@@ -193,8 +193,8 @@ pub(super) fn compare(
     interrupt: Option<Arc<AtomicBool>>,
 ) -> Checked<()> {
     question.read(&Value::text(card)).map_err(wrong)?;
-    let mut given: Vec<Given> = answers.into_iter().map(|(topic, value)| Given { topic, about: None, value }).collect();
-    given.push(Given { topic: question.topic.to_string(), about: question.about, value: Value::text(card) });
+    let replies = std::iter::once((question.topic.to_string(), Value::text(card))).chain(answers);
+    let given = Given::all(question, &Viewer::master(), replies);
     let mut watch = Vec::new();
     let mut wanted = Vec::new();
     for one in expected {

@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::dormant::{Kept, Shelved};
+use super::dormant::{Kept, Passage, Shelved, pass, put_aside};
 use super::{Entity, EntityId, FieldId, Kind, KindId, Schema, State, Type, Value};
 
 /// What another schema did to a state, by kind and field: each line once, however many entities it is true of.
@@ -156,28 +156,31 @@ impl State {
         let kind = schema.kind(place);
         for (name, value) in values.iter().filter(|(name, _)| kind.field_named(name).is_none()) {
             note(&mut told.kept_aside, format!("{}.{name}", kind.name));
-            aside.insert(name.clone(), Kept { value: value.clone(), instead: None });
+            put_aside(aside, name, value);
         }
         let fields = kind.fields.iter().map(|field| {
-            let name = format!("{}.{}", kind.name, field.name);
-            let now = values.get(&field.name).cloned();
-            let kept = aside.get(&field.name).filter(|kept| kept.instead == now);
-            if let Some(kept) = kept.filter(|kept| field.ty.check(&kept.value, schema, self).is_ok()) {
-                note(&mut told.returned, name);
-                let value = kept.value.clone();
-                aside.remove(&field.name);
-                return value;
-            }
-            let Some(value) = now else {
-                note(&mut told.defaulted, format!("{name} = {}", field.default));
-                return field.default.clone();
+            let checked = |value: &Value| {
+                let settled = field.ty.settle(value.clone());
+                field.ty.check(&settled, schema, self).map(|()| settled)
             };
-            let settled = field.ty.settle(value.clone());
-            let Err(wrong) = field.ty.check(&settled, schema, self) else { return settled };
-            let instead = nearest_value(&field.ty, &value, schema, self).unwrap_or_else(|| field.default.clone());
-            note(&mut told.kept_aside, format!("{name}, which {wrong}"));
-            aside.insert(field.name.clone(), Kept { value, instead: Some(instead.clone()) });
-            instead
+            let nearest = |value: Option<&Value>| {
+                let nearest = value.and_then(|value| nearest_value(&field.ty, value, schema, self));
+                nearest.unwrap_or_else(|| field.default.clone())
+            };
+            let now = values.get(&field.name);
+            let (value, passage) = pass(aside, &field.name, now, |value| checked(value).ok(), nearest);
+            let name = format!("{}.{}", kind.name, field.name);
+            match passage {
+                Passage::Carried => {}
+                Passage::Returned => note(&mut told.returned, name),
+                Passage::Defaulted => note(&mut told.defaulted, format!("{name} = {value}")),
+                Passage::StandIn => {
+                    let kept = aside.get(&field.name).map(|kept| checked(&kept.value));
+                    let wrong = kept.and_then(Result::err).unwrap_or_default();
+                    note(&mut told.kept_aside, format!("{name}, which {wrong}"));
+                }
+            }
+            value
         });
         Some(Entity { kind: place, fields: fields.collect() })
     }

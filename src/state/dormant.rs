@@ -24,16 +24,85 @@ pub(crate) struct Dormant {
     pub notes: BTreeMap<EntityId, BTreeMap<Arc<str>, Value>>,
     /// House rules by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub switches: BTreeMap<String, Value>,
+    pub switches: BTreeMap<Arc<str>, Kept>,
 }
 
 /// A value that is kept aside.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(from = "SavedKept")]
 pub(crate) struct Kept {
     pub value: Value,
-    /// The value that the field has instead; `None` if there is no such field.
+    /// The value that the field, or the house rule, has instead; `None` if there is no such field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instead: Option<Value>,
+}
+
+/// As it is saved; earlier versions saved the bare value of a house rule.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum SavedKept {
+    Whole {
+        value: Value,
+        #[serde(default)]
+        instead: Option<Value>,
+    },
+    Bare(Value),
+}
+
+impl From<SavedKept> for Kept {
+    fn from(saved: SavedKept) -> Kept {
+        match saved {
+            SavedKept::Whole { value, instead } => Kept { value, instead },
+            SavedKept::Bare(value) => Kept { value, instead: None },
+        }
+    }
+}
+
+/// How a value came through a change of rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Passage {
+    /// It is as it was.
+    Carried,
+    /// It was kept aside, and has a place again.
+    Returned,
+    /// It does not fit: it is kept aside, and another one stands in for it.
+    StandIn,
+    /// There was none: it is the default.
+    Defaulted,
+}
+
+/// The value that a field, or a house rule, has under other rules, and how it came to it. It depends on the value that somebody gave
+/// it last and on the new rules, not on the rules in between: what a stand-in has replaced is asked first.
+///
+/// `now` is the value before, `settled` gives a value as the new rules hold it where it fits, `stand_in` what they have for one
+/// that does not.
+pub(crate) fn pass(
+    aside: &mut BTreeMap<Arc<str>, Kept>,
+    name: &Arc<str>,
+    now: Option<&Value>,
+    settled: impl Fn(&Value) -> Option<Value>,
+    stand_in: impl Fn(Option<&Value>) -> Value,
+) -> (Value, Passage) {
+    let kept = aside.get(name).filter(|kept| kept.instead.as_ref() == now).map(|kept| kept.value.clone());
+    let was_kept = kept.is_some();
+    let Some(wanted) = kept.or_else(|| now.cloned()) else { return (stand_in(None), Passage::Defaulted) };
+    if let Some(value) = settled(&wanted) {
+        if was_kept {
+            aside.remove(name);
+        }
+        return (value, if was_kept { Passage::Returned } else { Passage::Carried });
+    }
+    let instead = stand_in(Some(&wanted));
+    let stands_already = was_kept && now == Some(&instead);
+    aside.insert(name.clone(), Kept { value: wanted, instead: Some(instead.clone()) });
+    (instead, if stands_already { Passage::Carried } else { Passage::StandIn })
+}
+
+/// A field, or a house rule, is gone: its value is kept aside, or what it stands in for. `now` is the value before.
+pub(crate) fn put_aside(aside: &mut BTreeMap<Arc<str>, Kept>, name: &Arc<str>, now: &Value) {
+    let kept = aside.remove(name).filter(|kept| kept.instead.as_ref() == Some(now));
+    let value = kept.map_or_else(|| now.clone(), |kept| kept.value);
+    aside.insert(name.clone(), Kept { value, instead: None });
 }
 
 /// An entity that is kept aside whole.

@@ -23,7 +23,7 @@ pub use audience::{Audience, AudienceRule};
 pub(crate) use change::Change;
 pub use convert::Converted;
 pub(crate) use convert::Orphans;
-pub(crate) use dormant::Dormant;
+pub(crate) use dormant::{Dormant, Kept, Passage, pass, put_aside};
 pub(crate) use entity::Entity;
 pub(crate) use game_state::{Belongings, MOST_ENTRIES, Stale, State};
 pub(crate) use numbers::Number;

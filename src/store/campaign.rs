@@ -562,7 +562,7 @@ impl Campaign {
     /// The rules in memory that are in force, asked for, or were in force since an action, and are not in the file.
     fn rules_in_use(&self, file: &StoreFile, session: &Session, from: usize) -> Vec<Arc<Ruleset>> {
         let began = self.scene.new.as_ref().and_then(|scene| file.rules.get(&scene.rules));
-        let now = [Some(session.ruleset()), session.pending_rules(), began].into_iter().flatten().cloned();
+        let now = [Some(session.ruleset()), began].into_iter().flatten().chain(session.rules_asked_for()).cloned();
         let all = now.chain(session.rules_on_the_way(from));
         let mut new: Vec<Arc<Ruleset>> = Vec::new();
         for rules in all.filter(|rules| !file.generations.contains(&rules.hash())) {

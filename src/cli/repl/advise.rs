@@ -7,7 +7,7 @@ use num_traits::Zero;
 use riskbreaker::lab::{Advice, Advised, Effect, Limits, Odds, OddsQuery, PlayedOut};
 use riskbreaker::play::{Answering, Given};
 use riskbreaker::state::readable_name;
-use riskbreaker::{Question, Refusal};
+use riskbreaker::{Question, Refusal, Viewer};
 use serde_json::json;
 
 use super::act::given_by;
@@ -89,11 +89,9 @@ impl Repl {
             }
             None => readable_name(&question.topic),
         };
-        let about = |topic: &str| question.about.filter(|_| *topic == *question.topic);
-        let given = replies
-            .iter()
-            .map(|(topic, value)| Given { topic: topic.clone(), about: about(topic), value: value.clone() })
-            .collect();
+        // Whoever sits at a screen that is everybody's may answer every seat.
+        let giver = if self.masters() { Viewer::master() } else { self.viewer() };
+        let given = Given::all(question, &giver, replies);
         let limits = Limits { ways: ODDS_WAYS, ..Limits::default() };
         let (answering, viewer) = (Answering::Default, Some(self.viewer()));
         let watch = Watch::begin();
@@ -244,12 +242,17 @@ impl Repl {
                 self.screen.row(&Row::at(2).plain(text))?;
             }
             let text = match games {
-                0 if rows.len() == 1 => {
-                    "After the next step no answer is better than another. `odds ANSWER` shows what one leads to."
-                        .to_owned()
+                0 => {
+                    let ranked = match rows.len() {
+                        1 => {
+                            "After the next step no answer is better than another. `odds ANSWER` shows what one leads to."
+                        }
+                        _ => {
+                            "Ranked by the average value of the position after the next step. The ruleset defines the value."
+                        }
+                    };
+                    format!("No game could be played to its end from here. {ranked}")
                 }
-                0 => "Ranked by the average value of the position after the next step. The ruleset defines the value."
-                    .to_owned(),
                 games if !ranked => {
                     let times = if games == 1 { "game" } else { "games" };
                     format!(

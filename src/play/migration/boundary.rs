@@ -7,18 +7,19 @@ use super::comparison::Comparison;
 use super::former::Former;
 use crate::play::Game;
 use crate::play::action::{Cause, Done, events_of};
-use crate::play::reload::{InForce, Swap, notices, patch_between, seat_people};
+use crate::play::reload::{InForce, Swap, notices, patch_between, seat_people, switches_over};
 use crate::play::save::SavedOpen;
 use crate::play::undo::{BeforeRules, Op, UndoReport};
 use crate::play::{
     ActionContext, Driver, Fault, Migration, MigrationError, MigrationFate, MigrationNote, Refusal, Ruleset, Slot,
 };
-use crate::state::{Orphans, State, Value};
+use crate::state::{Orphans, Passage, State, Value};
 
-/// Rules that are to come into force at the next boundary.
+/// What was asked for: rules that are to come into force at the next boundary.
 #[derive(Clone, Debug)]
 pub(crate) struct Pending {
-    pub rules: Arc<Ruleset>,
+    /// Nothing where those in force are to stay, after others were called off.
+    pub rules: Option<Arc<Ruleset>>,
     /// The number of the next decision when they were asked for.
     pub asked_at: u32,
 }
@@ -38,25 +39,37 @@ enum Way {
 }
 
 impl Game {
-    pub(in crate::play) fn ask_for(&mut self, rules: Arc<Ruleset>) {
+    /// The rules that are to come into force: those that were asked for last.
+    pub(in crate::play) fn awaited(&self) -> Option<&Arc<Ruleset>> {
+        self.pending.last()?.rules.as_ref()
+    }
+
+    /// Asks for other rules, or for those in force to stay.
+    pub(in crate::play) fn ask_for(&mut self, rules: Option<Arc<Ruleset>>) {
         self.redo.clear();
-        self.pending = Some(Pending { rules, asked_at: self.next_seq() });
+        self.pending.push(Pending { rules, asked_at: self.next_seq() });
     }
 
     /// Calls off the rules that were asked for, if that is the last thing that was done.
     pub(in crate::play) fn undo_asking(&mut self) -> Option<UndoReport> {
         let next = self.next_seq();
-        let pending = self.pending.take_if(|pending| pending.asked_at >= next)?;
-        let text = format!("undid asking for {}", pending.rules.name());
+        let pending = self.pending.pop_if(|pending| pending.asked_at >= next)?;
+        let text = match (&pending.rules, self.awaited()) {
+            (Some(rules), _) => format!("undid asking for {}", rules.name()),
+            (None, Some(rules)) => format!("undid calling off {}", rules.name()),
+            (None, None) => "undid calling off other rules".into(),
+        };
         self.redo.push(Op::Rules { rules: pending.rules, at: None });
         Some(UndoReport::open(text, None, Vec::new()))
     }
 
-    /// Asks once more for rules that an undo took back.
-    pub(in crate::play) fn redo_asking(&mut self, rules: Arc<Ruleset>) -> Result<(), Refusal> {
-        let allowed = self.prepare(&rules, self.at_boundary()).and_then(|ready| ready.migration.allowed());
-        allowed.map_err(|error| Refusal::new(error.to_string()))?;
-        self.pending = Some(Pending { rules, asked_at: self.next_seq() });
+    /// Asks once more for what an undo took back.
+    pub(in crate::play) fn redo_asking(&mut self, rules: Option<Arc<Ruleset>>) -> Result<(), Refusal> {
+        if let Some(rules) = &rules {
+            let allowed = self.prepare(rules, self.at_boundary()).and_then(|ready| ready.migration.allowed());
+            allowed.map_err(|error| Refusal::new(error.to_string()))?;
+        }
+        self.pending.push(Pending { rules, asked_at: self.next_seq() });
         Ok(())
     }
 
@@ -165,44 +178,30 @@ impl Game {
         state: &mut State,
         notes: &mut Vec<MigrationNote>,
     ) -> BTreeMap<String, Value> {
-        let mut values = BTreeMap::new();
         let now = &self.context.switches;
-        let aside = &mut state.dormant_mut().switches;
         let mut told: BTreeMap<MigrationFate, Vec<String>> = BTreeMap::new();
-        for switch in to.switches() {
-            let default = switch.default.as_value();
-            let fits = |value: &Value| switch.parse(&value.to_string()).ok().map(|value| value.as_value());
-            let here = now.get(&switch.name);
-            let (value, fate) = match (here.map(fits), aside.get(&switch.name).map(fits)) {
-                (Some(Some(value)), _) => (value, MigrationFate::Carried),
-                (None, Some(Some(value))) => {
-                    aside.remove(&switch.name);
-                    (value, MigrationFate::Returned)
-                }
-                (Some(None), _) => {
-                    if let Some(value) = here {
-                        aside.insert(switch.name.clone(), value.clone());
-                    }
-                    (default.clone(), MigrationFate::Decide)
-                }
-                (None, _) => (default.clone(), MigrationFate::Defaulted),
+        let passed = switches_over(now, to, &mut state.dormant_mut().switches);
+        for (switch, (value, passage)) in to.switches().zip(&passed) {
+            let fate = match passage {
+                Passage::Carried => MigrationFate::Carried,
+                Passage::Returned => MigrationFate::Returned,
+                Passage::StandIn => MigrationFate::Decide,
+                Passage::Defaulted => MigrationFate::Defaulted,
             };
-            if value != default || fate == MigrationFate::Decide {
+            if *value != switch.default.as_value() || fate == MigrationFate::Decide {
                 told.entry(fate).or_default().push(format!("{} is {value}", switch.name));
             }
-            values.insert(switch.name.clone(), value);
         }
-        for (name, value) in now.iter().filter(|(name, _)| !values.contains_key(*name)) {
+        for (name, value) in now.iter().filter(|(name, _)| to.switch(name).is_none()) {
             let usual = self.context.rules.switch(name).is_some_and(|switch| switch.default.as_value() == *value);
             if !usual {
                 told.entry(MigrationFate::Dormant).or_default().push(format!("{name} is {value}"));
             }
-            aside.insert(name.clone(), value.clone());
         }
         for (fate, lines) in told {
             notes.push(MigrationNote { fate, topic: "house rules".into(), text: lines.join(", "), rule: None });
         }
-        values
+        to.switches().map(|switch| switch.name.clone()).zip(passed.into_iter().map(|(value, _)| value)).collect()
     }
 
     /// Seats by name: new ones are played by people, and so are those whose policy is not there.
@@ -295,7 +294,7 @@ impl Game {
         }
         self.context.set_position(done.before);
         let at = BeforeRules { done: self.history.len(), open: self.open.clone(), position: done.before };
-        self.redo.push(Op::Rules { rules: now, at: Some(Box::new(at)) });
+        self.redo.push(Op::Rules { rules: Some(now), at: Some(Box::new(at)) });
         UndoReport::open(text, None, Vec::new())
     }
 }

@@ -168,29 +168,37 @@ impl Session {
     /// As [`Session::preview_rules`], and a state that the other rules cannot hold. Nothing has changed then.
     pub fn change_rules(&mut self, to: &Arc<Ruleset>) -> Result<Migration, MigrationError> {
         let migration = self.preview_rules(to)?.allowed()?;
-        self.game_mut().ask_for(to.clone());
+        self.game_mut().ask_for(Some(to.clone()));
         Ok(migration)
     }
 
     /// The rules that are to come into force at the next boundary.
     pub fn pending_rules(&self) -> Option<&Arc<Ruleset>> {
-        self.game().pending.as_ref().map(|pending| &pending.rules)
+        self.game().awaited()
     }
 
-    /// Calls off what [`Session::change_rules`] asked for, as long as it has not come into force.
+    /// All rules that were asked for since the last boundary: an undo may bring each of them back.
+    pub(crate) fn rules_asked_for(&self) -> impl Iterator<Item = &Arc<Ruleset>> {
+        self.game().pending.iter().filter_map(|pending| pending.rules.as_ref())
+    }
+
+    /// Calls off what [`Session::change_rules`] asked for, as long as it has not come into force. An undo brings it back.
     ///
     /// # Errors
     ///
     /// [`MigrationError::NothingPending`].
     pub fn keep_rules(&mut self) -> Result<(), MigrationError> {
-        self.game_mut().pending.take().map(|_| ()).ok_or(MigrationError::NothingPending)
+        self.pending_rules().ok_or(MigrationError::NothingPending)?;
+        self.game_mut().ask_for(None);
+        Ok(())
     }
 
     /// Puts the rules in force that were asked for, now that their boundary is reached.
     pub(in crate::play) fn put_in_force(&mut self) {
-        let Some(pending) = self.game_mut().pending.take() else { return };
-        if let Err(error) = self.go_over(&pending.rules) {
-            let id = pending.rules.name();
+        let asked = std::mem::take(&mut self.game_mut().pending);
+        let Some(rules) = asked.into_iter().next_back().and_then(|pending| pending.rules) else { return };
+        if let Err(error) = self.go_over(&rules) {
+            let id = rules.name();
             self.game_mut().notice(&format!("{id} does not come into force: {error}"));
         }
     }
