@@ -56,6 +56,25 @@ fn merged_shards_are_told_as_the_whole() {
     assert!(String::from_utf8_lossy(&moved.stdout).contains("sim bridge --rulesets elsewhere "), "{moved:?}");
 }
 
+/// The entries of a campaign tell what every seat has decided, also in secret.
+#[test]
+fn the_screen_of_a_seat_does_not_show_the_entries_of_a_campaign() {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("secret.rbsave");
+    let _ = std::fs::remove_file(&file);
+    let file = file.display().to_string();
+    let call = ["--rulesets", "tests/rulesets", "play"];
+    let seats =
+        ["--rules", "bluff", "--seed", "5", "--seat", "gm=absent", "--seat", "north=human", "--seat", "south=human"];
+    let begun = play_anywhere(&[&call[..], &seats].concat(), &format!("save {file}\nSam: 1\n"));
+    assert!(begun.status.success(), "{begun:?}");
+    for line in ["log --all", "branch", "goto 2", "undo"] {
+        let told = play_anywhere(&[&call[..], &[file.as_str(), "--as", "north"]].concat(), &format!("{line}\n"));
+        assert!(!told.status.success(), "{line}: {told:?}");
+        let text = String::from_utf8_lossy(&told.stdout);
+        assert!(!text.contains("south"), "{line}: {text}");
+    }
+}
+
 #[test]
 fn the_same_seed_and_lines_give_the_same_bytes() {
     let lines = "ok\nauto 9\nroll 4d6kh3\nauto 9\nundo 2\nlog all\n";

@@ -1203,6 +1203,28 @@ fn a_hint_plays_games_for_each_seat_that_is_asked_together_with_others() {
     }
 }
 
+/// South has chosen to be bold and has 4 points in 2 of 5 games: who plays safe wins the others, whatever the policy would play
+/// for south.
+#[test]
+fn a_hint_keeps_the_answers_that_stand() {
+    let mut session = together(together::ALL, true, 2);
+    reply(&mut session, "south", "card", "bold");
+    let question = asked(&session, "north", "card").id;
+    let advised = session.advise(question, Duration::from_millis(400), None).unwrap();
+    let (rate, margin) = advised.now.expect("games are played by policies alone").win_rate().unwrap();
+    assert!((rate - 0.6).abs() <= 2.0 * margin, "{rate}, give or take {margin}");
+    let safe = advised.answers.iter().find(|one| one.text == "safe").unwrap();
+    let (rate, margin) = safe.played.unwrap().win_rate().unwrap();
+    assert!((rate - 0.6).abs() <= 2.0 * margin, "{rate}, give or take {margin}");
+    let odds = safe.odds.as_ref().unwrap();
+    let south = odds.fields.iter().find(|field| *field.title == *"Pawn 2").expect("south dares");
+    assert!(south.to.len() > 1, "{:?}", south.to);
+    // North does not know it.
+    let question = session.number_for(&Viewer::seat("north"), question).unwrap();
+    let advised = session.seat("north").unwrap().advise(question, Duration::from_millis(400), None).unwrap();
+    assert_eq!(advised.now.unwrap().wins, Some(0));
+}
+
 #[test]
 fn a_hint_plays_games_for_each_seat_of_a_race() {
     let mut session = together(together::RACE, false, 3);

@@ -7,6 +7,7 @@ use num_rational::BigRational;
 use super::exploration::{Detail, explore};
 use super::interrupt::is_set;
 use super::odds::{Limits, Odds, OddsQuery, unseen_in_words};
+use super::position::{answered_behind, given_in};
 use super::tally::Rate;
 use crate::dice::DiceRng;
 use crate::play::{
@@ -153,28 +154,31 @@ impl Session {
         let viewer = self.game().looks_ahead(viewer.clone(), &question.seat);
         // The seed of the game is in nothing that a seat gets.
         let seed = if viewer.is_master() { self.seed() } else { 0 };
-        let thought = Thought { seed, time, interrupt };
-        let work = move |game: &mut Game, vm: &mut dyn Machine| match game.ahead_for(&viewer) {
-            None => advise(game, vm, &question, &thought),
-            Some(mut known) => {
-                let advice = advise(&known, vm, &question, &thought);
-                let dealt = known.context.deals_for.is_some();
-                match known.context.take_looked_at().as_slice() {
-                    [] => advice.map(|advised| Advised { unseen: game.unseen(), dealt, ..advised }),
-                    hidden => Err(Refusal::hidden(&viewer, hidden)),
-                }
+        let work = move |game: &mut Game, vm: &mut dyn Machine| {
+            let behind = answered_behind(game, Some(&viewer));
+            let thought = Thought { seed, time, interrupt, viewer: viewer.clone(), behind };
+            let Some(mut known) = game.ahead_for(&viewer) else { return advise(game, vm, &question, &thought) };
+            let advice = advise(&known, vm, &question, &thought);
+            let dealt = known.context.deals_for.is_some();
+            match known.context.take_looked_at().as_slice() {
+                [] => advice.map(|advised| Advised { unseen: game.unseen(), dealt, ..advised }),
+                hidden => Err(Refusal::hidden(&viewer, hidden)),
             }
         };
         self.lend(work).map_err(Refusal::from)?
     }
 }
 
-/// How long it is thought about a question, and by which dice games are played out.
+/// How long it is thought about a question, by which dice games are played out, and what is known.
 #[derive(Clone, Debug)]
 struct Thought {
     seed: u64,
     time: Duration,
     interrupt: Option<Arc<AtomicBool>>,
+    /// Who is told of it.
+    viewer: Viewer,
+    /// The answers to further questions that stand already, with their places on the tape of the open action.
+    behind: Vec<(usize, Slot)>,
 }
 
 impl Thought {
@@ -196,7 +200,7 @@ fn advise(game: &Game, vm: &mut dyn Machine, question: &Question, thought: &Thou
             true => Err(Refusal::new("it was interrupted before anything was known")),
             false => {
                 let limits = Limits { ways: FIRST_WAYS, samples: FIRST_SAMPLES, ..Limits::default() };
-                weigh(game, vm, question, &answer, (limits, Detail::Outcomes), thought.interrupt.as_ref())
+                weigh(game, vm, question, &answer, (limits, Detail::Outcomes), Some(thought))
             }
         };
         first.push(from.elapsed());
@@ -208,7 +212,7 @@ fn advise(game: &Game, vm: &mut dyn Machine, question: &Question, thought: &Thou
         let settled = one.odds.as_ref().is_ok_and(Odds::is_exact);
         if !settled && began.elapsed() + took * longer < for_odds && !thought.is_interrupted() {
             let limits = Limits { ways: WAYS, samples: SAMPLES, ..Limits::default() };
-            one.odds = weigh(game, vm, question, &one.answer, (limits, Detail::Outcomes), thought.interrupt.as_ref());
+            one.odds = weigh(game, vm, question, &one.answer, (limits, Detail::Outcomes), Some(thought));
         }
     }
     for one in &mut advice {
@@ -233,10 +237,14 @@ fn weigh(
     question: &Question,
     answer: &Answer,
     (limits, detail): (Limits, Detail),
-    interrupt: Option<&Arc<AtomicBool>>,
+    thought: Option<&Thought>,
 ) -> Result<Odds, Refusal> {
-    let given = vec![Given::to(question, answer.to_value())];
-    let query = OddsQuery { given, limits, interrupt: interrupt.cloned(), ..OddsQuery::default() };
+    let mut query = OddsQuery { given: vec![Given::to(question, answer.to_value())], limits, ..OddsQuery::default() };
+    if let Some(thought) = thought {
+        query.given.extend(thought.behind.iter().filter_map(|(_, slot)| given_in(slot)));
+        query.viewer = Some(thought.viewer.clone());
+        query.interrupt.clone_from(&thought.interrupt);
+    }
     let mut answered_by = |answering| {
         let query = OddsQuery { answering, ..query.clone() };
         explore(&mut game.fork(), vm, &query, std::slice::from_ref(&question.seat), detail)
@@ -296,7 +304,8 @@ fn play_out(
                 break 'time;
             }
             let answer = at.map(|at| &advice[at].answer);
-            let Some(ended) = played(game, vm, question, answer, policy.as_ref(), dice()) else { continue };
+            let from = (answer, thought.behind.as_slice());
+            let Some(ended) = played(game, vm, question, from, policy.as_ref(), dice()) else { continue };
             match at {
                 Some(at) => found[at].add(ended),
                 None => now.add(ended),
@@ -322,12 +331,12 @@ fn play_out(
 }
 
 /// What a game comes to that goes on with an answer, or with the policy's own, and is played by policies; `None` if it
-/// fails, or if the action does not take the answer.
+/// fails, or if the action does not take the answer. `behind`: the answers to further questions that stand already.
 fn played(
     game: &Game,
     vm: &mut dyn Machine,
     question: &Question,
-    answer: Option<&Answer>,
+    (answer, behind): (Option<&Answer>, &[(usize, Slot)]),
     policy: Option<&Arc<str>>,
     chance: DiceRng,
 ) -> Option<Ended> {
@@ -347,12 +356,16 @@ fn played(
         by: By::Policy,
         before,
     });
+    let slots = &mut fork.open.as_mut()?.tape.slots;
     if slot.is_some() {
         // Policies answer the open questions before it. In a race it closes them.
         let open_before = question.race.then_some(Slot::Closed { by: place, before });
-        let slots = &mut fork.open.as_mut()?.tape.slots;
         slots.resize(place as usize, open_before);
         slots.push(slot.clone());
+    }
+    for (at, answered) in behind {
+        slots.resize(slots.len().max(at + 1), None);
+        slots[*at] = Some(answered.clone());
     }
     // The action that is open reads its tape; what follows has none.
     fork.context.keeps_tape = true;

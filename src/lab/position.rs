@@ -363,22 +363,8 @@ impl Session {
 
 fn odds_of(game: &Game, vm: &mut dyn Machine, mut query: OddsQuery, seat: &Arc<str>) -> Result<Odds, Refusal> {
     query.viewer = query.viewer.map(|viewer| game.looks_ahead(viewer, seat));
-    let sees = |place: usize| match (&query.viewer, &game.open) {
-        (Some(viewer), Some(open)) => open.private.get(&(place as u32)).is_none_or(|audience| viewer.sees(audience)),
-        _ => true,
-    };
-    // What is answered behind the first open question would be asked again: it stands as given.
-    if let Some(open) = &game.open {
-        let known = (0..open.tape.slots.len()).take_while(|at| open.tape.slots[*at].is_some() && sees(*at)).count();
-        let behind = open.tape.slots.iter().enumerate().skip(known).filter(|(at, _)| sees(*at));
-        let behind: Vec<&Slot> = behind.filter_map(|(_, slot)| slot.as_ref()).collect();
-        for slot in behind {
-            if let Slot::Answer { topic, seat, about, answer, .. } = slot {
-                let (topic, seat, about) = (topic.to_string(), Some(seat.clone()), *about);
-                query.given.push(Given { topic, seat, about, value: answer.to_value() });
-            }
-        }
-    }
+    let behind = answered_behind(game, query.viewer.as_ref());
+    query.given.extend(behind.iter().filter_map(|(_, slot)| given_in(slot)));
     let Some((mut fork, viewer)) = query.viewer.as_ref().and_then(|viewer| Some((game.ahead_for(viewer)?, viewer)))
     else {
         return explore(&mut game.fork(), vm, &query, std::slice::from_ref(seat), Detail::Outcomes);
@@ -388,4 +374,26 @@ fn odds_of(game: &Game, vm: &mut dyn Machine, mut query: OddsQuery, seat: &Arc<s
         [] => found.map(|odds| Odds { unseen: game.unseen(), dealt: fork.context.deals_for.is_some(), ..odds }),
         hidden => Err(Refusal::hidden(viewer, hidden)),
     }
+}
+
+/// The answers behind the first open question of the open action that a viewer knows of, with their places. A fork does not have
+/// them and would ask again, so they are to stand as given.
+pub(super) fn answered_behind(game: &Game, viewer: Option<&Viewer>) -> Vec<(usize, Slot)> {
+    let Some(open) = &game.open else { return Vec::new() };
+    let sees = |place: usize| match viewer {
+        Some(viewer) => open.private.get(&(place as u32)).is_none_or(|audience| viewer.sees(audience)),
+        None => true,
+    };
+    let slots = &open.tape.slots;
+    let known = (0..slots.len()).take_while(|at| slots[*at].is_some() && sees(*at)).count();
+    let behind = slots.iter().enumerate().skip(known).filter(|(at, _)| sees(*at));
+    let answers = behind.filter_map(|(at, slot)| Some((at, slot.clone()?)));
+    answers.filter(|(_, slot)| matches!(slot, Slot::Answer { .. })).collect()
+}
+
+/// The answer in a place of a tape, as one that is given beforehand.
+pub(super) fn given_in(slot: &Slot) -> Option<Given> {
+    let Slot::Answer { topic, seat, about, answer, .. } = slot else { return None };
+    let (topic, seat, about) = (topic.to_string(), Some(seat.clone()), *about);
+    Some(Given { topic, seat, about, value: answer.to_value() })
 }

@@ -343,7 +343,10 @@ impl fmt::Display for Sentence<'_> {
             Refusal::NotYourSeat { seat, acting } => write!(f, "that belongs to the seat {seat}, not to {acting}"),
             Refusal::NothingToUndo => write!(f, "There is nothing to undo."),
             Refusal::NothingToRedo { diverged: false } => {
-                write!(f, "There is nothing to redo: `undo` has taken nothing back.")
+                write!(
+                    f,
+                    "There is nothing to redo. What `undo` took back can be done again until something else is done."
+                )
             }
             Refusal::NothingToRedo { diverged: true } => {
                 write!(f, "There is nothing to redo: you have played on since the last `undo`.")

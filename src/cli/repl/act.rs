@@ -395,7 +395,7 @@ impl Repl {
                 true => self.done.pop().unwrap_or(from.saturating_sub(1)),
                 false => self.undone.pop().unwrap_or(from + 1),
             };
-            if back && self.campaign.as_ref().is_some_and(Campaign::stands_beside) {
+            if back && self.masters() && self.campaign.as_ref().is_some_and(Campaign::stands_beside) {
                 let Some(text) = self.turn_in_campaign(true)? else { break };
                 lines_turned.push(vec![Undone { text, changes: Vec::new(), seat: None }]);
                 continue;

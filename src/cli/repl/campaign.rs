@@ -68,9 +68,11 @@ impl Repl {
         self.look_out_anew();
     }
 
-    /// An undo or a redo beyond the memory of the session, done by the campaign.
+    /// An undo or a redo beyond the memory of the session, done by the campaign. Not at a screen of some seats only: an entry
+    /// may be the secret decision of another seat.
     pub(super) fn turn_in_campaign(&mut self, back: bool) -> Result<Option<String>, Complaint> {
-        let Some(campaign) = &mut self.campaign else { return Ok(None) };
+        let masters = self.masters();
+        let Some(campaign) = self.campaign.as_mut().filter(|_| masters) else { return Ok(None) };
         let here = campaign.head();
         let to = if back { campaign.before() } else { campaign.after() }.map_err(wrong)?;
         let Some(to) = to else { return Ok(None) };
