@@ -1525,3 +1525,59 @@ fn dice_take_any_number() {
     }
     assert!(Dice::parse("2d6").unwrap().roll_faces(&[0, u32::MAX]).is_err());
 }
+
+/// The rolls of an action before it asks north, in their order, and whether odds for north may begin before the first hidden one.
+#[test]
+fn no_odds_roll_anew_what_the_seat_has_seen() {
+    let dark = "rb.roll({ \"1d6\", audience = \"south\" }, \"south peeks\")\n";
+    let open = "open = rb.roll(\"1d6\", \"everybody sees\")\n";
+    let (drawn, own) = ("local card = rb.draw({ 1, 2, 3 })\n", "nora:set(\"own\", card)\n");
+    let cases = [
+        (format!("{dark}{open}"), false),
+        (format!("{open}{dark}"), true),
+        (dark.to_owned(), true),
+        (drawn.to_owned(), true),
+        (format!("{drawn}{own}"), false),
+        (format!("{dark}rb.say(\"it grows dark\")\n"), false),
+        (open.to_owned(), true),
+    ];
+    for (rolls, may) in cases {
+        let play = format!(
+            "local rb = require(\"@riskbreaker\")\nreturn rb.play({{ start = function() rb.spawn(\"player\", {{ name = \"Nora\" }}) rb.recur(\"turn\", 1, 1) end, entries = {{\n\
+             turn = function()\nlocal nora = rb.first(\"player\")\nlocal open = 6\n{rolls}\
+             if rb.confirm({{ seat = \"north\", topic = \"bet\", about = nora, default = false }}) then nora:add(\"coins\", if open == 6 then 1 else -1) end\n\
+             end }}, value = function(seat) return rb.first(\"player\").coins end }})"
+        );
+        let kinds = "local rb = require(\"@riskbreaker\")\nreturn rb.kinds({ player = { title = \"name\", fields = { name = rb.text(), \
+                     coins = rb.int(), own = rb.int({ audience = \"north\" }), dark = rb.int({ audience = \"south\" }) } } })";
+        let manifest = "id = \"dim\"\ntitle = \"Dim\"\nversion = \"1.0.0\"\nsummary = \"Dim.\"\nscenario = \"s\"\n[seats]\nnorth = \"North\"\nsouth = \"South\"\n";
+        let files = [
+            ("dim/ruleset.toml", manifest),
+            ("dim/scenarios/s.toml", "title = \"s\"\n"),
+            ("dim/kinds.luau", kinds),
+            ("dim/play.luau", play.as_str()),
+        ];
+        let rules = Ruleset::load(&Library::from_files(files), "dim").unwrap_or_else(|error| panic!("{error}"));
+        let mut session = start(&rules, 3);
+        let question = asked(&session, "north", "bet");
+        let given = vec![Given::to(&question, true.into())];
+        let query = |viewer| OddsQuery { given: given.clone(), viewer, ..OddsQuery::default() };
+        // What has been rolled stands for the game master: one outcome.
+        let all = session.odds_at(question.id, query(None)).unwrap();
+        assert_eq!((all.is_exact(), all.outcomes.len()), (true, 1), "{rolls}");
+        for viewer in [Viewer::seat("north"), Viewer::watcher()] {
+            let odds = session.odds_at(question.id, query(Some(viewer.clone())));
+            let has_seen = may || (viewer == Viewer::watcher() && rolls.contains(own));
+            match odds {
+                Ok(odds) => assert_eq!((has_seen, odds.is_exact(), odds.outcomes.len()), (true, true, 1), "{rolls}"),
+                Err(refusal) => {
+                    assert!(!has_seen, "{rolls}: {refusal}");
+                    assert!(refusal.to_string().contains("would be rolled anew"), "{refusal}");
+                }
+            }
+        }
+        let number = session.number_for(&Viewer::seat("north"), question.id).unwrap();
+        let advised = session.seat("north").unwrap().advise(number, Duration::from_millis(50), None);
+        assert_eq!(advised.is_ok(), may, "{rolls}");
+    }
+}

@@ -132,7 +132,7 @@ export class Viewer {
     view.entities = [...entities.values()].sort((one, two) => one.id - two.id);
     for (const line of params.events) {
       if (line.event === "back") view.log = view.log.filter((known) => known.revision <= line.to);
-      else view.log.push(line);
+      else if (line.event !== "aside") view.log.push(line); // an aside is said beside the log
       view.revision = line.revision;
     }
     for (const name of ["seq", "state", "questions", "waiting", "undo", "settings"]) {

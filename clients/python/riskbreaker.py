@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import subprocess
-from typing import Any, Callable, Dict, Iterator, List, Optional
+from typing import Any, Callable, Dict, List, Optional
 
 Json = Dict[str, Any]
 
@@ -35,25 +35,30 @@ class Host:
         command = [program, *options, "serve", "--stdio"]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8")
         self._viewers: Dict[int, Viewer] = {}
+        self._answered: Dict[int, Json] = {}
         self._last = 0
         self.limits: Json = self.call("hello", protocol=1, client="python")["limits"]
 
     def call(self, method: str, **params: Any) -> Any:
         """Sends a request and waits for its result. A parameter `as` is written `as_`."""
         self._last += 1
+        number = self._last
         params = {name.rstrip("_"): value for name, value in params.items() if value is not None}
-        message = {"jsonrpc": "2.0", "id": self._last, "method": method, "params": params}
+        message = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
         assert self._process.stdin is not None
         self._process.stdin.write(json.dumps(message) + "\n")
         self._process.stdin.flush()
-        for told in self._messages():
+        while number not in self._answered:
+            told = self._next_message()
             if "method" in told:
+                # A viewer may ask for something itself: then the result waited for here may come meanwhile.
                 self._tell(told["method"], told["params"])
-            elif told.get("id") == self._last:
-                if "error" in told:
-                    raise Refused(told["error"])
-                return told["result"]
-        raise ConnectionError("riskbreaker has ended")
+            elif told.get("id") is not None:
+                self._answered[told["id"]] = told
+        told = self._answered.pop(number)
+        if "error" in told:
+            raise Refused(told["error"])
+        return told["result"]
 
     def hello(self, table: str, role: str = "game_master", seat: Optional[str] = None) -> Viewer:
         """Opens a viewer at a table: a `game_master`, a `seat` or a `watcher`."""
@@ -70,10 +75,12 @@ class Host:
         self._process.stdout.close()
         self._process.wait()
 
-    def _messages(self) -> Iterator[Json]:
+    def _next_message(self) -> Json:
         assert self._process.stdout is not None
-        for line in self._process.stdout:
-            yield json.loads(line)
+        line = self._process.stdout.readline()
+        if not line:
+            raise ConnectionError("riskbreaker has ended")
+        return json.loads(line)
 
     def _tell(self, method: str, params: Json) -> None:
         viewer = self._viewers.get(params["viewer"])
@@ -125,7 +132,7 @@ class Viewer:
             for line in params["events"]:
                 if line["event"] == "back":
                     self.view["log"] = [known for known in self.view["log"] if known["revision"] <= line["to"]]
-                else:
+                elif line["event"] != "aside":  # it is said beside the log
                     self.view["log"].append(line)
                 self.view["revision"] = line["revision"]
             for name in ("seq", "state", "questions", "waiting", "undo", "settings"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import sys
+import tempfile
 import unittest
 from typing import Iterator, List, Tuple
 
@@ -66,6 +67,20 @@ class ClientTest(unittest.TestCase):
         left.undo()
         self.assertEqual(left.mine()[0]["topic"], "card")
         self.assertEqual(left.view["seq"], first + 1)
+
+    def test_a_viewer_follows_to_another_entry_of_a_campaign(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            campaign = f"{folder}/tug.rbsave"
+            table = self.host.call("table.new", ruleset="tug", seed=5, campaign=campaign)["table"]
+            master = self.host.hello(table)
+            left = self.host.hello(table, "seat", seat="left")
+            left.answer(left.mine()[0], "pull")
+            first = master.call("entries", all=True)["entries"][0]["entry"]
+            seq = master.call("goto", entry=first)["seq"]
+            for viewer in (master, left):
+                self.assertEqual(viewer.view["seq"], seq)
+                self.assertEqual(viewer.view["questions"], viewer.call("view")["questions"])
+            self.host.call("table.close", table=table)
 
     def test_a_chat_bot_runs_a_table_for_each_channel(self) -> None:
         chat = Script(

@@ -154,6 +154,7 @@ impl Session {
         let viewer = self.game().looks_ahead(viewer.clone(), &question.seat);
         // The seed of the game is in nothing that a seat gets.
         let seed = if viewer.is_master() { self.seed() } else { 0 };
+        self.game().may_look_ahead(&viewer)?;
         let work = move |game: &mut Game, vm: &mut dyn Machine| {
             let behind = answered_behind(game, Some(&viewer));
             let thought = Thought { seed, time, interrupt, viewer: viewer.clone(), behind };

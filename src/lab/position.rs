@@ -363,6 +363,9 @@ impl Session {
 
 fn odds_of(game: &Game, vm: &mut dyn Machine, mut query: OddsQuery, seat: &Arc<str>) -> Result<Odds, Refusal> {
     query.viewer = query.viewer.map(|viewer| game.looks_ahead(viewer, seat));
+    if let Some(viewer) = &query.viewer {
+        game.may_look_ahead(viewer)?;
+    }
     let behind = answered_behind(game, query.viewer.as_ref());
     query.given.extend(behind.iter().filter_map(|(_, slot)| given_in(slot)));
     let Some((mut fork, viewer)) = query.viewer.as_ref().and_then(|viewer| Some((game.ahead_for(viewer)?, viewer)))

@@ -143,6 +143,8 @@ pub(crate) struct Open {
     pub events: Vec<Event>,
     /// The places of the tape that not everybody may know of, as of the last run, and who may.
     pub private: BTreeMap<u32, Audience>,
+    /// The rolls among these places, as of the last run: how many events had been told before each.
+    pub told_before: BTreeMap<u32, usize>,
     pub questions: Vec<Question>,
     /// The label of the roll whose real dice have not been typed in yet.
     pub rolled_for: Option<Arc<str>>,

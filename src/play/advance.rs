@@ -458,6 +458,7 @@ impl Game {
         }
         let events = std::mem::take(&mut context.events);
         open.private = context.take_private();
+        open.told_before = std::mem::take(&mut context.told_before);
         let same = open.events.iter().zip(&events).take_while(|(old, new)| old == new).count();
         if same < open.events.len() {
             let happening = Happening::Withdrawn { from: same as u32 };

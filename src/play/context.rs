@@ -87,6 +87,8 @@ pub(crate) struct ActionContext {
     pub observers: Observers,
     /// Places of the tape that not everybody may know of, in this run: who may.
     pub private: BTreeMap<u32, Audience>,
+    /// The rolls among these places: how many events had been told before each.
+    pub told_before: BTreeMap<u32, usize>,
     /// Answers of this run that are told later.
     pub untold: Vec<Untold>,
     /// Who may see the next roll.
@@ -298,6 +300,7 @@ impl ActionContext {
             headless: None,
             observers: Observers::default(),
             private: BTreeMap::new(),
+            told_before: BTreeMap::new(),
             untold: Vec::new(),
             roll_audience: Audience::Everybody,
             dealing: false,
@@ -321,6 +324,7 @@ impl ActionContext {
         self.questions.clear();
         self.autos.clear();
         self.private.clear();
+        self.told_before.clear();
         self.untold.clear();
         self.roll_audience = Audience::Everybody;
         self.dealing = false;

@@ -125,6 +125,7 @@ impl ActionContext {
         let audience = std::mem::take(&mut self.roll_audience);
         if self.listening && !audience.is_everybody() {
             self.private.insert(self.cursor as u32, audience.clone());
+            self.told_before.insert(self.cursor as u32, self.events.len());
         }
         let seen = if self.is_headless() && !sight.shows_faces() {
             // Nobody reads the faces: the total is enough.

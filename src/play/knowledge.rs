@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
 use super::operation::Op;
-use super::{ActionContext, Call, DiceSource, Fault, Game, Machine, Phase, Viewer};
+use super::{ActionContext, Call, DiceSource, Fault, Game, Machine, Phase, Refusal, Slot, Viewer};
 use crate::dice::DiceRng;
 use crate::state::{EntityId, FieldId, Kind, KindId, State, Value};
 
@@ -69,6 +69,25 @@ impl Game {
     pub fn looks_ahead(&self, viewer: Viewer, seat: &str) -> Viewer {
         let shared = self.context.rules.deals() && !viewer.is_master() && viewer.plays(seat);
         if shared { Viewer::seat(seat) } else { viewer }
+    }
+
+    /// Refuses to look ahead where that would roll anew what the viewer has seen: a roll, or an event, behind the first roll of the
+    /// open action that is hidden from the viewer.
+    pub fn may_look_ahead(&self, viewer: &Viewer) -> Result<(), Refusal> {
+        let Some(open) = &self.open else { return Ok(()) };
+        let sees = |place: u32| open.private.get(&place).is_none_or(|audience| viewer.sees(audience));
+        let mut rolls = (0..).zip(&open.tape.slots).filter(|(_, slot)| matches!(slot, Some(Slot::Roll { .. })));
+        let Some((hidden, _)) = rolls.find(|(place, _)| !sees(*place)) else { return Ok(()) };
+        let told = open.told_before.get(&hidden).copied().unwrap_or_default();
+        let has_told = open.events.iter().skip(told).any(|event| viewer.sees(&event.audience));
+        if !has_told && !rolls.any(|(place, _)| sees(place)) {
+            return Ok(());
+        }
+        Err(Refusal::failing(format!(
+            "this action has rolled or drawn what {} may not see, and shown something since, which would be rolled anew (let the \
+             rules roll and ask in two entries of the agenda)",
+            viewer.words(),
+        )))
     }
 
     /// The game from which a viewer looks ahead: as [`Game::known_to`], before the open action, with other dice.
