@@ -797,6 +797,7 @@ fn a_conversion_that_faults_changes_nothing_and_names_its_line() {
         ("local x = nil\nreturn x.y", "two/convert/one.luau:3"),
         ("rb.roll(\"1d6\", \"luck\")", "rolling dice is not possible in a conversion"),
         ("rb.confirm({ seat = \"gm\", topic = \"sure\", why = \"\" })", "asking is not possible in a conversion"),
+        ("rb.finish(\"all is over\")", "ending the game is not possible in a conversion"),
         ("rb.first(\"hero\"):set(\"fate\", \"x\")", "fate"),
         ("while true do end", "two/convert/one.luau:2"),
     ] {
@@ -840,4 +841,158 @@ fn a_conversion_sees_what_was_and_keeps_notes_for_the_way_back() {
     session.change_rules(&one).unwrap();
     let _ = session.advance().unwrap();
     assert_eq!((field(&session, "luck"), field(&session, "fate")), (Some(8), None));
+}
+
+/// Two entities that one list names: what the list was before the first of them went comes back.
+#[test]
+fn references_to_all_entities_that_a_conversion_keeps_aside_return_with_them() {
+    let kinds = "local rb = require(\"@riskbreaker\")\nreturn rb.kinds({ hero = { title = \"name\", fields = { name = rb.text(), \
+                 friends = rb.list(rb.ref(\"hero\")) } } })";
+    let play = "local rb = require(\"@riskbreaker\")\nreturn rb.play({ start = function() for _, name in { \"Ann\", \"Bob\", \"Cid\" } do \
+                rb.spawn(\"hero\", { name = name }) end local ann = rb.first(\"hero\") ann:set(\"friends\", rb.each(\"hero\")) \
+                rb.recur(\"turn\", { 1 }, { 1 }, ann) end, entries = { turn = function(hero) \
+                rb.number({ seat = \"gm\", topic = \"n\", about = hero, why = \"\", min = 0, max = 9 }) end } })";
+    let there = "local rb = require(\"@riskbreaker\")\nreturn rb.convert({ id = \"one\", run = function(change)\n\
+                 local all = rb.each(\"hero\")\nchange.shelve(all[3])\nchange.shelve(all[2])\nend })";
+    let back = "local rb = require(\"@riskbreaker\")\nreturn rb.convert({ id = \"two\", run = function(change)\nend })";
+    let library = small(&[
+        ("one/kinds.luau", kinds),
+        ("two/kinds.luau", kinds),
+        ("one/play.luau", play),
+        ("two/play.luau", play),
+        ("two/convert/one.luau", there),
+        ("one/convert/two.luau", back),
+    ]);
+    let (one, two) = (load(&library, "one"), load(&library, "two"));
+    let mut session = begin(&one);
+    let friends = |session: &Session| {
+        let view = session.view();
+        view.words(view.field(view.find("Ann").unwrap(), "friends").unwrap())
+    };
+    assert_eq!(friends(&session), "Ann, Bob, Cid");
+    session.change_rules(&two).unwrap();
+    let _ = session.advance().unwrap();
+    assert_eq!(friends(&session), "Ann");
+    // Something is done, so that the way back is a conversion.
+    session.edit(Edit::Say { text: "something is done".into() }).unwrap();
+    session.change_rules(&one).unwrap();
+    let _ = session.advance().unwrap();
+    assert_eq!(friends(&session), "Ann, Bob, Cid");
+}
+
+/// Rules that hold a whole number as a fraction, and a list of two numbers as one fraction.
+#[test]
+fn a_value_that_other_rules_hold_in_another_form_returns_as_it_was_given() {
+    let kinds = |fields: &str| {
+        format!(
+            "local rb = require(\"@riskbreaker\")\nreturn rb.kinds({{ hero = rb.extend({{ fields = {{ {fields} }} }}) }})"
+        )
+    };
+    let whole = kinds(
+        "mana = rb.int({ default = 2 }), many = rb.list(rb.int()), named = rb.map(rb.int()), pair = rb.list(rb.int())",
+    );
+    let parts = kinds("mana = rb.ratio(), many = rb.list(rb.ratio()), named = rb.map(rb.ratio()), pair = rb.ratio()");
+    let manifest = |id: &str| format!("id = \"{id}\"\ntitle = \"x\"\nversion = \"1\"\nextends = \"one\"\n");
+    let library = small(&[
+        ("whole/ruleset.toml", &manifest("whole")),
+        ("whole/kinds.luau", &whole),
+        ("parts/ruleset.toml", &manifest("parts")),
+        ("parts/kinds.luau", &parts),
+    ]);
+    let (whole, parts) = (load(&library, "whole"), load(&library, "parts"));
+    let mut session = begin(&whole);
+    let ann = session.view().find("Ann").unwrap();
+    let list = |all: &[i64]| Value::list(all.iter().map(|n| Value::from(*n)));
+    let given = [
+        ("mana", 5.into()),
+        ("many", list(&[4, 5, 6])),
+        ("named", Value::map([("k", Value::from(6))])),
+        ("pair", list(&[2, 4])),
+    ];
+    for (field, value) in &given {
+        session.edit(Edit::Set { entity: ann, field: (*field).into(), value: value.clone() }).unwrap();
+    }
+    let _ = session.advance().unwrap();
+    let go = |session: &mut Session, to: &Arc<Ruleset>| {
+        session.edit(Edit::Say { text: "something is done".into() }).unwrap();
+        session.change_rules(to).unwrap();
+        let _ = session.advance().unwrap();
+    };
+    go(&mut session, &parts);
+    assert_eq!(session.view().field(ann, "pair").unwrap().to_string(), "1/2");
+    assert!(session.dormant().is_empty(), "{:?}", session.dormant());
+    go(&mut session, &whole);
+    for (field, value) in &given {
+        assert_eq!(session.view().field(ann, field), Some(value), "{field}");
+    }
+    assert!(session.dormant().is_empty(), "{:?}", session.dormant());
+}
+
+/// A value that was kept aside, and that somebody has overwritten, does not come back when its stand-in is given once more.
+#[test]
+fn what_somebody_gives_later_counts_also_where_it_equals_an_old_stand_in() {
+    let library = bounds();
+    let mut session = begin(&load(&library, "wide"));
+    let ann = session.view().find("Ann").unwrap();
+    let set = |session: &mut Session, mana: i64| {
+        session.edit(Edit::Set { entity: ann, field: "mana".into(), value: mana.into() }).unwrap();
+        let _ = session.advance().unwrap();
+    };
+    let go = |session: &mut Session, to: &str| {
+        session.change_rules(&load(&library, to)).unwrap();
+        let _ = session.advance().unwrap();
+    };
+    set(&mut session, 8);
+    go(&mut session, "middle");
+    set(&mut session, 2);
+    go(&mut session, "wide");
+    set(&mut session, 5);
+    go(&mut session, "middle");
+    session.edit(Edit::Say { text: "something is done".into() }).unwrap();
+    go(&mut session, "wide");
+    assert_eq!(field(&session, "mana"), Some(5));
+}
+
+/// Rules whose relation has other ends: it waits for rules with its own.
+#[test]
+fn a_relation_whose_ends_other_rules_do_not_have_returns() {
+    let kinds = |one: &str, other: &str| {
+        format!(
+            "local rb = require(\"@riskbreaker\")\nreturn rb.kinds({{ hero = {{ title = \"name\", fields = {{ name = rb.text(), \
+             best = rb.ref(\"bond\") }} }}, bond = {{ relates = {{ \"{one}\", \"{other}\" }}, fields = {{ {one} = rb.ref(\"hero\"), \
+             {other} = rb.ref(\"hero\"), strength = rb.int() }} }} }})"
+        )
+    };
+    let play = "local rb = require(\"@riskbreaker\")\nreturn rb.play({ start = function() local ann = rb.spawn(\"hero\", { name = \"Ann\" }) \
+                local bob = rb.spawn(\"hero\", { name = \"Bob\" }) ann:set(\"best\", rb.spawn(\"bond\", { from = ann, to = bob, strength = 7 })) \
+                rb.recur(\"turn\", { 1 }, { 1 }, ann) end, entries = { turn = function(hero) \
+                rb.number({ seat = \"gm\", topic = \"n\", about = hero, why = \"\", min = 0, max = 9 }) end } })";
+    let convert = |from: &str| {
+        format!("local rb = require(\"@riskbreaker\")\nreturn rb.convert({{ id = \"{from}\", run = function() end }})")
+    };
+    let library = small(&[
+        ("one/kinds.luau", &kinds("from", "to")),
+        ("two/kinds.luau", &kinds("source", "target")),
+        ("one/play.luau", play),
+        ("two/convert/one.luau", &convert("one")),
+        ("one/convert/two.luau", &convert("two")),
+    ]);
+    let (one, two) = (load(&library, "one"), load(&library, "two"));
+    let mut session = begin(&one);
+    let stands = |session: &Session| {
+        let view = session.view();
+        let bonds = view.of_kind("bond").map(|bond| view.field(bond, "strength").cloned()).collect::<Vec<_>>();
+        (bonds, view.field(view.find("Ann").unwrap(), "best").cloned())
+    };
+    let before = stands(&session);
+    assert_eq!(before.0, vec![Some(Value::from(7))]);
+    session.change_rules(&two).unwrap();
+    let _ = session.advance().unwrap();
+    assert_eq!(stands(&session), (Vec::new(), Some(Value::None)));
+    assert_eq!(session.shelved().len(), 1);
+    // Something is done, so that the way back is a conversion.
+    session.edit(Edit::Say { text: "something is done".into() }).unwrap();
+    session.change_rules(&one).unwrap();
+    let _ = session.advance().unwrap();
+    assert_eq!(stands(&session), before);
 }

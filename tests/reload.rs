@@ -570,3 +570,85 @@ fn games_one_at_a_time_share_the_last_rulesets_and_follow_their_files() {
     assert!(Ruleset::shared(&Library::open(&folder).unwrap(), "tug", &[]).is_err());
     std::fs::remove_dir_all(&folder).unwrap();
 }
+
+/// Entities whose kind a reload takes away while there are none come back by an undo: they wait for their kind.
+#[test]
+fn what_an_undo_brings_back_waits_for_rules_that_have_its_kind() {
+    let files = Files::of_tug();
+    let kind = "\tmark = { title = \"name\", fields = { name = rb.text(), n = rb.int() } },\n\tpuller =";
+    let made = "rb.spawn(\"mark\", { name = \"cross\", n = 4 })\n\t\tlocal left =";
+    let spawning = files.with("kinds.luau", "\tpuller =", kind).with("play.luau", "local left =", made);
+    let setup = Setup::default().dice(DiceSource::Written(vec![5])).switch("wins_at", 20);
+    let mut session = Session::start(&spawning.load(), setup).unwrap();
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    let marks: Vec<EntityId> = session.view().of_kind("mark").collect();
+    assert!(!marks.is_empty());
+    for mark in &marks {
+        session.edit(Edit::Remove { entity: *mark }).unwrap();
+        let _ = session.advance().unwrap();
+    }
+    reload(&mut session, &files);
+    for _ in &marks {
+        session.undo().unwrap();
+        let _ = session.advance().unwrap();
+    }
+    assert_eq!(session.shelved().len(), marks.len());
+    let report = reload(&mut session, &spawning);
+    assert_eq!(report.state.returned, [format!("mark: {}", marks.len())]);
+    assert_eq!(session.view().of_kind("mark").collect::<Vec<_>>(), marks);
+    assert_eq!(session.view().field(marks[0], "n"), Some(&4.into()));
+    assert!(session.shelved().is_empty());
+}
+
+/// What becomes of a secret value is told to the game master alone.
+#[test]
+fn a_reload_tells_no_secret_value() {
+    let files = Files::of_tug();
+    let secret = files.with("kinds.luau", "max = 10, default = 5", "max = 10, default = 5, audience = \"gm\"");
+    let narrow = secret.with("kinds.luau", "max = 10, default = 5", "max = 4, default = 2");
+    let mut session = start(&secret, &[5]);
+    let report = session.reload(narrow.load()).unwrap();
+    assert!(report.lines().iter().all(|line| !line.contains("not 5")), "{:?}", report.lines());
+    let log = session.log();
+    let told: Vec<_> = log.iter().filter(|event| event.happening.line().contains("not 5")).collect();
+    assert!(!told.is_empty() && told.iter().all(|event| !event.audience.is_everybody()), "{told:?}");
+}
+
+/// A kind goes by a reload, and with it the numbers of the kinds behind it: an undo over that reads the state by its own kinds.
+#[test]
+fn an_undo_goes_back_over_a_reload_that_takes_a_kind_away() {
+    let play = || {
+        format!(
+            "local rb = require(\"@riskbreaker\")\nreturn rb.play({{ start = function() rb.spawn(\"hero\", {{ name = \"Ann\" }}) \
+             rb.recur(\"turn\", {{ 1 }}, {{ 1 }}, rb.first(\"hero\")) end, entries = {{ turn = function(hero) \
+             rb.number({{ seat = \"gm\", topic = \"n\", about = hero, why = \"\", min = 0, max = 9 }}) end }} }})"
+        )
+    };
+    let kinds = |more: &str| {
+        format!(
+            "local rb = require(\"@riskbreaker\")\nreturn rb.kinds({{ {more} hero = {{ title = \"name\", fields = {{ name = rb.text() }} }} }})"
+        )
+    };
+    let load = |more: &str| {
+        let manifest = "id = \"one\"\ntitle = \"one\"\nversion = \"1\"\nscenario = \"s\"\n[seats]\ngm = \"GM\"\n";
+        let files = [
+            ("one/ruleset.toml", manifest.to_owned()),
+            ("one/kinds.luau", kinds(more)),
+            ("one/play.luau", play()),
+            ("one/scenarios/s.toml", "title = \"s\"\n".to_owned()),
+        ];
+        Ruleset::load(&Library::from_files(files), "one").unwrap_or_else(|error| panic!("{error}"))
+    };
+    let mut session = Session::start(&load("goal = { fields = { n = rb.int() } },"), Setup::default()).unwrap();
+    let _ = session.advance().unwrap();
+    let question = session.questions()[0].id;
+    session.answer(question, Answer::Number(5)).unwrap();
+    let _ = session.advance().unwrap();
+    session.reload(load("")).unwrap();
+    let _ = session.advance().unwrap();
+    assert_eq!(session.undo().unwrap().text, "undid n: 5");
+    let _ = session.advance().unwrap();
+    session.redo().unwrap();
+    let _ = session.advance().unwrap();
+    assert_eq!(session.view().title(EntityId(1)).to_string(), "Ann");
+}

@@ -358,6 +358,31 @@ fn a_damaged_file_is_refused_or_recovered_and_never_another_game() {
     assert!(refused > 0 && identical > 0 && recovered > 0, "{refused} {identical} {recovered}");
 }
 
+/// An undo leads back to the entry that stood there, also where that is a change of the roster.
+#[test]
+fn an_undo_leads_back_to_a_change_of_the_roster() {
+    let library = library("tests/rulesets");
+    let mut campaign = played(&folder("roster-undo").join("evening.rbsave"), &library);
+    let (before, mut session) = (campaign.head(), campaign.session().unwrap());
+    let mut roster = campaign.roster().unwrap();
+    let ann = Character { ruleset: "tug".into(), kind: "puller".into(), fields: [].into(), sheet: None };
+    roster.characters.insert("Ann".into(), ann);
+    campaign.set_roster(&roster, "roster: Ann is kept").unwrap();
+    let kept = campaign.head();
+    decide(&mut session, 0);
+    assert_eq!(campaign.keep(&mut session).unwrap(), Kept::New(kept + 1));
+    session.undo().unwrap();
+    let _ = session.advance().unwrap();
+    assert_eq!(campaign.keep(&mut session).unwrap(), Kept::Known(kept));
+    assert!(campaign.stands_beside());
+    assert_eq!((campaign.before().unwrap(), campaign.after().unwrap()), (Some(before), Some(kept + 1)));
+    session.redo().unwrap();
+    let _ = session.advance().unwrap();
+    assert_eq!(campaign.keep(&mut session).unwrap(), Kept::Known(kept + 1));
+    assert_eq!(campaign.entries(), kept + 1);
+    campaign.replay(None, |_| ControlFlow::Continue(())).unwrap();
+}
+
 #[test]
 fn characters_go_with_the_campaign_and_their_changes_are_entries() {
     let library = library("tests/rulesets");
@@ -1094,4 +1119,12 @@ fn a_campaign_goes_on_behind_a_reload_that_drops_an_answer() {
         assert_eq!(session.decisions(), left);
     }
     assert!(session.undo().is_err());
+}
+
+#[test]
+fn the_log_of_a_campaign_tells_what_was_asked_for_from_what_was_called_off() {
+    let folder = folder("called-off");
+    let args = ["play", "evening", "duel", "--rules", "riskbreaker-0.0.1", "--seed", "7"];
+    let told = said_to(&folder, "shipped", &args, "yes\nrules riskbreaker-0.0.3 yes\nrules off\nlog --all\n");
+    assert!(told.contains(" 3  other rules were asked for\n*4  other rules were called off\n"), "{told}");
 }

@@ -7,7 +7,7 @@ use num_rational::BigRational;
 use super::exploration::{Detail, explore};
 use super::interrupt::is_set;
 use super::odds::{Limits, Odds, OddsQuery, unseen_in_words};
-use super::position::{answered_behind, given_in};
+use super::position::{answered_behind, decided, given_in};
 use super::tally::Rate;
 use crate::dice::DiceRng;
 use crate::play::{
@@ -150,7 +150,7 @@ impl Session {
         viewer: &Viewer,
         interrupt: Option<Arc<AtomicBool>>,
     ) -> Result<Advised, Refusal> {
-        let question = self.open_question(question)?.clone();
+        let question = decided(self.open_question(question)?)?.clone();
         let viewer = self.game().looks_ahead(viewer.clone(), &question.seat);
         // The seed of the game is in nothing that a seat gets.
         let seed = if viewer.is_master() { self.seed() } else { 0 };

@@ -276,7 +276,7 @@ impl Session {
     /// A sentence: a question that is not open, an answer that does not fit, the fault of a script, or more ways than
     /// the limits allow.
     pub fn odds_at(&mut self, question: QuestionId, query: OddsQuery) -> Result<Odds, Refusal> {
-        let seat = self.open_question(question)?.seat.clone();
+        let seat = decided(self.open_question(question)?)?.seat.clone();
         let query = query.must_fit()?;
         self.lend(move |game, vm| odds_of(game, vm, query, &seat)).map_err(Refusal::from)?
     }
@@ -311,7 +311,7 @@ impl Session {
         switch: &str,
         value: &str,
     ) -> Result<Odds, Refusal> {
-        let seat = self.open_question(question)?.seat.clone();
+        let seat = decided(self.open_question(question)?)?.seat.clone();
         let rules = self.ruleset();
         let Some(declared) = rules.switch(switch) else {
             let meant = instead(switch, rules.switches().map(|switch| &*switch.name));
@@ -341,7 +341,7 @@ impl Session {
         viewer: Option<Viewer>,
         interrupt: Option<&Arc<AtomicBool>>,
     ) -> Result<Vec<(Answer, Result<Odds, Refusal>)>, Refusal> {
-        let open = self.open_question(question)?.clone();
+        let open = decided(self.open_question(question)?)?.clone();
         let Some(answers) = open.answers(MOST) else {
             let message = format!("`{}` has more than {MOST} possible answers: `odds ANSWER` tells one", open.topic);
             return Err(Refusal::new(message));
@@ -358,6 +358,18 @@ impl Session {
             (answer, self.odds_at(question, query))
         };
         Ok(answers.into_iter().map(tell).collect())
+    }
+}
+
+/// A question that somebody decides.
+///
+/// # Errors
+///
+/// The faces of real dice are no decision, so nothing is weighed.
+pub(super) fn decided(question: &Question) -> Result<&Question, Refusal> {
+    match question.ask {
+        Ask::Dice { .. } => Err(Refusal::new("real dice decide that: throw them, and type the faces")),
+        _ => Ok(question),
     }
 }
 

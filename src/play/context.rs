@@ -361,7 +361,7 @@ impl ActionContext {
         Ok(())
     }
 
-    /// Refuses where nothing may be left to dice or people.
+    /// Refuses in a conversion, where nothing is left to dice or people, and where no game ends.
     pub fn may_leave_open(&mut self, what: &str) -> Result<(), Stop> {
         self.may_act(what)?;
         if self.phase == Phase::Conversion {

@@ -538,7 +538,7 @@ impl ActionContext {
 
     /// Ends the game.
     pub fn finish(&mut self, outcome: String, plain: bool) -> Result<(), Stop> {
-        self.may_act("ending the game")?;
+        self.may_leave_open("ending the game")?;
         self.observers.observe(&Op::Finish { outcome: &outcome, plain });
         self.state.finish(outcome);
         Ok(())

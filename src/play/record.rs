@@ -232,9 +232,13 @@ impl Checkpoint {
 }
 
 impl Place {
-    /// Whether the last thing that was done was to ask for other rules.
-    pub fn asks_for_rules(&self) -> bool {
-        self.pending.as_ref().is_some_and(|pending| pending.asked_at >= self.seq)
+    /// What was asked for, in words, if that was the last thing that was done: other rules, or that those in force stay.
+    pub fn asks_for_rules(&self) -> Option<&'static str> {
+        let pending = self.pending.as_ref().filter(|pending| pending.asked_at >= self.seq)?;
+        Some(match pending.hash {
+            Some(_) => "other rules were asked for",
+            None => "other rules were called off",
+        })
     }
 
     /// What the tapes of the actions under way hold.

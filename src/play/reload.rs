@@ -87,7 +87,7 @@ impl Session {
         let context = &self.game().context;
         let fields = &context.state.dormant().fields;
         let all = fields.iter().flat_map(|(id, kept)| kept.iter().map(move |(field, kept)| (id, field, kept)));
-        all.filter(|(id, ..)| context.state.entity(**id).is_some())
+        all.filter(|(id, _, kept)| context.state.entity(**id).is_some() && !kept.is_same)
             .map(|(id, field, kept)| (context.title(*id).to_string(), field.to_string(), context.words(&kept.value)))
             .collect()
     }
@@ -125,15 +125,14 @@ impl Game {
             self.context.rules = to.clone();
             return Ok(report);
         }
-        let layout = (!from.schema().fits(to.schema())).then(|| from.schema());
+        let fits = from.schema().fits(to.schema());
         // The journal holds what the open action did so far, which does not count.
         self.park();
-        let converted = match layout {
-            None => None,
-            Some(schema) => {
-                Some(self.context.state.converted(schema, to.schema(), Orphans::Refuse).map_err(Refusal::new)?)
-            }
-        };
+        let mut converted = None;
+        if !fits || self.context.state.dormant().holds_entities() {
+            let over = self.converted_by(from.schema(), to, Orphans::Refuse).map_err(Refusal::new)?;
+            converted = Some(over).filter(|(state, _)| !fits || *state != self.context.state);
+        }
         report.changed = changes_between(&from, to);
         let mut swap = None;
         if let Some((state, told)) = converted {
@@ -151,7 +150,9 @@ impl Game {
         self.find_strangers(to, &mut report.warnings);
         self.note_first_rules(&from);
         let patch = patch_between(&from, to);
-        self.note_reload(to, patch, swap, is_plain, &report.lines());
+        let mut told = notices(&report.lines());
+        told.extend(for_master(&report.state.secret));
+        self.note_reload(to, patch, swap, is_plain, told);
         Ok(report)
     }
 
@@ -163,7 +164,14 @@ impl Game {
 
     /// Records a reload in the history. Consecutive reloads are merged into one entry if they are plain, that is, changed neither
     /// state, house rules nor seats. A replay then goes from the first rules to the last in one step.
-    fn note_reload(&mut self, to: &Ruleset, mut patch: Patch, swap: Option<Swap>, is_plain: bool, lines: &[String]) {
+    fn note_reload(
+        &mut self,
+        to: &Ruleset,
+        mut patch: Patch,
+        swap: Option<Swap>,
+        is_plain: bool,
+        told: Vec<(Audience, Happening)>,
+    ) {
         let (mut number, before) = (None, self.context.position());
         for open in self.open.iter_mut().chain(&mut self.held) {
             open.renewed = true;
@@ -183,7 +191,6 @@ impl Game {
             self.plain_reload = Some(self.history.len() + 1);
         }
         let number = number.unwrap_or_else(|| self.take_number());
-        let told = notices(lines);
         self.idle = 0;
         let cause = Cause::Reload { rules: to.hash(), files: patch };
         self.history.push(Done {
@@ -192,6 +199,13 @@ impl Game {
             swap: swap.map(Box::new),
             ..Done::new(number, cause, before)
         });
+    }
+
+    /// The state as other rules have it, with what they take back of what was kept aside.
+    fn converted_by(&self, from: &Schema, to: &Ruleset, orphans: Orphans) -> Result<(State, Converted), String> {
+        let (mut state, told) = self.context.state.converted(from, to.schema(), &to.parts(), orphans)?;
+        state.take_belongings_back(&|what| to.has_entry(what), &|hook| to.has_holder(hook));
+        Ok((state, told))
     }
 
     /// House rules by name: new ones take their default, and so do those that stood at a default that is another now.
@@ -263,13 +277,14 @@ impl Game {
         }
         let first = passed.iter().rev().find_map(|done| done.swap.as_ref());
         let schema = first.map(|swap| swap.schema.clone());
-        let told = passed.iter().rev().flat_map(|done| done.events.iter());
-        let mut lines: Vec<String> = told.map(|event| event.happening.line()).collect();
+        let was_told = passed.iter().rev().flat_map(|done| done.events.iter());
+        let mut told: Vec<(Audience, Happening)> = was_told.map(|event| (event.audience, event.happening)).collect();
+        let mut lines = Vec::new();
         let mut swap = None;
         if let Some(schema) = schema {
-            match self.context.state.converted(&schema, rules.schema(), Orphans::Drop) {
-                Ok((state, told)) => {
-                    lines.extend(told.gone.iter().map(|gone| format!("gone: {gone}")));
+            match self.converted_by(&schema, &rules, Orphans::Shelve) {
+                Ok((state, over)) => {
+                    lines.extend(over.gone.iter().map(|gone| format!("kept aside: {gone}")));
                     let state = std::mem::replace(&mut self.context.state, state);
                     swap = Some(Swap { schema, state, in_force: None });
                 }
@@ -279,7 +294,8 @@ impl Game {
         }
         // House rules that went back with what was undone are those of the rules in force again.
         self.renew_switches(&rules, &rules, &mut lines);
-        self.note_reload(&rules, patch, swap, false, &lines);
+        told.extend(notices(&lines));
+        self.note_reload(&rules, patch, swap, false, told);
     }
 
     /// What differs from an earlier state in the same schema, told like changes.
@@ -318,6 +334,11 @@ pub(super) fn notices(lines: &[String]) -> Vec<(Audience, Happening)> {
     lines.iter().map(|line| (Audience::Everybody, Happening::Notice { text: line.clone() })).collect()
 }
 
+/// Lines of the host as events for the game master alone.
+fn for_master(lines: &[String]) -> Vec<(Audience, Happening)> {
+    lines.iter().map(|line| (Audience::nobody(), Happening::Notice { text: line.clone() })).collect()
+}
+
 /// Lets people play the seats that other rules add, and those whose policy they do not have. Gives the latter.
 pub(super) fn seat_people(seats: &mut BTreeMap<Arc<str>, Driver>, to: &Ruleset) -> Vec<(Arc<str>, Arc<str>)> {
     for seat in to.seats().keys() {
@@ -343,7 +364,7 @@ pub(super) fn switches_over(
     aside: &mut BTreeMap<Arc<str>, Kept>,
 ) -> Vec<(Value, Passage)> {
     for (name, value) in now.iter().filter(|(name, _)| to.switch(name).is_none()) {
-        put_aside(aside, &Arc::from(&**name), value);
+        put_aside(aside, &Arc::from(&**name), value, None);
     }
     let over = to.switches().map(|switch| {
         let settled = |value: &Value| switch.parse(&value.to_string()).ok().map(|value| value.as_value());

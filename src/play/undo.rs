@@ -6,7 +6,7 @@ use super::{
     ActionContext, Answer, By, DicePosition, Edit, Event, Game, Happening, MASTER, Machine, Question, Refusal, Remedy,
     Ruleset, Slot, Viewer,
 };
-use crate::state::Audience;
+use crate::state::{Audience, EntityId, Schema};
 
 /// A decision of a person, as data, so that it can be redone.
 #[derive(Clone, Debug)]
@@ -174,7 +174,7 @@ impl Game {
         }
         self.park();
         if in_open > in_history {
-            let undone = self.open.as_mut().and_then(|open| undo_in(open, &mut self.context, &mut self.redo));
+            let undone = self.open.as_mut().and_then(|open| undo_in(open, &mut self.context, &mut self.redo, None));
             return undone.ok_or(Refusal::NothingToUndo);
         }
         if started > in_history {
@@ -299,7 +299,10 @@ impl Game {
                     return Ok(UndoReport::open(format!("undid {name}"), Some(seat.clone()), told));
                 }
                 _ => {
-                    let turned = undo_in(&mut open, &mut self.context, &mut self.redo);
+                    // The state is the one before the first of the reloads that lie behind it.
+                    let former =
+                        passed.iter().rev().find_map(|done| done.swap.as_ref()).map(|swap| swap.schema.clone());
+                    let turned = undo_in(&mut open, &mut self.context, &mut self.redo, former.as_ref());
                     if matches!(done.cause, Cause::Free { .. }) {
                         self.held.extend(as_before(held, &done, self.context.position()));
                     }
@@ -462,7 +465,13 @@ fn as_before(open: Option<Open>, done: &Done, position: DicePosition) -> Option<
 }
 
 /// Takes the last decision of an action back; nothing where nobody has decided anything in it.
-fn undo_in(open: &mut Open, context: &mut ActionContext, redo: &mut Vec<Op>) -> Option<UndoReport> {
+/// `former`: the schema of the state, where that is not the one of the rules in force.
+fn undo_in(
+    open: &mut Open,
+    context: &mut ActionContext,
+    redo: &mut Vec<Op>,
+    former: Option<&Schema>,
+) -> Option<UndoReport> {
     let (at, _) = open.tape.last_decision()?;
     let slot = open.tape.slots.get(at)?.clone().filter(|slot| !matches!(slot, Slot::Closed { .. }))?;
     let before = slot.before();
@@ -495,7 +504,14 @@ fn undo_in(open: &mut Open, context: &mut ActionContext, redo: &mut Vec<Op>) -> 
         Slot::Answer { topic, answer, about, seat, .. } => {
             whose = Some(seat.clone());
             // As it was told, with the titles of what was chosen.
-            let about = about.map(|id| context.title(id));
+            let former_title = |schema: &Schema, id: EntityId| {
+                let entity = context.state.entity(id)?;
+                Some(schema.kind(entity.kind).title_of(id, &entity.fields))
+            };
+            let about = about.map(|id| {
+                let title = former.and_then(|schema| former_title(schema, id));
+                title.unwrap_or_else(|| if former.is_some() { Arc::from(id.to_string()) } else { context.title(id) })
+            });
             let words = open.events.iter().rev().find_map(|event| match &event.happening {
                 Happening::Answered { topic: of, about: whom, text, seat: by }
                     if *of == topic && *whom == about && *by == seat =>

@@ -89,9 +89,9 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         let mut handles = b.handles.borrow_mut();
         let id = entity_arg(context, &handles, &handle, "shelve")?;
         let rules = context.rules.clone();
-        let touched = context.state.shelve(id, rules.schema(), &ruleset);
+        let (gone, touched) = context.state.shelve(id, rules.schema(), Some(&*ruleset));
         context.observers.observe(&Op::Note);
-        handles.remove(id);
+        gone.into_iter().for_each(|gone| handles.remove(gone));
         touched.iter().try_for_each(|(other, field)| handles.forget_field(rules.schema(), *other, *field))
     });
     host_function!(lua, host, table, "keep", |_, b, (handle, name, value): (Lv, Lv, Lv)| {

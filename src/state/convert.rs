@@ -17,6 +17,9 @@ pub struct Converted {
     pub returned: Vec<String>,
     /// Entities whose kind is gone.
     pub gone: Vec<String>,
+    /// What became of values that not everybody may see, a sentence each, for the game master alone.
+    #[serde(skip)]
+    pub secret: Vec<String>,
 }
 
 impl Schema {
@@ -35,16 +38,22 @@ impl Schema {
 impl State {
     /// The state as another schema has it, kinds and fields found by their names. New fields take their defaults, what
     /// has no place any more is kept aside, and what was kept aside and has a place again returns. Its journal must be
-    /// settled.
+    /// settled. `parts` are the rulesets that the new rules are made of.
     ///
     /// # Errors
     ///
     /// The kinds that are gone although there are entities of them, in a sentence, where `orphans` refuses that.
-    pub(crate) fn converted(&self, from: &Schema, to: &Schema, orphans: Orphans) -> Result<(State, Converted), String> {
+    pub(crate) fn converted(
+        &self,
+        from: &Schema,
+        to: &Schema,
+        parts: &[String],
+        orphans: Orphans,
+    ) -> Result<(State, Converted), String> {
         let mut told = Converted::default();
         let mut base = self.clone();
         base.part_with(from, to, orphans, &mut told)?;
-        let returning = base.returning(to, orphans);
+        let returning = base.returning(to, parts);
         // References are checked against what is there afterwards.
         let mut there = base.rebuilt(|_, entity| {
             let place = to.kind_named(&from.kind(entity.kind).name)?;
@@ -63,28 +72,39 @@ impl State {
                 (None, None) => continue,
             };
             let aside = state.dormant_mut().fields.entry(id).or_default();
-            if let Some(filled) = there.filled(id, &values, to, aside, &mut told) {
+            if let Some(filled) = there.filled(id, &values, from, to, aside, &mut told) {
                 state.put_back(id, filled);
             }
         }
         let kept = state.dormant_mut();
         kept.fields.retain(|_, kept| !kept.is_empty());
         kept.entities.retain(|id, _| !returning.contains_key(id));
-        state.drop_torn(to, &mut told);
+        state.put_torn_aside(to, &mut told);
+        let mut back: BTreeMap<&str, usize> = BTreeMap::new();
+        for entity in returning.keys().filter_map(|id| state.entity(*id)) {
+            // How many secrets there are is not told.
+            if !to.may_hide(entity.kind) {
+                *back.entry(&to.kind(entity.kind).name).or_default() += 1;
+            }
+        }
+        told.returned.extend(back.iter().map(|(kind, found)| format!("{kind}: {found}")));
         Ok((state, told))
     }
 
-    /// Takes away relations that have lost an end: the schema that they come from did not know that they are relations, or
-    /// what they refer to has no place.
-    fn drop_torn(&mut self, schema: &Schema, told: &mut Converted) {
+    /// Keeps relations aside that have lost an end: the schema that they come from has other ends, or did not know that they are
+    /// relations, or what they refer to has no place.
+    fn put_torn_aside(&mut self, schema: &Schema, told: &mut Converted) {
         let is_torn = |entity: &Entity| {
             let ends = &schema.kind(entity.kind).relates;
             ends.iter().any(|end| entity.fields[end.0 as usize] == Value::None)
         };
         let torn = self.entities().filter(|(_, entity)| is_torn(entity)).map(|(id, entity)| (id, entity.kind));
         for (id, kind) in torn.collect::<Vec<_>>() {
-            note(&mut told.gone, format!("{}: an end is missing", schema.kind(kind).name));
-            self.remove(id);
+            note(&mut told.kept_aside, format!("{}, which has lost an end", schema.kind(kind).name));
+            // What stands on another one that is torn has gone with it.
+            if self.entity(id).is_some() {
+                self.shelve(id, schema, None);
+            }
         }
         self.settle_unread();
     }
@@ -120,12 +140,7 @@ impl State {
         for (kind, found) in gone {
             told.gone.push(format!("{kind}: {}", found.len()));
             for id in found {
-                match orphans {
-                    Orphans::Shelve { .. } => self.take_aside(id, from, None),
-                    Orphans::Refuse | Orphans::Drop => {
-                        self.remove(id);
-                    }
-                }
+                self.take_aside(id, from, None);
             }
         }
         self.settle_unread();
@@ -133,8 +148,7 @@ impl State {
     }
 
     /// Which entities that are kept aside another schema has a place for.
-    fn returning(&self, to: &Schema, orphans: Orphans) -> BTreeMap<EntityId, Shelved> {
-        let Orphans::Shelve { parts } = orphans else { return BTreeMap::new() };
+    fn returning(&self, to: &Schema, parts: &[String]) -> BTreeMap<EntityId, Shelved> {
         let awaited = |shelved: &Shelved| {
             let ruleset = shelved.waits_for.as_deref();
             to.kind_named(&shelved.kind).is_some() && ruleset.is_none_or(|id| parts.iter().any(|part| part == id))
@@ -148,6 +162,7 @@ impl State {
         &self,
         id: EntityId,
         values: &BTreeMap<Arc<str>, Value>,
+        from: &Schema,
         schema: &Schema,
         aside: &mut BTreeMap<Arc<str>, Kept>,
         told: &mut Converted,
@@ -156,7 +171,7 @@ impl State {
         let kind = schema.kind(place);
         for (name, value) in values.iter().filter(|(name, _)| kind.field_named(name).is_none()) {
             note(&mut told.kept_aside, format!("{}.{name}", kind.name));
-            put_aside(aside, name, value);
+            put_aside(aside, name, value, None);
         }
         let fields = kind.fields.iter().map(|field| {
             let checked = |value: &Value| {
@@ -170,14 +185,19 @@ impl State {
             let now = values.get(&field.name);
             let (value, passage) = pass(aside, &field.name, now, |value| checked(value).ok(), nearest);
             let name = format!("{}.{}", kind.name, field.name);
+            let is_secret = from.has_secret(&kind.name, &field.name) || schema.has_secret(&kind.name, &field.name);
             match passage {
                 Passage::Carried => {}
+                Passage::Returned if is_secret => note(&mut told.secret, format!("there again: {name}")),
                 Passage::Returned => note(&mut told.returned, name),
                 Passage::Defaulted => note(&mut told.defaulted, format!("{name} = {value}")),
                 Passage::StandIn => {
                     let kept = aside.get(&field.name).map(|kept| checked(&kept.value));
                     let wrong = kept.and_then(Result::err).unwrap_or_default();
-                    note(&mut told.kept_aside, format!("{name}, which {wrong}"));
+                    match is_secret {
+                        true => note(&mut told.secret, format!("kept aside: {name}, which {wrong}")),
+                        false => note(&mut told.kept_aside, format!("{name}, which {wrong}")),
+                    }
                 }
             }
             value
@@ -185,13 +205,28 @@ impl State {
         Some(Entity { kind: place, fields: fields.collect() })
     }
 
-    /// Keeps an entity aside whole, with its agenda entries and attachments; references to it are kept aside as well.
+    /// Keeps an entity aside whole, with its relations, agenda entries and attachments; references to them are kept aside as well.
     /// What is kept aside is in no journal: this is for a state that nobody takes back step by step.
-    /// Returns the fields of others that changed with it.
-    pub(crate) fn shelve(&mut self, id: EntityId, schema: &Schema, waits_for: &str) -> Vec<(EntityId, FieldId)> {
-        for relation in self.relations_of(schema, id) {
-            self.take_aside(relation, schema, Some(waits_for));
+    /// Returns what went aside, and the fields of others that changed with it.
+    pub(crate) fn shelve(
+        &mut self,
+        id: EntityId,
+        schema: &Schema,
+        waits_for: Option<&str>,
+    ) -> (Vec<EntityId>, Vec<(EntityId, FieldId)>) {
+        let mut gone = self.relations_of(schema, id);
+        gone.push(id);
+        let mut touched = Vec::new();
+        for one in &gone {
+            touched.append(&mut self.keep_references_aside(*one, schema));
+            self.take_aside(*one, schema, waits_for);
         }
+        touched.retain(|(other, _)| self.entity(*other).is_some());
+        (gone, touched)
+    }
+
+    /// Empties the references to an entity, which are kept aside. Returns the fields that changed.
+    fn keep_references_aside(&mut self, id: EntityId, schema: &Schema) -> Vec<(EntityId, FieldId)> {
         let mut references = Vec::new();
         for (other, entity) in self.entities().filter(|(other, _)| *other != id) {
             let kind = schema.kind(entity.kind);
@@ -205,10 +240,9 @@ impl State {
         let mut touched = Vec::new();
         for (other, field, name, value, without) in references {
             self.set(other, field, without.clone());
-            self.dormant_mut().keep(other, name, value, Some(without));
+            put_aside(self.dormant_mut().fields.entry(other).or_default(), &name, &value, Some(without));
             touched.push((other, field));
         }
-        self.take_aside(id, schema, Some(waits_for));
         touched
     }
 
@@ -235,14 +269,11 @@ impl Kind {
 
 /// What becomes of entities whose kind another schema does not have.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Orphans<'a> {
+pub(crate) enum Orphans {
     /// They are a reason not to take it.
     Refuse,
-    Drop,
-    /// They are kept aside. Those kept aside earlier whose kind exists are restored, unless they wait for a ruleset not in `parts`.
-    Shelve {
-        parts: &'a [String],
-    },
+    /// They are kept aside.
+    Shelve,
 }
 
 fn named_values(kind: &Kind, entity: &Entity) -> BTreeMap<Arc<str>, Value> {

@@ -35,6 +35,9 @@ pub(crate) struct Kept {
     /// The value that the field, or the house rule, has instead; `None` if there is no such field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instead: Option<Value>,
+    /// Whether what stands in its place is the same in another form, such as a whole number as a fraction.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_same: bool,
 }
 
 /// As it is saved; earlier versions saved the bare value of a house rule.
@@ -45,6 +48,8 @@ enum SavedKept {
         value: Value,
         #[serde(default)]
         instead: Option<Value>,
+        #[serde(default)]
+        is_same: bool,
     },
     Bare(Value),
 }
@@ -52,8 +57,8 @@ enum SavedKept {
 impl From<SavedKept> for Kept {
     fn from(saved: SavedKept) -> Kept {
         match saved {
-            SavedKept::Whole { value, instead } => Kept { value, instead },
-            SavedKept::Bare(value) => Kept { value, instead: None },
+            SavedKept::Whole { value, instead, is_same } => Kept { value, instead, is_same },
+            SavedKept::Bare(value) => Kept { value, instead: None, is_same: false },
         }
     }
 }
@@ -75,7 +80,7 @@ pub(crate) enum Passage {
 /// it last and on the new rules, not on the rules in between: what a stand-in has replaced is asked first.
 ///
 /// `now` is the value before, `settled` gives a value as the new rules hold it where it fits, `stand_in` what they have for one
-/// that does not.
+/// that does not. A value that they hold in another form is kept as it was given.
 pub(crate) fn pass(
     aside: &mut BTreeMap<Arc<str>, Kept>,
     name: &Arc<str>,
@@ -83,26 +88,29 @@ pub(crate) fn pass(
     settled: impl Fn(&Value) -> Option<Value>,
     stand_in: impl Fn(Option<&Value>) -> Value,
 ) -> (Value, Passage) {
-    let kept = aside.get(name).filter(|kept| kept.instead.as_ref() == now).map(|kept| kept.value.clone());
-    let was_kept = kept.is_some();
-    let Some(wanted) = kept.or_else(|| now.cloned()) else { return (stand_in(None), Passage::Defaulted) };
+    // Where somebody has changed what stands in for it, it does not count any more.
+    let kept = aside.remove(name).filter(|kept| kept.instead.as_ref() == now);
+    let was_away = kept.as_ref().is_some_and(|kept| !kept.is_same);
+    let wanted = kept.map(|kept| kept.value).or_else(|| now.cloned());
+    let Some(wanted) = wanted else { return (stand_in(None), Passage::Defaulted) };
     if let Some(value) = settled(&wanted) {
-        if was_kept {
-            aside.remove(name);
+        if value != wanted {
+            aside.insert(name.clone(), Kept { value: wanted, instead: Some(value.clone()), is_same: true });
         }
-        return (value, if was_kept { Passage::Returned } else { Passage::Carried });
+        return (value, if was_away { Passage::Returned } else { Passage::Carried });
     }
     let instead = stand_in(Some(&wanted));
-    let stands_already = was_kept && now == Some(&instead);
-    aside.insert(name.clone(), Kept { value: wanted, instead: Some(instead.clone()) });
+    let stands_already = was_away && now == Some(&instead);
+    aside.insert(name.clone(), Kept { value: wanted, instead: Some(instead.clone()), is_same: false });
     (instead, if stands_already { Passage::Carried } else { Passage::StandIn })
 }
 
-/// A field, or a house rule, is gone: its value is kept aside, or what it stands in for. `now` is the value before.
-pub(crate) fn put_aside(aside: &mut BTreeMap<Arc<str>, Kept>, name: &Arc<str>, now: &Value) {
+/// A value has to go: it is kept aside, or what it stands in for. `now` is the value before, `instead` what takes its place;
+/// `None` where the field, or the house rule, is gone.
+pub(crate) fn put_aside(aside: &mut BTreeMap<Arc<str>, Kept>, name: &Arc<str>, now: &Value, instead: Option<Value>) {
     let kept = aside.remove(name).filter(|kept| kept.instead.as_ref() == Some(now));
     let value = kept.map_or_else(|| now.clone(), |kept| kept.value);
-    aside.insert(name.clone(), Kept { value, instead: None });
+    aside.insert(name.clone(), Kept { value, instead, is_same: false });
 }
 
 /// An entity that is kept aside whole.
@@ -120,9 +128,9 @@ impl Dormant {
         *self == Dormant::default()
     }
 
-    /// Keeps a value of an entity aside.
-    pub fn keep(&mut self, entity: EntityId, name: Arc<str>, value: Value, instead: Option<Value>) {
-        self.fields.entry(entity).or_default().insert(name, Kept { value, instead });
+    /// Whether entities are kept aside, or what belongs to them.
+    pub fn holds_entities(&self) -> bool {
+        !(self.entities.is_empty() && self.entries.is_empty() && self.attachments.is_empty())
     }
 
     /// Forgets a value of an entity, or a note on it.

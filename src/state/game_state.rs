@@ -544,10 +544,26 @@ impl State {
         for id in unknown.map(|(id, _)| *id).collect::<Vec<_>>() {
             sorted.attachments_kept.extend(self.attachments.remove(&id).map(|attachment| (id, attachment)));
         }
+        sorted.returned = self.take_belongings_back(entries, hooks);
+        self.dormant.entries.extend(sorted.entries_kept.iter().cloned());
+        self.dormant.attachments.extend(sorted.attachments_kept.iter().cloned());
+        sorted
+    }
+
+    /// Takes back what was kept aside and the rules in force know by name, if its owner is there. Not noted in the journal.
+    /// Returns the names.
+    pub(crate) fn take_belongings_back(
+        &mut self,
+        entries: &dyn Fn(&str) -> bool,
+        hooks: &dyn Fn(&str) -> bool,
+    ) -> Vec<Arc<str>> {
+        self.population = None;
+        self.attached = None;
+        let mut returned = Vec::new();
         let there = |state: &State, owner: Option<EntityId>| owner.is_none_or(|owner| state.entity(owner).is_some());
         for entry in std::mem::take(&mut self.dormant.entries) {
             if entries(&entry.what) && there(self, entry.owner) {
-                sorted.returned.push(entry.what.clone());
+                returned.push(entry.what.clone());
                 self.agenda.insert(entry);
             } else {
                 self.dormant.entries.push(entry);
@@ -555,15 +571,13 @@ impl State {
         }
         for (id, attachment) in std::mem::take(&mut self.dormant.attachments) {
             if hooks(&attachment.hook) && there(self, Some(attachment.owner)) {
-                sorted.returned.push(attachment.hook.clone());
+                returned.push(attachment.hook.clone());
                 self.attachments.insert(id, attachment);
             } else {
                 self.dormant.attachments.insert(id, attachment);
             }
         }
-        self.dormant.entries.extend(sorted.entries_kept.iter().cloned());
-        self.dormant.attachments.extend(sorted.attachments_kept.iter().cloned());
-        sorted
+        returned
     }
 
     /// A copy in which every entity is made anew. It has an identity and an empty journal of its own.

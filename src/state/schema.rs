@@ -120,6 +120,13 @@ impl Schema {
             || !declared.relates.is_empty() && self.kinds.iter().any(|kind| kind.audience.is_some())
     }
 
+    /// Whether there may be values of a field that not everybody may see.
+    pub(crate) fn has_secret(&self, kind: &str, field: &str) -> bool {
+        let Some(place) = self.kind_named(kind) else { return false };
+        let kind = self.kind(place);
+        self.may_hide(place) || kind.field_named(field).is_some_and(|field| kind.field(field).audience.is_some())
+    }
+
     /// The fields between which relations stand, with their kinds.
     pub fn relation_ends(&self) -> impl Iterator<Item = (KindId, FieldId)> {
         (0..).zip(&self.kinds).flat_map(|(at, kind)| kind.relates.iter().map(move |end| (KindId(at), *end)))

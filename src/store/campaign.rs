@@ -379,18 +379,22 @@ impl Campaign {
         let file = &mut *lock(&shared);
         let Some(step) = self.step(file, session)? else { return Ok(Kept::Nothing) };
         let mut row = self.row.clone();
-        let (kept, moment, rows) = match self.known(file, &step)? {
-            Some((moment, rows)) => {
+        let found = match self.on_the_way(file, &step)? {
+            Some(found) => Some(found),
+            None => self.known(file, &step)?.map(|(moment, rows)| (moment, rows, None)),
+        };
+        let (kept, moment, rows, act) = match found {
+            Some((moment, rows, act)) => {
                 row.head = moment.id;
                 file.write(|to| to.game(self.game, &row))?;
-                (Kept::Known(moment.id), moment, rows)
+                (Kept::Known(moment.id), moment, rows, act)
             }
             None => {
                 let (moment, rows, base) = self.write_step(file, session, &step, &mut row)?;
                 let (seating, rules) = (Some(session.seating()), session.ruleset().hash());
                 self.scene = NowPlayed { piece: step.scene, new: None, seating, rules };
                 (self.base, self.sat_down) = (base, true);
-                (Kept::New(moment.id), moment, rows)
+                (Kept::New(moment.id), moment, rows, None)
             }
         };
         self.row = row;
@@ -398,7 +402,7 @@ impl Campaign {
         self.rows.truncate(step.from);
         self.rows.extend(rows);
         let Step { scene, seating, .. } = step;
-        self.head = Head { scene, seating, roster: self.head.roster, ..Head::bare(moment) };
+        self.head = Head { scene, seating, roster: self.head.roster, act, ..Head::bare(moment) };
         session.note_kept();
         Ok(kept)
     }
@@ -468,6 +472,51 @@ impl Campaign {
         Ok(at)
     }
 
+    /// The entry before the head that is the same as the step, with its actions and what was done beside the game there: an undo
+    /// leads back to it.
+    fn on_the_way(
+        &self,
+        file: &mut StoreFile,
+        step: &Step,
+    ) -> Result<Option<(MomentRow, ActionRows, Option<String>)>, StoreError> {
+        let mut id = match self.scene.new.is_none() && !step.sits_anew {
+            true => self.head.id,
+            false => 0,
+        };
+        while id != 0 {
+            let (row, body) = file.checked_moment(self.game, id)?;
+            if body.scene != step.scene || row.decisions < step.decisions {
+                break;
+            }
+            let act = body.act.clone();
+            if file.words.pack(&MomentBody { act: None, ..body })? == step.body
+                && let Some(rows) = self.same_rows(file, step, row.tip)?
+            {
+                return Ok(Some((row, rows, act)));
+            }
+            id = row.parent;
+        }
+        Ok(None)
+    }
+
+    /// The rows of the new actions of a step where those up to a tip are the same.
+    fn same_rows(&self, file: &StoreFile, step: &Step, tip: u32) -> Result<Option<ActionRows>, StoreError> {
+        let (mut rows, mut at) = (Vec::new(), tip);
+        for body in step.actions.iter().rev() {
+            if at == 0 {
+                break;
+            }
+            let row = file.action(self.game, at)?;
+            if row.body != *body {
+                break;
+            }
+            rows.push((row.id, row.sum));
+            at = row.parent;
+        }
+        rows.reverse();
+        Ok((rows.len() == step.actions.len() && at == step.before.0).then_some(rows))
+    }
+
     /// The moment that follows the parent of a step and is the same as the step, with its actions.
     fn known(&self, file: &StoreFile, step: &Step) -> Result<Option<(MomentRow, ActionRows)>, StoreError> {
         if self.scene.new.is_some() || step.sits_anew {
@@ -475,23 +524,9 @@ impl Campaign {
         }
         for id in file.moments_after(self.game, step.parent.id)?.into_iter().rev() {
             let moment = file.moment(self.game, id)?;
-            if moment.body != step.body {
-                continue;
-            }
-            let (mut rows, mut at) = (Vec::new(), moment.tip);
-            for body in step.actions.iter().rev() {
-                if at == 0 {
-                    break;
-                }
-                let row = file.action(self.game, at)?;
-                if row.body != *body {
-                    break;
-                }
-                rows.push((row.id, row.sum));
-                at = row.parent;
-            }
-            if rows.len() == step.actions.len() && at == step.before.0 {
-                rows.reverse();
+            if moment.body == step.body
+                && let Some(rows) = self.same_rows(file, step, moment.tip)?
+            {
                 return Ok(Some((moment, rows)));
             }
         }

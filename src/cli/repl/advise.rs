@@ -216,9 +216,6 @@ impl Repl {
         for (at, row) in rows.iter().take(MOST_ROWS).enumerate() {
             let mut line = Row::at(2);
             line = if at == 0 && ranked { line.strong(&row.answer) } else { line.plain(&row.answer) };
-            if !row.best.is_empty() {
-                line = line.plain(format!(" ({})", row.best.join(", ")));
-            }
             if let Some(number) = &row.number {
                 let from = if at == 0 && wins { " of games from here" } else { "" };
                 let give = match &row.margin {
@@ -229,7 +226,9 @@ impl Repl {
             }
             self.screen.row(&line)?;
             if let Some(odds) = &row.odds {
-                self.screen.row(&Row::prose(6).faint(odds))?;
+                // The games were played with the answers of policies; these are the odds with the best ones.
+                let with = if row.best.is_empty() { String::new() } else { format!("with {}: ", row.best.join(", ")) };
+                self.screen.row(&Row::prose(6).faint(format!("{with}{odds}")))?;
             }
         }
         if more > 0 {

@@ -463,7 +463,11 @@ impl Repl {
         let silent = events.is_empty() && matches!(self.step, Step::Ask) && !self.screen.json();
         self.tell(&events, false)?;
         self.own.clear();
-        if silent {
+        let throws = |question: &Question| matches!(question.ask, riskbreaker::Ask::Dice { .. });
+        if silent && self.session.questions().iter().any(throws) {
+            // More dice of the same roll are asked for, perhaps in the same words.
+            self.asked = None;
+        } else if silent {
             // Nothing happens until the other open questions are answered as well.
             let names: Vec<String> = self.session.questions().iter().map(|question| self.whom(question)).collect();
             if !names.is_empty() {

@@ -120,8 +120,7 @@ impl Game {
         }
         state.settle_unread();
         let parts = to.parts();
-        let orphans = Orphans::Shelve { parts: &parts };
-        let converted = state.converted(from.schema(), to.schema(), orphans);
+        let converted = state.converted(from.schema(), to.schema(), &parts, Orphans::Shelve);
         let (mut new, _) = converted.map_err(|message| MigrationError::Fault(Fault::new(message)))?;
         let belongings = new.sort_belongings(&|what| to.has_entry(what), &|hook| to.has_holder(hook));
         let mut notes = Vec::new();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::play::{ActionContext, MigrationFate, MigrationNote};
-use crate::state::{Belongings, EntityId, Schema, State};
+use crate::state::{Belongings, EntityId, Kept, Schema, State};
 
 /// A state before and after, for telling what became of what.
 pub(super) struct Comparison<'a> {
@@ -57,15 +57,16 @@ impl Comparison<'_> {
     fn tell_values(&self, notes: &mut Vec<MigrationNote>) {
         let new_schema = self.context.rules.schema();
         let (was, now) = (&self.old.dormant().fields, &self.context.state.dormant().fields);
-        let known = |all: &BTreeMap<EntityId, BTreeMap<Arc<str>, _>>, id: EntityId, name: &str| {
-            all.get(&id).is_some_and(|kept: &BTreeMap<Arc<str>, _>| kept.contains_key(name))
+        let known = |all: &BTreeMap<EntityId, BTreeMap<Arc<str>, Kept>>, id: EntityId, name: &str| {
+            all.get(&id).and_then(|kept| kept.get(name)).is_some_and(|kept| !kept.is_same)
         };
         for (id, entity) in self.context.state.entities() {
             let kind = new_schema.kind(entity.kind);
             let topic = self.context.title(id).to_string();
             let old_kind = self.old_schema.kind_named(&kind.name).map(|place| self.old_schema.kind(place));
             let mut aside = Vec::new();
-            for (name, kept) in now.get(&id).into_iter().flatten().filter(|(name, _)| !known(was, id, name)) {
+            let away = now.get(&id).into_iter().flatten().filter(|(_, kept)| !kept.is_same);
+            for (name, kept) in away.filter(|(name, _)| !known(was, id, name)) {
                 let field = old_kind.and_then(|kind| Some(kind.field(kind.field_named(name)?)));
                 if let Some(field) =
                     field.filter(|field| field.show && field.audience.is_none() && field.default != kept.value)
@@ -74,10 +75,13 @@ impl Comparison<'_> {
                 }
             }
             let mut back = Vec::new();
-            for (name, _) in was.get(&id).into_iter().flatten().filter(|(name, _)| !known(now, id, name)) {
+            let returned = was.get(&id).into_iter().flatten().filter(|(_, kept)| !kept.is_same);
+            for (name, kept) in returned.filter(|(name, _)| !known(now, id, name)) {
                 let Some(place) = kind.field_named(name) else { continue };
                 let (field, value) = (kind.field(place), &entity.fields[place.0 as usize]);
-                if field.show && field.audience.is_none() && field.default != *value {
+                // Where somebody has given the field another value since, that one counts.
+                let is_back = field.ty.settle(kept.value.clone()) == *value;
+                if is_back && field.show && field.audience.is_none() && field.default != *value {
                     back.push(format!("{} {}", field.label, self.context.words(value)));
                 }
             }
