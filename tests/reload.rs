@@ -617,13 +617,9 @@ fn a_reload_tells_no_secret_value() {
 /// A kind goes by a reload, and with it the numbers of the kinds behind it: an undo over that reads the state by its own kinds.
 #[test]
 fn an_undo_goes_back_over_a_reload_that_takes_a_kind_away() {
-    let play = || {
-        format!(
-            "local rb = require(\"@riskbreaker\")\nreturn rb.play({{ start = function() rb.spawn(\"hero\", {{ name = \"Ann\" }}) \
-             rb.recur(\"turn\", {{ 1 }}, {{ 1 }}, rb.first(\"hero\")) end, entries = {{ turn = function(hero) \
-             rb.number({{ seat = \"gm\", topic = \"n\", about = hero, why = \"\", min = 0, max = 9 }}) end }} }})"
-        )
-    };
+    let play = "local rb = require(\"@riskbreaker\")\nreturn rb.play({ start = function() rb.spawn(\"hero\", { name = \"Ann\" }) \
+                rb.recur(\"turn\", { 1 }, { 1 }, rb.first(\"hero\")) end, entries = { turn = function(hero) \
+                rb.number({ seat = \"gm\", topic = \"n\", about = hero, why = \"\", min = 0, max = 9 }) end } })";
     let kinds = |more: &str| {
         format!(
             "local rb = require(\"@riskbreaker\")\nreturn rb.kinds({{ {more} hero = {{ title = \"name\", fields = {{ name = rb.text() }} }} }})"
@@ -634,7 +630,7 @@ fn an_undo_goes_back_over_a_reload_that_takes_a_kind_away() {
         let files = [
             ("one/ruleset.toml", manifest.to_owned()),
             ("one/kinds.luau", kinds(more)),
-            ("one/play.luau", play()),
+            ("one/play.luau", play.to_owned()),
             ("one/scenarios/s.toml", "title = \"s\"\n".to_owned()),
         ];
         Ruleset::load(&Library::from_files(files), "one").unwrap_or_else(|error| panic!("{error}"))

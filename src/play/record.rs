@@ -216,6 +216,11 @@ impl Session {
         Ok((rules, (*game.setup).clone()))
     }
 
+    /// All rules that were asked for since the last boundary: an undo may bring each of them back.
+    pub(crate) fn rules_asked_for(&self) -> impl Iterator<Item = &Arc<Ruleset>> {
+        self.game().pending.iter().filter_map(|pending| pending.rules.as_ref())
+    }
+
     /// The rules that were in force during actions from one on, as far as they are in memory.
     pub(crate) fn rules_on_the_way(&self, from: usize) -> Vec<Arc<Ruleset>> {
         let history = &self.game().history;

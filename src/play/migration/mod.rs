@@ -177,11 +177,6 @@ impl Session {
         self.game().awaited()
     }
 
-    /// All rules that were asked for since the last boundary: an undo may bring each of them back.
-    pub(crate) fn rules_asked_for(&self) -> impl Iterator<Item = &Arc<Ruleset>> {
-        self.game().pending.iter().filter_map(|pending| pending.rules.as_ref())
-    }
-
     /// Calls off what [`Session::change_rules`] asked for, as long as it has not come into force. An undo brings it back.
     ///
     /// # Errors
