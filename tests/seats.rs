@@ -1180,7 +1180,7 @@ fn a_hint_plays_games_for_each_seat_that_is_asked_together_with_others() {
         let mut session = together(together::ALL, is_about, seats);
         for seat in &together::SEATS[..seats] {
             let question = asked(&session, seat, "card");
-            let advised = session.advise(question.id, Duration::from_millis(400), None).unwrap();
+            let advised = session.advise(question.id, Duration::from_millis(1_000), None).unwrap();
             let now = advised.now.expect("games are played by policies alone");
             assert_eq!((now.average, now.wins), (2.0, Some(0)), "{seat}");
             for one in &advised.answers {
@@ -1210,7 +1210,7 @@ fn a_hint_keeps_the_answers_that_stand() {
     let mut session = together(together::ALL, true, 2);
     reply(&mut session, "south", "card", "bold");
     let question = asked(&session, "north", "card").id;
-    let advised = session.advise(question, Duration::from_millis(400), None).unwrap();
+    let advised = session.advise(question, Duration::from_millis(1_000), None).unwrap();
     let (rate, margin) = advised.now.expect("games are played by policies alone").win_rate().unwrap();
     assert!((rate - 0.6).abs() <= 2.0 * margin, "{rate}, give or take {margin}");
     let safe = advised.answers.iter().find(|one| one.text == "safe").unwrap();
@@ -1221,7 +1221,7 @@ fn a_hint_keeps_the_answers_that_stand() {
     assert!(south.to.len() > 1, "{:?}", south.to);
     // North does not know it.
     let question = session.number_for(&Viewer::seat("north"), question).unwrap();
-    let advised = session.seat("north").unwrap().advise(question, Duration::from_millis(400), None).unwrap();
+    let advised = session.seat("north").unwrap().advise(question, Duration::from_millis(1_000), None).unwrap();
     assert_eq!(advised.now.unwrap().wins, Some(0));
 }
 
@@ -1230,7 +1230,7 @@ fn a_hint_plays_games_for_each_seat_of_a_race() {
     let mut session = together(together::RACE, false, 3);
     for seat in together::SEATS {
         let question = asked(&session, seat, "card");
-        let advised = session.advise(question.id, Duration::from_millis(300), None).unwrap();
+        let advised = session.advise(question.id, Duration::from_millis(1_000), None).unwrap();
         let safe = advised.answers.iter().find(|one| one.text == "safe").unwrap();
         let played = safe.played.unwrap_or_else(|| panic!("{seat}: no game was played"));
         assert_eq!((played.average, played.wins), (2.0, Some(played.games)), "{seat}");
