@@ -553,22 +553,23 @@ fn what_other_rules_cannot_hold_is_there_again_after_any_way_back() {
     }
 }
 
+fn set_mana(session: &mut Session, mana: i64) {
+    let ann = session.view().find("Ann").unwrap();
+    session.edit(Edit::Set { entity: ann, field: "mana".into(), value: mana.into() }).unwrap();
+    let _ = session.advance().unwrap();
+}
+
 /// A stand-in that somebody has changed counts, and not what it once replaced.
 #[test]
 fn a_value_that_was_changed_under_other_rules_stays_changed() {
     let library = bounds();
     let mut session = begin(&load(&library, "wide"));
-    let ann = session.view().find("Ann").unwrap();
-    let set = |session: &mut Session, mana: i64| {
-        session.edit(Edit::Set { entity: ann, field: "mana".into(), value: mana.into() }).unwrap();
-        let _ = session.advance().unwrap();
-    };
-    set(&mut session, 8);
+    set_mana(&mut session, 8);
     for (id, mana) in [("middle", Some(5)), ("narrow", Some(2)), ("without", None), ("wide", Some(2))] {
         session.change_rules(&load(&library, id)).unwrap();
         let _ = session.advance().unwrap();
         if id == "middle" {
-            set(&mut session, 2);
+            set_mana(&mut session, 2);
             session.set_switch("armour", "b").unwrap();
             let _ = session.advance().unwrap();
             continue;
@@ -933,20 +934,15 @@ fn a_value_that_other_rules_hold_in_another_form_returns_as_it_was_given() {
 fn what_somebody_gives_later_counts_also_where_it_equals_an_old_stand_in() {
     let library = bounds();
     let mut session = begin(&load(&library, "wide"));
-    let ann = session.view().find("Ann").unwrap();
-    let set = |session: &mut Session, mana: i64| {
-        session.edit(Edit::Set { entity: ann, field: "mana".into(), value: mana.into() }).unwrap();
-        let _ = session.advance().unwrap();
-    };
     let go = |session: &mut Session, to: &str| {
         session.change_rules(&load(&library, to)).unwrap();
         let _ = session.advance().unwrap();
     };
-    set(&mut session, 8);
+    set_mana(&mut session, 8);
     go(&mut session, "middle");
-    set(&mut session, 2);
+    set_mana(&mut session, 2);
     go(&mut session, "wide");
-    set(&mut session, 5);
+    set_mana(&mut session, 5);
     go(&mut session, "middle");
     session.edit(Edit::Say { text: "something is done".into() }).unwrap();
     go(&mut session, "wide");

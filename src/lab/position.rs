@@ -395,10 +395,7 @@ fn odds_of(game: &Game, vm: &mut dyn Machine, mut query: OddsQuery, seat: &Arc<s
 /// them and would ask again, so they are to stand as given.
 pub(super) fn answered_behind(game: &Game, viewer: Option<&Viewer>) -> Vec<(usize, Slot)> {
     let Some(open) = &game.open else { return Vec::new() };
-    let sees = |place: usize| match viewer {
-        Some(viewer) => open.private.get(&(place as u32)).is_none_or(|audience| viewer.sees(audience)),
-        None => true,
-    };
+    let sees = |place: usize| viewer.is_none_or(|viewer| open.is_seen(place as u32, viewer));
     let slots = &open.tape.slots;
     let known = (0..slots.len()).take_while(|at| slots[*at].is_some() && sees(*at)).count();
     let behind = slots.iter().enumerate().skip(known).filter(|(at, _)| sees(*at));

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::reload::{Patch, Swap};
 use super::save::SavedOpen;
-use super::{DicePosition, Edit, Event, Events, Fault, Happening, MissingRoll, Packed, Question, Tape};
+use super::{DicePosition, Edit, Event, Events, Fault, Happening, MissingRoll, Packed, Question, Tape, Viewer};
 use crate::state::{Audience, Change, EntityId, EntryId};
 
 /// Why an action runs.
@@ -170,6 +170,11 @@ pub(crate) struct Open {
 impl Open {
     pub fn new(number: u32, cause: Cause, before: DicePosition) -> Open {
         Open { number, cause, before, ..Open::default() }
+    }
+
+    /// Whether a viewer may know what stands in a place of the tape.
+    pub fn is_seen(&self, place: u32, viewer: &Viewer) -> bool {
+        self.private.get(&place).is_none_or(|audience| viewer.sees(audience))
     }
 
     /// Frees the unused capacity of its lists.

@@ -285,10 +285,7 @@ impl Game {
         let viewer = if seat == MASTER { Viewer::master() } else { Viewer::seat(seat) };
         self.open.as_ref().is_some_and(|open| {
             let mut places = (0..).zip(&open.tape.slots);
-            places.any(|(at, slot)| {
-                let seen = open.private.get(&at).is_none_or(|audience| viewer.sees(audience));
-                seen && matches!(slot, Some(Slot::Roll { .. }))
-            })
+            places.any(|(at, slot)| matches!(slot, Some(Slot::Roll { .. })) && open.is_seen(at, &viewer))
         })
     }
 

@@ -75,12 +75,11 @@ impl Game {
     /// open action that is hidden from the viewer.
     pub fn may_look_ahead(&self, viewer: &Viewer) -> Result<(), Refusal> {
         let Some(open) = &self.open else { return Ok(()) };
-        let sees = |place: u32| open.private.get(&place).is_none_or(|audience| viewer.sees(audience));
         let mut rolls = (0..).zip(&open.tape.slots).filter(|(_, slot)| matches!(slot, Some(Slot::Roll { .. })));
-        let Some((hidden, _)) = rolls.find(|(place, _)| !sees(*place)) else { return Ok(()) };
+        let Some((hidden, _)) = rolls.find(|(place, _)| !open.is_seen(*place, viewer)) else { return Ok(()) };
         let told = open.told_before.get(&hidden).copied().unwrap_or_default();
         let has_told = open.events.iter().skip(told).any(|event| viewer.sees(&event.audience));
-        if !has_told && !rolls.any(|(place, _)| sees(place)) {
+        if !has_told && !rolls.any(|(place, _)| open.is_seen(place, viewer)) {
             return Ok(());
         }
         Err(Refusal::failing(format!(

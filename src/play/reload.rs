@@ -150,8 +150,8 @@ impl Game {
         self.find_strangers(to, &mut report.warnings);
         self.note_first_rules(&from);
         let patch = patch_between(&from, to);
-        let mut told = notices(&report.lines());
-        told.extend(for_master(&report.state.secret));
+        let mut told = notices(&report.lines(), &Audience::Everybody);
+        told.extend(notices(&report.state.secret, &Audience::nobody()));
         self.note_reload(to, patch, swap, is_plain, told);
         Ok(report)
     }
@@ -294,7 +294,7 @@ impl Game {
         }
         // House rules that went back with what was undone are those of the rules in force again.
         self.renew_switches(&rules, &rules, &mut lines);
-        told.extend(notices(&lines));
+        told.extend(notices(&lines, &Audience::Everybody));
         self.note_reload(&rules, patch, swap, false, told);
     }
 
@@ -329,14 +329,9 @@ impl Game {
     }
 }
 
-/// Lines of the host as events that everybody may see.
-pub(super) fn notices(lines: &[String]) -> Vec<(Audience, Happening)> {
-    lines.iter().map(|line| (Audience::Everybody, Happening::Notice { text: line.clone() })).collect()
-}
-
-/// Lines of the host as events for the game master alone.
-fn for_master(lines: &[String]) -> Vec<(Audience, Happening)> {
-    lines.iter().map(|line| (Audience::nobody(), Happening::Notice { text: line.clone() })).collect()
+/// Lines of the host as events; those for nobody are for the game master alone.
+pub(super) fn notices(lines: &[String], audience: &Audience) -> Vec<(Audience, Happening)> {
+    lines.iter().map(|line| (audience.clone(), Happening::Notice { text: line.clone() })).collect()
 }
 
 /// Lets people play the seats that other rules add, and those whose policy they do not have. Gives the latter.

@@ -6,7 +6,7 @@ use super::{
     ActionContext, Answer, By, DicePosition, Edit, Event, Game, Happening, MASTER, Machine, Question, Refusal, Remedy,
     Ruleset, Slot, Viewer,
 };
-use crate::state::{Audience, EntityId, Schema};
+use crate::state::{Audience, Schema};
 
 /// A decision of a person, as data, so that it can be redone.
 #[derive(Clone, Debug)]
@@ -504,13 +504,9 @@ fn undo_in(
         Slot::Answer { topic, answer, about, seat, .. } => {
             whose = Some(seat.clone());
             // As it was told, with the titles of what was chosen.
-            let former_title = |schema: &Schema, id: EntityId| {
-                let entity = context.state.entity(id)?;
-                Some(schema.kind(entity.kind).title_of(id, &entity.fields))
-            };
-            let about = about.map(|id| {
-                let title = former.and_then(|schema| former_title(schema, id));
-                title.unwrap_or_else(|| if former.is_some() { Arc::from(id.to_string()) } else { context.title(id) })
+            let about = about.map(|id| match former {
+                Some(schema) => schema.title_in(&context.state, id),
+                None => context.title(id),
             });
             let words = open.events.iter().rev().find_map(|event| match &event.happening {
                 Happening::Answered { topic: of, about: whom, text, seat: by }

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{AudienceRule, EntityId, State, Value};
+use super::{AudienceRule, Entity, EntityId, State, Value};
 
 /// Place of a kind in its [`Schema`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -111,6 +111,12 @@ impl Schema {
     /// The kind at a place.
     pub fn kind(&self, id: KindId) -> &Kind {
         &self.kinds[id.0 as usize]
+    }
+
+    /// The title of an entity in a state of this schema; its number if it is gone.
+    pub(crate) fn title_in(&self, state: &State, id: EntityId) -> Arc<str> {
+        let title = |entity: &Entity| self.kind(entity.kind).title_of(id, &entity.fields);
+        state.entity(id).map_or_else(|| Arc::from(id.to_string()), title)
     }
 
     /// Whether there may be entities of a kind that not everybody may know of.

@@ -13,7 +13,7 @@ use crate::play::undo::{BeforeRules, Op, UndoReport};
 use crate::play::{
     ActionContext, Driver, Fault, Migration, MigrationError, MigrationFate, MigrationNote, Refusal, Ruleset, Slot,
 };
-use crate::state::{Orphans, Passage, State, Value};
+use crate::state::{Audience, Orphans, Passage, State, Value};
 
 /// What was asked for: rules that are to come into force at the next boundary.
 #[derive(Clone, Debug)]
@@ -261,7 +261,7 @@ impl Game {
         let to_see = [MigrationFate::Breach, MigrationFate::Decide];
         let notes = migration.notes.iter().filter(|note| to_see.contains(&note.fate));
         lines.extend(notes.map(|note| format!("{}: {}", note.topic, note.text)));
-        let told = notices(&lines);
+        let told = notices(&lines, &Audience::Everybody);
         let events = events_of(number, &told);
         events.iter().for_each(|event| self.tell(event));
         let cause = Cause::Rules {

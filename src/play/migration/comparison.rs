@@ -36,7 +36,7 @@ impl Comparison<'_> {
         let mut told: BTreeMap<(MigrationFate, String), Vec<String>> = BTreeMap::new();
         let (was, now) = (&self.old.dormant().entities, &self.context.state.dormant().entities);
         for (id, shelved) in now.iter().filter(|(id, _)| !was.contains_key(*id)) {
-            let title = self.old_title(*id);
+            let title = self.old_schema.title_in(self.old, *id).to_string();
             told.entry((MigrationFate::Dormant, shelved.kind.to_string())).or_default().push(title);
         }
         for (id, shelved) in was.iter().filter(|(id, _)| self.context.state.entity(**id).is_some()) {
@@ -46,11 +46,6 @@ impl Comparison<'_> {
         for ((fate, topic), titles) in told {
             notes.push(MigrationNote { fate, topic, text: titles.join(", "), rule: None });
         }
-    }
-
-    fn old_title(&self, id: EntityId) -> String {
-        let Some(entity) = self.old.entity(id) else { return id.to_string() };
-        self.old_schema.kind(entity.kind).title_of(id, &entity.fields).to_string()
     }
 
     /// Values that went aside or came back, entity by entity.
