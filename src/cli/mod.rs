@@ -203,7 +203,7 @@ fn carry_out(cli: Cli) -> Result<ExitCode> {
                 go_on::Choice::New => None,
                 go_on::Choice::Nothing => return Ok(ExitCode::SUCCESS),
             };
-            play::play(play::Args { scenario, begin: None, table: cli.table }, folder)
+            play::play(play::Args { scenario, begin: None, entry: None, table: cli.table }, folder)
         }
         Some(Command::Play(args)) => play::play(args, folder),
         Some(Command::Campaigns(args)) => campaigns::campaigns(&args, folder),

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use anyhow::Result;
 use clap::Parser;
 use riskbreaker::ruleset::{changes_between, nearest, system_message};
-use riskbreaker::store::Campaign;
+use riskbreaker::store::{Campaign, StoreError};
 use riskbreaker::{DiceSource, Driver, Library, Ruleset, Scenario, Session, Setup, StartError, Value};
 use serde_json::json;
 
@@ -25,6 +25,10 @@ pub struct Args {
     /// The scenario that a new campaign begins with
     #[arg(value_name = "SCENARIO")]
     pub begin: Option<String>,
+
+    /// Goes on with a campaign from this entry; later ones stay in its file
+    #[arg(long, value_name = "N", value_parser = super::whole::<u32>)]
+    pub entry: Option<u32>,
 
     #[command(flatten)]
     pub table: TableArgs,
@@ -86,13 +90,24 @@ pub fn play(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         Some(call) => args.or(read_call(call)?),
         None => args,
     };
-    let table = args.table;
+    let (table, entry) = (args.table, args.entry);
     refuse_typed_dice(table.dice.as_ref(), &table.only)?;
+    if let Some(entry) = entry.filter(|_| !is_masters(&table.only)) {
+        return Err(call_error(format!(
+            "`--entry {entry}` is for the game master, and `--as {seats}` is not the game master; leave `--as` out, or write \
+             `--as {seats},gm`",
+            seats = table.only.join(",")
+        )));
+    }
     let library = library::open(folder.as_deref())?;
     let is_path = |path: &&Path| path.is_file() || path.extension().is_some_and(|extension| extension == "json");
     let saved = args.scenario.as_deref().map(Path::new).filter(is_path);
     let Opening { session, setup, title, about, campaign, notes } = match saved {
-        Some(path) if args.begin.is_none() && path.extension().is_none_or(|ending| ending != campaigns::ENDING) => {
+        Some(path)
+            if args.begin.is_none()
+                && entry.is_none()
+                && path.extension().is_none_or(|ending| ending != campaigns::ENDING) =>
+        {
             let title = path.display().to_string();
             Opening {
                 session: resume(path, &library)?,
@@ -103,7 +118,7 @@ pub fn play(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
                 notes: vec![],
             }
         }
-        _ => open(args.scenario, args.begin, &table, &library)?,
+        _ => open(args.scenario, args.begin, entry, &table, &library)?,
     };
     refuse_typed_dice(Some(session.dice()), &table.only)?;
     // Written dice need no seed, except for policies that draw from it.
@@ -132,7 +147,7 @@ pub fn play(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
 /// Refuses typed dice at a screen that is only for seats of players: the game master alone types rolls, also of other seats
 /// and of hidden dice.
 fn refuse_typed_dice(dice: Option<&DiceSource>, only: &[String]) -> Result<()> {
-    if dice != Some(&DiceSource::Typed) || only.is_empty() || only.iter().any(|seat| seat == "gm") {
+    if dice != Some(&DiceSource::Typed) || is_masters(only) {
         return Ok(());
     }
     let seats = only.join(",");
@@ -140,6 +155,11 @@ fn refuse_typed_dice(dice: Option<&DiceSource>, only: &[String]) -> Result<()> {
         "only the game master can type real dice, and `--as {seats}` is not the game master; leave `--as` out, or write \
          `--as {seats},gm`"
     )))
+}
+
+/// Whether the screen is everybody's, or the game master sits at it.
+fn is_masters(only: &[String]) -> bool {
+    only.is_empty() || only.iter().any(|seat| seat == "gm")
 }
 
 /// The first line of a script, read like a command line.
@@ -171,7 +191,7 @@ impl Args {
         let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
         if ending == SCRIPT && self.table.script.is_none() {
             let table = TableArgs { script: Some(path.to_path_buf()), ..self.table };
-            return Ok(Args { scenario: None, begin: self.begin, table });
+            return Ok(Args { scenario: None, table, ..self });
         }
         let name = path.display();
         if ending == "luau" || ending == "lua" {
@@ -192,6 +212,7 @@ impl Args {
         Args {
             scenario: self.scenario.or(other.scenario),
             begin: self.begin.or(other.begin),
+            entry: self.entry.or(other.entry),
             table: TableArgs {
                 rules: own.rules.or(other_table.rules),
                 layers: if own.layers.is_empty() { other_table.layers } else { own.layers },
@@ -222,7 +243,13 @@ struct Opening {
 }
 
 /// Starts a game, or opens the campaign of that name. A name that is neither a scenario nor a file begins a campaign.
-fn open(name: Option<String>, begin: Option<String>, table: &TableArgs, library: &Library) -> Result<Opening> {
+fn open(
+    name: Option<String>,
+    begin: Option<String>,
+    entry: Option<u32>,
+    table: &TableArgs,
+    library: &Library,
+) -> Result<Opening> {
     let path = name.as_deref().map(campaigns::file_of);
     let mut unbegun = false;
     if let (Some(path), Some(name)) = (&path, &name)
@@ -235,10 +262,14 @@ fn open(name: Option<String>, begin: Option<String>, table: &TableArgs, library:
                     "{name} is a campaign already: `new {begin}` at its prompt begins that scenario"
                 )));
             }
-            return open_campaign(path, campaign, library);
+            return open_campaign(path, campaign, entry, table, library);
         }
         // The program ended before it wrote the first scene: the scene begins now.
         unbegun = true;
+    }
+    if let Some(entry) = entry {
+        let found = name.map_or_else(|| "no name is given".into(), |name| format!("there is none called {name}"));
+        return Err(call_error(format!("`--entry {entry}` goes on with a campaign; {found}")));
     }
     // The name of a ruleset plays it: `play contest`, `play contest ford`.
     let (id, name, begin) = match (&table.rules, name) {
@@ -299,13 +330,45 @@ fn open(name: Option<String>, begin: Option<String>, table: &TableArgs, library:
     Ok(Opening { session, setup: Some(setup), title: shown, about, campaign, notes: Vec::new() })
 }
 
-fn open_campaign(path: &Path, mut campaign: Campaign, library: &Library) -> Result<Opening> {
-    let session = campaign.session()?;
+fn open_campaign(
+    path: &Path,
+    mut campaign: Campaign,
+    entry: Option<u32>,
+    table: &TableArgs,
+    library: &Library,
+) -> Result<Opening> {
+    let session = match entry {
+        Some(entry) => campaign.go_to(entry)?,
+        None => campaign.session().map_err(|error| not_opened(error, path, &campaign))?,
+    };
     campaigns::remember(path);
     let setup = campaign.setup()?;
     let title = format!("{} · {} · entry {}", path.display(), campaign.scene_title()?, campaign.head());
-    let notes = rules_note(&session, library).into_iter().collect();
+    let notes = other_rules_note(&session, table).into_iter().chain(rules_note(&session, library)).collect();
     Ok(Opening { session, setup, title, about: String::new(), campaign: Some(campaign), notes })
+}
+
+/// Why a campaign does not open. Where it stands is not what this program comes to: it says from which entry it goes on.
+fn not_opened(error: StoreError, path: &Path, campaign: &Campaign) -> anyhow::Error {
+    let StoreError::Diverged { .. } = error else { return error.into() };
+    let name = path.with_extension("");
+    let cure = match campaign.last_that_opens() {
+        Ok(Some(entry)) => format!(
+            "`riskbreaker play {} --entry {entry}` goes on from the last entry that opens, and the later ones stay in the file",
+            name.display()
+        ),
+        Ok(None) => "no entry of it opens".into(),
+        Err(error) => error.to_string(),
+    };
+    anyhow::anyhow!("{error}. The version of the program that kept this campaign may still open it; {cure}")
+}
+
+/// The notice for rules in the call that are not those of the campaign.
+fn other_rules_note(session: &Session, table: &TableArgs) -> Option<String> {
+    let asked = [table.rules.as_slice(), &table.layers].concat().join("+");
+    let name = session.ruleset().name();
+    (table.rules.is_some() && asked != name)
+        .then(|| format!("This campaign goes on by {name}, not by {asked}: `rules {asked}` changes its rules."))
 }
 
 /// The notice for a game whose rules differ from those on the disk.

@@ -59,6 +59,13 @@ pub enum Cause {
     },
 }
 
+impl Cause {
+    /// Whether other rules came into force with the action.
+    pub(crate) fn brings_rules(&self) -> bool {
+        matches!(self, Cause::Reload { .. } | Cause::Rules { .. })
+    }
+}
+
 /// A finished action that has not been undone.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Done {

@@ -93,8 +93,7 @@ impl SavedEnd {
 
 /// Whether other rules or house rules came into force with an action: then its state alone does not say how the game stands.
 fn changes_rules(done: &Done) -> bool {
-    done.swap.is_some()
-        || matches!(done.cause, Cause::Reload { .. } | Cause::Rules { .. } | Cause::Edit { edit: Edit::Switch { .. } })
+    done.swap.is_some() || done.cause.brings_rules() || matches!(done.cause, Cause::Edit { edit: Edit::Switch { .. } })
 }
 
 impl Session {

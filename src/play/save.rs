@@ -323,8 +323,7 @@ impl Session {
     pub(super) fn replay_through(&mut self, part: &Arc<[Done]>, find: &mut RulesOf<'_>) -> Result<(), String> {
         let mut from = 0;
         loop {
-            let changes_rules = |done: &Done| matches!(done.cause, Cause::Reload { .. } | Cause::Rules { .. });
-            let to = part[from..].iter().position(changes_rules).map_or(part.len(), |at| from + at);
+            let to = part[from..].iter().position(|done| done.cause.brings_rules()).map_or(part.len(), |at| from + at);
             let shared = part.clone();
             self.lend(move |game, vm| replay(game, vm, &shared[from..to])).map_err(|error| error.to_string())??;
             let Some(done) = part.get(to) else { return Ok(()) };

@@ -19,7 +19,8 @@ use crate::play::Ruleset;
 use crate::play::{Cause, Checkpoint, Done, Seating, Session, Setup};
 use crate::state::Value;
 
-/// A checkpoint is written once so many actions have been done since the last one.
+/// A checkpoint is written once so many actions have been done since the last one, and behind every change of rules: another
+/// version of the program may carry a game over in another way.
 const BETWEEN_CHECKPOINTS: usize = 64;
 /// How many actions are played again at least when a campaign is opened, so that they can be undone from memory.
 const IN_MEMORY: usize = 32;
@@ -103,13 +104,14 @@ struct Step {
     /// What was decided, in words.
     text: String,
     body: Vec<u8>,
-    /// The new actions.
+    /// The new actions, and whether other rules came into force with one of them.
     actions: Vec<Vec<u8>>,
+    changes_rules: bool,
 }
 
 impl Step {
     fn has_checkpoint(&self) -> bool {
-        self.since >= BETWEEN_CHECKPOINTS && !self.actions.is_empty()
+        self.changes_rules || self.since >= BETWEEN_CHECKPOINTS && !self.actions.is_empty()
     }
 }
 
@@ -448,6 +450,7 @@ impl Campaign {
             text,
             body: file.words.pack(&body)?,
             actions: new.iter().map(|done| pack_action(&mut file.words, done)).collect::<Result<_, _>>()?,
+            changes_rules: new.iter().any(|done| done.cause.brings_rules()),
         }))
     }
 
@@ -655,7 +658,13 @@ impl Campaign {
 
     fn session_at(&mut self, id: u32) -> Result<Session, StoreError> {
         let shared = self.file.clone();
-        let opened = self.open_at(&mut lock(&shared), id, true)?;
+        let mut file = lock(&shared);
+        let opened = match self.open_at(&mut file, id, Some(IN_MEMORY)) {
+            // The last checkpoint may lie behind what this program does in another way.
+            Err(error @ StoreError::Diverged { .. }) => self.open_at(&mut file, id, Some(0)).map_err(|_| error)?,
+            other => other?,
+        };
+        drop(file);
         let Opened { session, moment, body, seating, rows, base } = opened;
         self.since_checkpoint = rows.len();
         self.rows = rows;
@@ -666,8 +675,9 @@ impl Campaign {
         Ok(session)
     }
 
-    /// The session of an entry: from the last checkpoint before it, or from the beginning of its scene.
-    pub(super) fn open_at(&self, file: &mut StoreFile, id: u32, checkpoints: bool) -> Result<Opened, StoreError> {
+    /// The session of an entry: from the last checkpoint with at least `replayed` actions behind it, or from the beginning of its
+    /// scene.
+    pub(super) fn open_at(&self, file: &mut StoreFile, id: u32, replayed: Option<usize>) -> Result<Opened, StoreError> {
         let game = self.game;
         if id == 0 {
             return Err(StoreError::Refused("no scene has begun yet".into()));
@@ -681,8 +691,7 @@ impl Campaign {
         // Back along the tape to a checkpoint.
         let (mut rows, mut at, mut from) = (Vec::new(), moment.tip, None);
         while at != 0 {
-            if checkpoints
-                && rows.len() >= IN_MEMORY
+            if replayed.is_some_and(|least| rows.len() >= least)
                 && let Some((body, sum)) = file.body("checkpoint", key(game, at))?
             {
                 let action = file.action(game, at)?;
@@ -720,6 +729,25 @@ impl Campaign {
         session.note_kept();
         let rows = rows.iter().map(|row| (row.id, row.sum)).collect();
         Ok(Opened { session, moment, body, seating, rows, base })
+    }
+
+    /// The last entry on the way to the head that opens, where the head does not: one program may play on in another way than
+    /// the one that kept the campaign.
+    ///
+    /// # Errors
+    ///
+    /// The file is damaged.
+    pub fn last_that_opens(&self) -> Result<Option<u32>, StoreError> {
+        let mut file = self.file();
+        let mut at = self.head.id;
+        while at != 0 {
+            let found = [IN_MEMORY, 0].map(|least| self.open_at(&mut file, at, Some(least)).is_ok());
+            if found.contains(&true) {
+                return Ok(Some(at));
+            }
+            at = file.moment(self.game, at)?.parent;
+        }
+        Ok(None)
     }
 
     /// Goes to an entry, wherever it stands: what was decided behind it and beside it stays in the file.
@@ -782,16 +810,14 @@ pub(super) fn lock(file: &Mutex<StoreFile>) -> MutexGuard<'_, StoreFile> {
 
 /// An action without the files of the rules that it brought: they are kept by their hash.
 fn pack_action(words: &mut Words, done: &Done) -> Result<Vec<u8>, StoreError> {
-    match &done.cause {
-        Cause::Reload { .. } | Cause::Rules { .. } => {
-            let mut bare = done.clone();
-            if let Cause::Reload { files, .. } | Cause::Rules { files, .. } = &mut bare.cause {
-                *files = BTreeMap::new();
-            }
-            words.pack(&bare)
-        }
-        _ => words.pack(done),
+    if !done.cause.brings_rules() {
+        return words.pack(done);
     }
+    let mut bare = done.clone();
+    if let Cause::Reload { files, .. } | Cause::Rules { files, .. } = &mut bare.cause {
+        *files = BTreeMap::new();
+    }
+    words.pack(&bare)
 }
 
 /// Writes an entry with its words. The campaign stands there then.
@@ -806,4 +832,76 @@ fn write_moment(
     to.moment(game, moment)?;
     (row.moments, row.head, row.last) = (moment.id, moment.id, moment.sum);
     to.game(game, row)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Store;
+    use super::*;
+    use crate::ruleset::Library;
+    use crate::state::FieldId;
+
+    const PLAY: &str = "local rb = require('@riskbreaker')\n\
+        return rb.play({\n\
+        start = function() rb.spawn('rope', {}) rb.recur('turn', 1, 1) end,\n\
+        entries = { turn = function() rb.first('rope'):add('at', if rb.confirm({ seat = 'left', topic = 'pull' }) then 1 else 2) end },\n\
+        })\n";
+
+    fn library(play: &str) -> Library {
+        let kinds = "local rb = require('@riskbreaker')\nreturn rb.kinds({ rope = { fields = { at = rb.int() } } })\n";
+        let manifest = "id = 'pull'\ntitle = 'Pull'\nversion = '1.0.0'\n[seats]\nleft = 'Left'\n";
+        Library::from_files([
+            ("pull/ruleset.toml", manifest),
+            ("pull/kinds.luau", kinds),
+            ("pull/play.luau", play),
+            ("pull/scenarios/default.toml", "title = 'One'\n"),
+        ])
+    }
+
+    /// Plays one decision and keeps it.
+    fn decide(campaign: &mut Campaign, session: &mut Session) {
+        let _ = session.advance().unwrap();
+        let _ = session.reply(&[("pull".into(), "yes".into())]).unwrap();
+        campaign.keep(session).unwrap();
+    }
+
+    /// Does to the state what its tape does not tell: another program has played it in another way.
+    fn play_otherwise(session: &mut Session) {
+        let rope = session.view().of_kind("rope").next().unwrap();
+        let state = &mut session.game_mut().context.state;
+        state.keep_journal(false);
+        state.set(rope, FieldId(0), Value::Int(7));
+        state.keep_journal(true);
+    }
+
+    #[test]
+    fn a_campaign_that_another_program_played_in_another_way_opens_where_its_tape_fits_or_behind_a_change_of_rules() {
+        let library = library(PLAY);
+        let rules = Ruleset::load(&library, "pull").unwrap();
+        let folder = std::env::temp_dir().join(format!("riskbreaker-otherwise-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let store = Store::open(folder.join("campaigns.rbsave"), &library).unwrap();
+        let mut campaign = store.create("evening").unwrap();
+        let mut session = campaign.begin(&rules, Setup::default().seed(5), "evening").unwrap();
+        decide(&mut campaign, &mut session);
+        play_otherwise(&mut session);
+        decide(&mut campaign, &mut session);
+        decide(&mut campaign, &mut session);
+        let head = campaign.head();
+        assert!(matches!(campaign.session(), Err(StoreError::Diverged { .. })));
+        assert_eq!(campaign.last_that_opens().unwrap(), Some(1));
+        // Other rules come into force: the state behind them is kept whole.
+        let other = self::library(&PLAY.replace("then 1", "then 3"));
+        session.reload(Ruleset::load(&other, "pull").unwrap()).unwrap();
+        campaign.keep(&mut session).unwrap();
+        decide(&mut campaign, &mut session);
+        let mut opened = campaign.session().unwrap();
+        let _ = (opened.advance().unwrap(), session.advance().unwrap());
+        assert_eq!(opened.state_bytes(), session.state_bytes());
+        assert!(campaign.go_to(head).is_err());
+        assert_eq!(campaign.go_to(1).unwrap().decisions(), 1);
+        assert_eq!(campaign.head(), 1);
+        drop((store, campaign));
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
 }

@@ -33,7 +33,7 @@ impl Campaign {
         ends.into_iter()
             .map(|(scene, end)| {
                 let title = file.scene(self.game(), scene)?.title;
-                let opened = self.open_at(&mut file, end, false)?;
+                let opened = self.open_at(&mut file, end, None)?;
                 Ok(SceneLog { title, events: opened.session.log() })
             })
             .collect()

@@ -33,6 +33,8 @@ impl Editor {
     ///
     /// Setting `bell` interrupts the reading; the typed text stays for the next call.
     pub fn new(words: Arc<Mutex<Vocabulary>>, colour: bool, bell: Arc<AtomicBool>) -> Editor {
+        #[cfg(target_os = "linux")]
+        super::hangup::end_with_the_terminal();
         let mut keys = default_emacs_keybindings();
         let tab = vec![ReedlineEvent::Menu(MENU.to_owned()), ReedlineEvent::MenuNext];
         keys.add_binding(KeyModifiers::NONE, KeyCode::Tab, ReedlineEvent::UntilFound(tab));

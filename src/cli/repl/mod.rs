@@ -11,6 +11,8 @@ mod editor;
 mod encounter;
 mod event_rows;
 mod glossary;
+#[cfg(target_os = "linux")]
+mod hangup;
 mod inspection;
 mod line;
 mod lines;
