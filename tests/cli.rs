@@ -75,6 +75,22 @@ fn the_screen_of_a_seat_does_not_show_the_entries_of_a_campaign() {
     }
 }
 
+/// A change of rules is asked for in one line and takes effect at the end of another: that one is undone whole.
+#[test]
+fn a_line_at_whose_end_other_rules_take_effect_is_undone_whole() {
+    let call = ["play", "four-against-four", "--rules", "riskbreaker-0.0.1", "--seed", "11"];
+    let asked = "ok\n1 with push risk 1\npass\npass\nrules riskbreaker-0.0.1+house-armour yes\n";
+    let told = play_anywhere(&call, &format!("{asked}kill damage risk 2 on bandit\nok\nundo 2\nundo\nredo 2\n"));
+    let text = String::from_utf8_lossy(&told.stdout);
+    let whole = "card: Kill Damage · risk: 2 · targets: Bandit · the change to riskbreaker-0.0.1+house-armour\n";
+    assert!(text.contains(&format!("undid {whole}")) && text.contains(&format!("redid {whole}")), "{text}");
+    assert_eq!(text.matches("Thief: which action?").count(), 2, "{text}");
+    // The same where the change was called off.
+    let told = play_anywhere(&call, &format!("{asked}rules off\nkill damage risk 2 on bandit\nundo\n"));
+    let text = String::from_utf8_lossy(&told.stdout);
+    assert!(text.contains("undid card: Kill Damage · risk: 2 · targets: Bandit\n"), "{text}");
+}
+
 #[test]
 fn the_same_seed_and_lines_give_the_same_bytes() {
     let lines = "ok\nauto 9\nroll 4d6kh3\nauto 9\nundo 2\nlog all\n";

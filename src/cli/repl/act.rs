@@ -11,6 +11,7 @@ use serde_json::json;
 
 use super::difference::{Difference, Picture};
 use super::line::{Phrase, split_first};
+use super::mark::Mark;
 use super::meaning::answers;
 use super::session_slot::SessionSlot;
 use super::vocabulary::Vocabulary;
@@ -378,6 +379,13 @@ impl Repl {
         self.turn(lines, SessionSlot::redo, false)
     }
 
+    /// The place where the last line began. A line that asked for rules has nothing left where the change that came of it is
+    /// undone.
+    pub(super) fn last_mark(&mut self, now: Mark) -> Option<Mark> {
+        while self.done.pop_if(|mark| !mark.is_before(now)).is_some() {}
+        self.done.pop()
+    }
+
     /// Goes back or forth by lines. A line may hold several decisions.
     fn turn(&mut self, lines: usize, step: fn(&mut SessionSlot) -> Result<Undone, Refusal>, back: bool) -> Done {
         self.turned = true;
@@ -390,10 +398,11 @@ impl Repl {
                 self.session.take_events();
             }
             let mut turned = Vec::new();
-            let from = self.session.decisions();
-            let goal = match back {
-                true => self.done.pop().unwrap_or(from.saturating_sub(1)),
-                false => self.undone.pop().unwrap_or(from + 1),
+            let from = Mark::of(&self.session);
+            // Where the line began, or where it ended; without a mark one decision is turned.
+            let (start, end) = match back {
+                true => (self.last_mark(from), 0),
+                false => (None, self.undone.pop().unwrap_or(from.sum() + 1)),
             };
             if back && self.masters() && self.campaign.as_ref().is_some_and(Campaign::stands_beside) {
                 let Some(text) = self.turn_in_campaign(true)? else { break };
@@ -416,10 +425,14 @@ impl Repl {
                         None => break,
                     },
                 }
-                let now = self.session.decisions();
-                arrived = arrived || if back { now <= goal } else { now >= goal };
+                let now = Mark::of(&self.session);
+                let there = match back {
+                    true => start.is_none_or(|start| !start.is_before(now)),
+                    false => now.sum() >= end,
+                };
+                arrived = arrived || there;
             }
-            if !arrived && self.session.decisions() == from {
+            if !arrived && Mark::of(&self.session) == from {
                 break;
             }
             if back {
@@ -427,7 +440,10 @@ impl Repl {
                 turned.reverse();
             }
             lines_turned.push(turned);
-            if back { &mut self.undone } else { &mut self.done }.push(from);
+            match back {
+                true => self.undone.push(from.sum()),
+                false => self.done.push(from),
+            }
             if !arrived {
                 break;
             }

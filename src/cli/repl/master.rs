@@ -5,6 +5,7 @@ use riskbreaker::state::{Field, Type, readable_name};
 use riskbreaker::{Driver, Edit, Value, View};
 use serde_json::json;
 
+use super::mark::Mark;
 use super::{Complaint, Done, Repl, names};
 use crate::cli::row::Row;
 
@@ -77,13 +78,14 @@ impl Repl {
     /// `reroll`: plays the last line again with other dice.
     pub(super) fn reroll(&mut self) -> Done {
         self.turned = true;
-        let from = self.session.decisions();
-        let goal = self.done.pop().unwrap_or(from.saturating_sub(1));
+        let from = Mark::of(&self.session);
+        let start = self.last_mark(from);
         let mut undone = 0;
-        while self.session.decisions() > goal {
+        while start.map_or(undone == 0 && from.sum() > 0, |start| start.is_before(Mark::of(&self.session))) {
             self.session.undo()?;
             undone += 1;
         }
+        let start = Mark::of(&self.session);
         let _ = self.session.advance()?;
         self.session.take_events();
         let edited = self.session.edit(Edit::OtherDice { words: PASSED_OVER });
@@ -94,7 +96,7 @@ impl Repl {
                 break;
             }
         }
-        self.done.push(goal);
+        self.done.push(start);
         edited?;
         self.settle()
     }

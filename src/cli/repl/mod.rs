@@ -17,6 +17,7 @@ mod inspection;
 mod line;
 mod lines;
 mod lua;
+mod mark;
 mod master;
 mod meaning;
 mod migration;
@@ -55,6 +56,7 @@ use self::encounter::Encounter;
 use self::event_rows::Untold;
 pub use self::lines::Lines;
 use self::lines::Next;
+use self::mark::Mark;
 use self::meaning::{Meaning, addressed, answers, meaning};
 pub use self::migration::show as show_migration;
 use self::prompt::Prompt;
@@ -89,8 +91,8 @@ pub struct Repl {
     told: Vec<Event>,
     /// Dice outside the game.
     chance: DiceRng,
-    /// The number of decisions before each line that `undo` can take back, oldest first.
-    done: Vec<u32>,
+    /// The decisions before each line that `undo` can take back, oldest first.
+    done: Vec<Mark>,
     /// The number of decisions after each line that `redo` can repeat.
     undone: Vec<u32>,
     /// The current line is an undo, a redo or a change to another game, so `undo` skips it.
@@ -320,14 +322,14 @@ impl Repl {
 
     /// Carries out one line and records its decisions for `undo`.
     fn line(&mut self, line: &str) -> Done {
-        let before = self.session.decisions();
+        let before = Mark::of(&self.session);
         self.turned = false;
         let done = self.carry_out(line);
         if !self.turned {
-            let now = self.session.decisions();
+            let now = Mark::of(&self.session);
             // A Lua program may have undone more decisions than it made.
-            self.done.retain(|mark| *mark < now);
-            if now > before {
+            self.done.retain(|mark| mark.is_before(now));
+            if before.is_before(now) {
                 self.done.push(before);
                 self.undone.clear();
             }

@@ -177,6 +177,12 @@ impl Session {
         self.game().awaited()
     }
 
+    /// How many of [`Session::decisions`] ask for other rules, or call them off, and wait for the boundary. There they go, and the
+    /// change that comes of them is the last decision.
+    pub fn waiting_requests(&self) -> u32 {
+        self.game().pending.len() as u32
+    }
+
     /// Calls off what [`Session::change_rules`] asked for, as long as it has not come into force. An undo brings it back.
     ///
     /// # Errors
