@@ -91,6 +91,35 @@ fn a_line_at_whose_end_other_rules_take_effect_is_undone_whole() {
     assert!(text.contains("undid card: Kill Damage · risk: 2 · targets: Bandit\n"), "{text}");
 }
 
+/// Without the layer in whose script it is, the spec of a fault would not fail.
+#[test]
+fn the_fault_of_a_layer_becomes_a_spec_of_the_layer() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fault-of-a-layer");
+    let _ = std::fs::remove_dir_all(&folder);
+    let write = |path: &str, text: &str| {
+        let path = folder.join(path);
+        std::fs::create_dir_all(path.parent().expect("it is in a folder")).expect("the folder can be made");
+        std::fs::write(path, text).expect("the file can be written");
+    };
+    write(
+        "ours/ruleset.toml",
+        "id = \"ours\"\ntitle = \"Ours\"\nversion = \"1.0.0\"\nover = [\"riskbreaker-0.0.1\", \"riskbreaker-0.0.3\"]\n",
+    );
+    write(
+        "ours/maneuvers/boom.luau",
+        "local rb = require(\"@riskbreaker\")\n\nreturn rb.maneuver({\n\tid = \"boom\",\n\ttitle = \"Boom\",\n\ttext = \"Fails.\",\n\t\
+         resolve = function()\n\t\terror(\"boom\")\n\tend,\n})\n",
+    );
+    let saved = folder.join("oops.json").display().to_string();
+    let rulesets = folder.display().to_string();
+    let call = ["--rulesets", &rulesets, "play", "duel", "--rules", "riskbreaker-0.0.1+ours", "--seed", "5"];
+    play_anywhere(&call, &format!("ok\nboom\nsave {saved}\n"));
+    let told = play_anywhere(&["--rulesets", &rulesets, "test", "--from-fault", &saved], "");
+    let text = String::from_utf8_lossy(&told.stdout);
+    let spec = folder.join("ours/specs/riskbreaker-0.0.1/faults/boom.luau");
+    assert!(spec.is_file() && text.contains("boom.luau"), "{text}");
+}
+
 #[test]
 fn the_same_seed_and_lines_give_the_same_bytes() {
     let lines = "ok\nauto 9\nroll 4d6kh3\nauto 9\nundo 2\nlog all\n";

@@ -162,7 +162,8 @@ fn watch(args: &Args, library: &Library, id: &str, screen: &mut Screen) -> Resul
     }
 }
 
-/// Writes the fault of a saved game as a spec, into the ruleset's folder if that lies on the disk.
+/// Writes the fault of a saved game as a spec, into the folder of the topmost of its layers on the disk, or of the ruleset itself;
+/// prints it if all rules are built in. The fault may need any of them.
 fn from_fault(path: &Path, library: &Library, json: bool) -> Result<ExitCode> {
     let text =
         file::read(path).map_err(|error| call_error(format!("{}: {}", path.display(), system_message(&error))))?;
@@ -174,12 +175,16 @@ fn from_fault(path: &Path, library: &Library, json: bool) -> Result<ExitCode> {
         )));
     };
     let mut screen = Screen::stdout(json);
-    let id = session.ruleset().id();
-    let Some(on_disk) = library.folder_of(id) else {
+    let (id, parts) = (session.ruleset().id(), session.ruleset().parts());
+    let main = parts.iter().position(|part| part == id).unwrap_or_default();
+    let on_disk = parts[main..].iter().rev().find_map(|part| Some((part, library.folder_of(part)?)));
+    let Some((part, on_disk)) = on_disk else {
         screen.verbatim(&spec)?;
         return Ok(ExitCode::SUCCESS);
     };
-    let folder = on_disk.join("specs/faults");
+    // The specs of a layer run over each ruleset that it names; those in a folder of that name over this one alone.
+    let specs = if part == id { "specs/faults".to_owned() } else { format!("specs/{id}/faults") };
+    let folder = on_disk.join(&specs);
     let file = session
         .fault()
         .and_then(|fault| fault.path.as_deref())
@@ -192,7 +197,7 @@ fn from_fault(path: &Path, library: &Library, json: bool) -> Result<ExitCode> {
     let Some(target) = names.into_iter().find(|target| !target.exists()) else {
         return Err(call_error("there are too many faults already"));
     };
-    let inside = format!("specs/faults/{}", target.file_name().unwrap_or_default().to_string_lossy());
+    let inside = format!("{specs}/{}", target.file_name().unwrap_or_default().to_string_lossy());
     file::replace_inside(&on_disk, &inside, spec)
         .map_err(|error| call_error(format!("{} cannot be written: {}", target.display(), system_message(&error))))?;
     if json {
