@@ -120,6 +120,16 @@ fn the_fault_of_a_layer_becomes_a_spec_of_the_layer() {
     assert!(spec.is_file() && text.contains("boom.luau"), "{text}");
 }
 
+/// The action stays open there, as if the answers had been typed line by line.
+#[test]
+fn a_line_of_several_answers_that_fails_on_the_way_can_go_on() {
+    let call = ["play", "duel", "--rules", "riskbreaker-0.0.1", "--dice", "3,4"];
+    let told = play_anywhere(&call, "ok\n1 with push risk 1\nroll 5\nquit\n");
+    let text = String::from_utf8_lossy(&told.stdout);
+    assert!(text.contains("Type the face that fell, 1 to 10: `roll 1`."), "{text}");
+    assert!(text.contains("Fighter tests Push: needs under 7, rolled 5: success"), "{text}");
+}
+
 #[test]
 fn the_same_seed_and_lines_give_the_same_bytes() {
     let lines = "ok\nauto 9\nroll 4d6kh3\nauto 9\nundo 2\nlog all\n";

@@ -213,6 +213,9 @@ impl Repl {
             }
             self.step = self.session.advance()?;
             if let Err(refusal) = self.session.reply(&replies) {
+                if let Refusal::Fault { .. } = refusal {
+                    return self.reply_one_by_one(question, replies);
+                }
                 self.session.undo()?;
                 let _ = self.session.advance()?;
                 self.session.take_events();
@@ -220,8 +223,40 @@ impl Repl {
             }
             return self.settle_decided();
         }
-        let _ = self.session.reply(&replies)?;
+        match self.session.reply(&replies) {
+            Err(Refusal::Fault { .. }) => self.reply_one_by_one(question, replies),
+            Err(refusal) => Err(refusal.into()),
+            Ok(_) => self.settle_decided(),
+        }
+    }
+
+    /// Gives the answers of a line one after the other, because a script fails on the way. So the failed action stays open, as if
+    /// they had been typed line by line: it can be mended, saved, skipped and undone.
+    fn reply_one_by_one(&mut self, first: &Question, replies: Vec<(String, Value)>) -> Done {
+        let before = self.session.decisions();
+        self.session.take_events();
+        if let Err(complaint) = self.give_one_by_one(first, replies) {
+            while self.session.decisions() > before {
+                self.session.undo()?;
+            }
+            return Err(complaint);
+        }
         self.settle_decided()
+    }
+
+    fn give_one_by_one(&mut self, first: &Question, mut replies: Vec<(String, Value)>) -> Done {
+        loop {
+            self.step = self.session.advance()?;
+            let mut open = self.session.questions().iter().filter(|open| open.id.action == first.id.action);
+            let next = open.find_map(|open| {
+                let at = replies.iter().position(|(topic, _)| **topic == *open.topic)?;
+                Some((at, open.clone()))
+            });
+            let Some((at, question)) = next else { return Ok(()) };
+            let (_, value) = replies.remove(at);
+            let answer = question.read(&value)?;
+            self.session.answer(question.id, answer)?;
+        }
     }
 
     /// The question that can be answered now.
