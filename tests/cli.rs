@@ -131,6 +131,23 @@ fn a_line_of_several_answers_that_fails_on_the_way_can_go_on() {
 }
 
 #[test]
+fn house_rules_that_do_not_load_are_named_with_their_ruleset() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("broken-layer");
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(folder.join("ours/maneuvers")).expect("the folder can be made");
+    let manifest = "id = \"ours\"\ntitle = \"Ours\"\nversion = \"1.0.0\"\nover = [\"riskbreaker-0.0.1\"]\n";
+    std::fs::write(folder.join("ours/ruleset.toml"), manifest).expect("the file can be written");
+    std::fs::write(folder.join("ours/maneuvers/boom.luau"), "return {").expect("the file can be written");
+    let rulesets = folder.display().to_string();
+    let told = play_anywhere(&["--rulesets", &rulesets, "play", "--rules", "riskbreaker-0.0.1+ours"], "");
+    let problem = String::from_utf8_lossy(&told.stderr);
+    assert!(problem.contains("riskbreaker-0.0.1+ours cannot be loaded"), "{problem}");
+    let told = play_anywhere(&["--rulesets", &rulesets, "test", "ours"], "");
+    let text = String::from_utf8_lossy(&told.stdout);
+    assert!(text.contains("riskbreaker-0.0.1+ours: cannot be loaded"), "{text}");
+}
+
+#[test]
 fn the_same_seed_and_lines_give_the_same_bytes() {
     let lines = "ok\nauto 9\nroll 4d6kh3\nauto 9\nundo 2\nlog all\n";
     assert_eq!(play(&["play", "--seed", "11"], lines).stdout, play(&["play", "--seed", "11"], lines).stdout);

@@ -68,7 +68,7 @@ impl fmt::Display for Problem {
 #[error("cannot load ruleset `{}`:{}", printable(ruleset), listed(problems))]
 #[non_exhaustive]
 pub struct LoadError {
-    /// The id that was asked for.
+    /// The id that was asked for, with the layers that were put on it: `game+house`.
     pub ruleset: String,
     /// What is wrong, sorted, each once; never empty.
     pub problems: Vec<Problem>,

@@ -75,7 +75,7 @@ impl Rulebook {
             }
             declared => {
                 problems.extend(declared.err().into_iter().flat_map(|error| error.problems));
-                Err(LoadError::new(stack.main().id(), problems))
+                Err(LoadError::new(layered_name(stack.main().id(), layers), problems))
             }
         }
     }
@@ -87,7 +87,7 @@ impl Rulebook {
 
     /// Its id with the layers that were put on it: `game+house`.
     pub fn name(&self) -> String {
-        std::iter::once(self.id()).chain(self.layers.iter().map(String::as_str)).collect::<Vec<_>>().join("+")
+        layered_name(self.id(), &self.layers)
     }
 
     /// What the ruleset is called.
@@ -393,6 +393,11 @@ impl std::fmt::Debug for Rulebook {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Rulebook({} {})", self.id(), self.version())
     }
+}
+
+/// The id of a ruleset with the layers that were put on it: `game+house`.
+fn layered_name(id: &str, layers: &[String]) -> String {
+    std::iter::once(id).chain(layers.iter().map(String::as_str)).collect::<Vec<_>>().join("+")
 }
 
 /// The data files of a folder, by file name without its ending.
