@@ -645,6 +645,7 @@ const MISTAKES: &[Mistake] = &[
     ),
     ("house-armour/hooks/armour.luau", "e.amount -= soaked", "e.amount -= \"2\"", "without quotes"),
     ("rbf/verbs.luau", "target.hp - amount", "target.hp - \"1\"", "without quotes"),
+    ("rbf/lib/care.luau", "rb.roll(\"1d6\", \"care", "rb.roll(6, \"care", "expected a text"),
     ("contest/lib/opening.luau", "battle:add(\"round\", 1)", "battle:add(\"round\", \"1\")", "expected a number"),
     ("house-armour/hooks/armour.luau", "e.target.armour)", "e.target:armour())", "is a field, and no function"),
     ("contest/lib/opening.luau", "card.resolve(ctx)", "card:resolve(ctx)", "`.resolve(...)`"),

@@ -72,6 +72,8 @@ pub(super) fn wanted(ty: &str, sort: ValueType) -> Option<&'static str> {
             "Entity" => ValueType::Entity,
             "Key" if sort == ValueType::Number || sort.is_table() => return None,
             "Key" => ValueType::Number,
+            "Dice" if sort == ValueType::Text || sort.is_table() => return None,
+            "Dice" => ValueType::Text,
             _ => return None,
         };
         let is_table = takes.is_table() && sort.is_table();
