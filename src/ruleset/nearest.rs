@@ -9,6 +9,7 @@ where
     I: IntoIterator<Item = &'c str>,
 {
     const LONGEST: usize = 64;
+    let written = word;
     let word = word.to_lowercase();
     let letters = word.chars().count();
     if letters == 0 || letters > LONGEST {
@@ -22,7 +23,9 @@ where
             let lower = candidate.to_lowercase();
             let distance = strsim::damerau_levenshtein(&word, &lower);
             let begins = letters >= 3 && lower.starts_with(&word);
-            (distance <= slips || begins).then_some((distance, !begins, candidate))
+            // Of two that are as near, the one that is also written in such letters: `actor` and not `ACT` for `actr`.
+            let as_written = strsim::damerau_levenshtein(written, candidate);
+            (distance <= slips || begins).then_some((distance, !begins, as_written, candidate))
         })
         .min()
         .map(|(.., candidate)| candidate)
@@ -65,6 +68,8 @@ mod tests {
         assert_eq!(nearest("extnds", KEYS), Some("extends"));
         assert_eq!(nearest("layres", KEYS), Some("layers"));
         assert_eq!(nearest("di", KEYS), Some("id"));
+        assert_eq!(nearest("actr", ["ACT", "actor"]), Some("actor"));
+        assert_eq!(nearest("ACTR", ["ACT", "actor"]), Some("ACT"));
         assert_eq!(nearest("colour", KEYS), None);
         assert_eq!(nearest("x", KEYS), None);
         assert_eq!(nearest("", KEYS), None);
