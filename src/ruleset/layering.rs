@@ -79,7 +79,7 @@ impl Builder<'_> {
     fn place_ruleset(&mut self, id: &str) -> Option<usize> {
         self.trail.push(id.to_owned());
         let index = self.folder(id).and_then(|folder| {
-            if let Some(problem) = only_a_layer(&folder) {
+            if let Some(problem) = only_a_layer(self.library, &folder) {
                 self.problems.push(problem);
                 return None;
             }
@@ -231,9 +231,14 @@ impl Builder<'_> {
 }
 
 /// That a ruleset is nothing but a layer, where it should stand by itself.
-fn only_a_layer(folder: &Folder) -> Option<Problem> {
+fn only_a_layer(library: &Library, folder: &Folder) -> Option<Problem> {
     let first = folder.manifest.over.first()?;
-    let (place, base) = Naming::in_manifest(folder, first, "`over`");
+    let there = folder.manifest.over.iter().find(|base| library.contains(&base.id));
+    let (place, base) = Naming::in_manifest(folder, there.unwrap_or(first), "`over`");
+    if there.is_none() {
+        let message = format!("{} names {}, which is not in {}", place.how, quoted(&base), library.describe());
+        return Some(place.problem(message).with_cure(library.instead_of(&base)));
+    }
     let message = format!("is a layer: it is played over {}, and not by itself", listed(folder));
     let cure = format!("play {}", quoted(&format!("{base}+{}", folder.id)));
     Some(place.problem(message).with_cure(cure))

@@ -253,8 +253,19 @@ impl Library {
 
     /// What to name instead of an id that is not there.
     pub(crate) fn instead_of(&self, id: &str) -> String {
-        let known = instead(id, self.ids().iter().map(String::as_str));
+        let known = instead(id, self.known_ids().iter().map(String::as_str));
         if is_ruleset_id(id) { known } else { format!("{known}; {ID_RULE}") }
+    }
+
+    /// The ids of all rulesets that can be named, those that stand behind others included.
+    fn known_ids(&self) -> Vec<String> {
+        match &self.0 {
+            Shelf::Overlay(front, back) | Shelf::Backed(front, back) => {
+                let ids: BTreeSet<String> = front.known_ids().into_iter().chain(back.known_ids()).collect();
+                ids.into_iter().collect()
+            }
+            _ => self.ids(),
+        }
     }
 }
 
@@ -402,6 +413,14 @@ mod tests {
         assert_eq!(both.read("a").unwrap().files.len(), 1);
         assert_eq!(both.describe(), "rulesets held in memory, then rulesets held in memory");
         assert_eq!(both.folder_of("a"), None);
+    }
+
+    #[test]
+    fn what_stands_behind_can_be_meant_too() {
+        let backed = library(&["own"]).backed_by(library(&["duel"]));
+        assert_eq!(backed.ids(), ["own"]);
+        assert_eq!(backed.instead_of("dule"), "did you mean `duel`?");
+        assert_eq!(backed.instead_of("siege"), "known: duel, own");
     }
 
     #[test]

@@ -387,6 +387,10 @@ mod tests {
             resolve(&rulesets, "x", &[]).unwrap_err(),
             ["x/ruleset.toml:4:9: is a layer: it is played over `a` or `b`, and not by itself (play `a+x`)"]
         );
+        assert_eq!(
+            resolve(&[("a", ""), ("x", "over = [\"b\"]")], "x", &[]).unwrap_err(),
+            ["x/ruleset.toml:4:9: `over` names `b`, which is not in rulesets held in memory (known: a, x)"]
+        );
         let child = [rulesets.as_slice(), &[("e", "extends = \"x\"")]].concat();
         assert!(resolve(&child, "e", &[]).unwrap_err()[0].contains("is a layer"));
     }
