@@ -176,7 +176,8 @@ impl Reader<'_> {
             matches!(last.kind(), ExpressionKind::Varargs | ExpressionKind::Call { .. }) && args.len() > label + 1
         });
         if places != given && !(open_end && given <= places) {
-            let wrong = format!("\"{text}\" has {places} `{{}}`, and {given} values to fill them");
+            let (values, them) = (if given == 1 { "value" } else { "values" }, if places == 1 { "it" } else { "them" });
+            let wrong = format!("\"{text}\" has {places} `{{}}`, and {given} {values} to fill {them}");
             self.problem(args[label].location(), (wrong, "give one value for each `{}`".into()));
         }
     }

@@ -186,7 +186,11 @@ impl Room {
             (0, 0) => row.plain("no spec to run"),
             (1, 0) => row.with("1 spec passes", Tone::Good),
             (passed, 0) => row.with(format!("{passed} specs pass"), Tone::Good),
-            (passed, failed) => row.plain(format!("{passed} specs pass, ")).with(format!("{failed} fail"), Tone::Bad),
+            (passed, failed) => {
+                let pass = if passed == 1 { "1 spec passes".to_owned() } else { format!("{passed} specs pass") };
+                let fail = if failed == 1 { "1 fails".to_owned() } else { format!("{failed} fail") };
+                row.plain(format!("{pass}, ")).with(fail, Tone::Bad)
+            }
         };
         self.screen.row(&row.faint(format!("  {:.1} s", begun.elapsed().as_secs_f32())))?;
         Ok(green)

@@ -20,6 +20,7 @@ use super::{call_error, campaigns, file, library};
 #[derive(clap::Args)]
 pub struct Args {
     /// A scenario of the ruleset, a campaign (NAME, kept in NAME.rbsave), a script (FILE.play), or a saved game (FILE.json)
+    #[arg(value_name = "WHAT")]
     pub scenario: Option<String>,
 
     /// The scenario that a new campaign begins with

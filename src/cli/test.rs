@@ -238,14 +238,20 @@ fn tell(told: &SpecReport, screen: &mut Screen) -> Result<()> {
         (0, 0) if told.broken.is_empty() => total.plain("no specs"),
         (1, 0) => total.with("1 spec holds", Tone::Good),
         (passed, 0) => total.with(format!("{passed} specs hold"), Tone::Good),
-        (passed, failed) => total.plain(format!("{passed} specs hold, ")).with(format!("{failed} do not"), Tone::Bad),
+        (passed, failed) => {
+            let hold = if passed == 1 { "1 spec holds".to_owned() } else { format!("{passed} specs hold") };
+            let fail = if failed == 1 { "1 does not".to_owned() } else { format!("{failed} do not") };
+            total.plain(format!("{hold}, ")).with(fail, Tone::Bad)
+        }
     };
     match told.overruled().count() {
         0 => {}
         n => total = total.plain(format!(", {n} of rulesets below overruled")),
     }
-    if !told.broken.is_empty() {
-        total = total.with(format!(", {} files cannot be read as specs", told.broken.len()), Tone::Bad);
+    match told.broken.len() {
+        0 => {}
+        1 => total = total.with(", 1 file cannot be read as specs", Tone::Bad),
+        n => total = total.with(format!(", {n} files cannot be read as specs"), Tone::Bad),
     }
     if told.interrupted && !told.results.is_empty() {
         total = total.plain(", interrupted");

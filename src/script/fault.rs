@@ -47,7 +47,10 @@ pub(super) fn fault_of(
     }
     if let Some((what, [place, about])) = spent {
         let (message, cure) = match what {
-            "memory" => ("the script used up its memory", "look for a table or text that grows in a loop"),
+            "memory" => (
+                "the script used up its memory",
+                "look for a loop that does not end, or a table or text that grows in one",
+            ),
             "size" => (
                 "the script makes a text or table that is too large",
                 "a text has at most 256 KiB, and a table as many entries as fit into 4 MiB",
@@ -306,6 +309,9 @@ fn cure_for(message: &str) -> Option<String> {
     if message.starts_with("files require each other") {
         return Some("put what both need into a third file, and require that from both".into());
     }
+    if message.contains("attempt to perform arithmetic") && message.contains("nil") {
+        return Some("look whether it is there first: `if ... then`, or is it misspelt?".into());
+    }
     if message.contains("attempt to perform arithmetic") {
         return Some("calculate with numbers only: a text or an entity is not a number".into());
     }
@@ -360,13 +366,12 @@ fn tidy(message: &str) -> String {
         rest = rest[at + 2..].trim_start_matches(|c: char| c.is_ascii_hexdigit());
     }
     text.push_str(rest);
-    without_host_line(text.trim_start_matches("runtime error: "))
-        .chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .take(MAX_MESSAGE)
-        .collect::<String>()
-        .trim()
-        .to_string()
+    let told = without_host_line(text.trim_start_matches("runtime error: "));
+    let mut letters = told.chars().map(|c| if c.is_control() { ' ' } else { c });
+    let mut told: String = letters.by_ref().take(MAX_MESSAGE - 3).collect();
+    let rest: String = letters.take(4).collect();
+    told.push_str(if rest.chars().count() > 3 { "..." } else { rest.as_str() });
+    told.trim().to_string()
 }
 
 #[cfg(test)]

@@ -590,13 +590,14 @@ impl Loader<'_> {
                 if let Some(ty) = types.get(&key) {
                     let found = sort_of(&value);
                     if !ty.trim_end_matches('?').split('|').any(|one| one.trim() == found) {
-                        let message =
-                            format!("`{key}` of {what} `{at}` is {}, not a {found}", ty.trim_end_matches('?'));
+                        let sorts = ty.trim_end_matches('?').replace('|', " or ");
+                        let message = format!("`{key}` of {what} `{at}` is a {sorts}, not a {found}");
+                        let declared = if what == "item" { "item" } else { "card" };
                         let cure = match ty.trim_end_matches('?') {
                             "string" => format!("put it in quotes: {key} = \"...\""),
                             "number" => "write a number, without quotes".to_string(),
                             "boolean" => "write true or false, without quotes".to_string(),
-                            ty => format!("write {ty}; `{what}` in play.luau says so"),
+                            _ => format!("write a {sorts}: `{declared}` in play.luau declares it so"),
                         };
                         self.problem(what, &path, message, cure);
                     }

@@ -468,6 +468,7 @@ impl Case {
         }
         match session.unrolled() {
             0 => Ok(()),
+            1 => Err(wrong("1 of the dice was not rolled")),
             left => Err(wrong(format!("{left} of the dice were not rolled"))),
         }
     }

@@ -84,7 +84,7 @@ fn house(id: &str, below: &str, parents: &[Arc<Ruleset>]) -> BTreeMap<String, St
     let manifest = format!(
         "id = \"{id}\"\ntitle = \"{title}\"\nversion = \"0.1.0\"\nengine = \"0.1\"\n{below}\nsummary = \"House rules for {on}.\"\n",
     );
-    let rules = format!("# {title}\n\nHouse rules for {on}. All its other rules stay in force.\n");
+    let rules = format!("# {title}\n\nHouse rules for {on}. All other rules stay in force.\n");
     BTreeMap::from([("ruleset.toml".to_owned(), manifest), ("RULES.md".to_owned(), rules)])
 }
 

@@ -227,7 +227,8 @@ pub static COMMANDS: &[Command] = &[
         "rules",
         "[ID[+LAYER] [yes] | off | aside]",
         "shows the rules in force; `rules ID` shows what other rules would change",
-        "`rules ID` changes nothing: it lists what is carried over, what is new, what is set aside and what you must decide. \
+        "ID is a ruleset, LAYER a ruleset of house rules to put on it: `rules riskbreaker-0.0.1+house-armour`. `rules ID` changes \
+         nothing: it lists what is carried over, what is new, what is set aside and what you must decide. \
          `rules ID yes` changes the rules at the end of the round; `rules off` cancels that. `undo` takes a change back. What the \
          new rules have no place for is set aside (`rules aside`) and returns with rules that have one."
     ),

@@ -83,6 +83,7 @@ fn wanted(question: &Question) -> Option<Row> {
         Ask::ChooseMany { min: 0, max, options } if *max >= options.len() => {
             "Type names or numbers with commas, `all` or `none`".to_owned()
         }
+        Ask::ChooseMany { min: 1, max: 1, .. } => "Type one of the options".to_owned(),
         Ask::ChooseMany { .. } => format!("Type {}, with commas", question.ask.wanted()),
         Ask::Order { options } if options.len() > 2 => {
             "Type an order, for example `3, 1`; anyone left out follows in list order".into()
