@@ -32,6 +32,7 @@ fn given(answers: &[(&str, Value)]) -> Vec<Given> {
         seat: None,
         about: None,
         value: value.clone(),
+        once: false,
     };
     answers.iter().map(one).collect()
 }

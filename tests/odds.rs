@@ -77,6 +77,7 @@ fn asked_within(card: &str, ways: u64, answering: Answering, given: &[(&str, Val
         seat: None,
         about: None,
         value: value.clone(),
+        once: false,
     };
     let given = given.iter().map(one).collect();
     let limits = Limits { ways, ..Limits::default() };

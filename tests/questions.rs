@@ -1,6 +1,6 @@
 //! A question has one shape: what is wrong with it is found before anybody answers, and in the same words in every mode.
 
-use riskbreaker::lab::{Effect, MemoUse, OddsQuery, Simulation, Variant};
+use riskbreaker::lab::{Effect, MemoUse, Odds, OddsQuery, Simulation, Variant};
 use riskbreaker::play::{Answering, Given};
 use riskbreaker::spec::{SpecSource, run_specs};
 use riskbreaker::{Answer, DiceSource, Driver, Edit, Library, Ruleset, Session, Setup, Step, Value};
@@ -112,7 +112,8 @@ fn in_each_mode(body: &str, policy: &str) -> Vec<(&'static str, String)> {
     let mut session = Session::start(&rules, setup().seat("left", Driver::Human)).unwrap();
     assert_eq!(session.advance().unwrap(), Step::Ask);
     let question = session.questions()[0].clone();
-    let given = vec![Given { topic: "go".into(), seat: None, about: question.about, value: Value::Bool(true) }];
+    let given =
+        vec![Given { topic: "go".into(), seat: None, about: question.about, value: Value::Bool(true), once: false }];
     let query = OddsQuery { given, answering: Answering::Seated, ..OddsQuery::default() };
     found.push(match session.odds_at(question.id, query) {
         Err(refusal) => ("odds", format!("fault: {}", tail(&refusal.to_string()))),
@@ -406,13 +407,48 @@ fn in_odds(body: &str, given: &[(&str, Value)]) -> String {
     let question = session.questions()[0].clone();
     let all = [("go", Value::Bool(true))];
     let all = all.iter().chain(given);
-    let given =
-        all.map(|(topic, value)| Given { topic: topic.to_string(), seat: None, about: None, value: value.clone() });
+    let given = all.map(|(topic, value)| Given {
+        topic: topic.to_string(),
+        seat: None,
+        about: None,
+        value: value.clone(),
+        once: false,
+    });
     let query = OddsQuery { given: given.collect(), lenient: true, ..OddsQuery::default() };
     match session.odds_at(question.id, query) {
         Err(refusal) => format!("fault: {}", tail(&refusal.to_string())),
         Ok(odds) => odds.outcomes[0].0.effects.iter().map(|effect| format!("{effect:?}")).collect(),
     }
+}
+
+#[test]
+fn an_answer_to_the_open_question_is_none_to_one_that_is_asked_again() {
+    const PRESS: &str = r#"
+        local sum = 0
+        while sum < 3 and rb.confirm({ seat = "left", topic = "again", about = ann, default = false }) do
+            if rb.under("1d6", 2, "again") then
+                return "bust"
+            end
+            sum += 1
+        end
+        return sum"#;
+    let rules = Ruleset::load(&library(PRESS, "return nil"), "asks").unwrap();
+    let mut session = Session::start(&rules, Setup::scenario("start")).unwrap();
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    session.reply(&[("go".to_owned(), Value::Bool(true))]).unwrap();
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    let question = session.questions()[0].clone();
+    assert_eq!(&*question.topic, "again");
+    let chances = |odds: &Odds| -> Vec<String> { odds.outcomes.iter().map(|(_, chance)| chance.to_string()).collect() };
+    let given = vec![Given::to(&question, Value::Bool(true))];
+    let odds = session.odds_at(question.id, OddsQuery { given, ..OddsQuery::default() }).unwrap();
+    assert!(odds.is_exact());
+    assert_eq!(chances(&odds), ["5/6", "1/6"]);
+    assert_eq!(odds.answers, [("again".to_owned(), "no".to_owned(), "the default")]);
+    // An answer by topic alone is one to each of them.
+    let given = vec![Given { once: false, ..Given::to(&question, Value::Bool(true)) }];
+    let odds = session.odds_at(question.id, OddsQuery { given, ..OddsQuery::default() }).unwrap();
+    assert_eq!(chances(&odds), ["125/216", "91/216"]);
 }
 
 #[test]

@@ -1050,7 +1050,13 @@ fn odds_of_hidden_cards_are_exact_over_all_that_can_be_held() {
             set(&mut session, &[("south", "ward", Value::Bool(ward))]);
             let question = session.seat("north").unwrap().asked()[0].clone();
             let place = asked(&session, "north", "card").id;
-            let given = vec![Given { topic: "card".into(), seat: None, about: None, value: Value::text("strike") }];
+            let given = vec![Given {
+                topic: "card".into(),
+                seat: None,
+                about: None,
+                value: Value::text("strike"),
+                once: false,
+            }];
             let query = OddsQuery { given, ..OddsQuery::default() };
             let odds = session.seat("north").unwrap().odds(question.id, query.clone()).unwrap();
             assert!(odds.is_exact() && odds.dealt, "{odds:?}");
@@ -1078,7 +1084,13 @@ fn seats_that_share_a_screen_look_ahead_from_the_hand_of_the_one_that_is_asked()
             let place = asked(&session, "north", "card").id;
             let screen = Viewer::seats(together);
             let number = session.number_for(&screen, place).unwrap();
-            let given = vec![Given { topic: "card".into(), seat: None, about: None, value: Value::text("strike") }];
+            let given = vec![Given {
+                topic: "card".into(),
+                seat: None,
+                about: None,
+                value: Value::text("strike"),
+                once: false,
+            }];
             let mut seats = session.seen_by(screen);
             let odds = seats.odds(number, OddsQuery { given, ..OddsQuery::default() }).unwrap();
             assert!(odds.is_exact() && odds.dealt, "{odds:?}");
@@ -1093,7 +1105,8 @@ fn seats_that_share_a_screen_look_ahead_from_the_hand_of_the_one_that_is_asked()
 fn odds_that_depend_on_a_hidden_field_are_refused_where_the_rules_do_not_deal_it() {
     let mut session = duel("");
     let question = session.seat("north").unwrap().asked()[0].clone();
-    let given = vec![Given { topic: "card".into(), seat: None, about: None, value: Value::text("strike") }];
+    let given =
+        vec![Given { topic: "card".into(), seat: None, about: None, value: Value::text("strike"), once: false }];
     let query = OddsQuery { given, ..OddsQuery::default() };
     let refusal = session.seat("north").unwrap().odds(question.id, query).unwrap_err();
     assert!(refusal.to_string().contains("depends on what north may not see: held"), "{refusal}");
@@ -1418,8 +1431,13 @@ fn no_value_of_an_embedder_ends_anything() {
         for question in session.questions().to_vec() {
             let _ = question.exact_answer(value);
             let _ = session.reply(&[(question.topic.to_string(), value.clone())]);
-            let given =
-                vec![Given { topic: question.topic.to_string(), seat: None, about: None, value: value.clone() }];
+            let given = vec![Given {
+                topic: question.topic.to_string(),
+                seat: None,
+                about: None,
+                value: value.clone(),
+                once: false,
+            }];
             let limits = Limits { ways: 2, samples: 2, points: 0, bytes: 0, work: 0 };
             let query = OddsQuery { given, against: Some(value.clone()), limits, ..OddsQuery::default() };
             let _ = session.odds_at(question.id, query.clone());

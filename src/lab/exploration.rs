@@ -102,9 +102,10 @@ pub(crate) fn explore(
         steps: limits.ways.saturating_mul(STEPS),
         effort: limits.work,
     };
+    let taped = game.open.as_ref().map_or(0, |open| open.tape.slots.len());
     let new_explorer = |fingerprint| {
         let (given, against, answering) = (query.given.clone(), query.against.clone(), query.answering.clone());
-        Box::new(Explorer::new(given, against, answering, budget, fingerprint))
+        Box::new(Explorer::new(given, against, answering, taped, budget, fingerprint))
     };
     let fingerprint = if detail == Detail::Outcomes { vm.begin_exploring() } else { None };
     let fingerprint = fingerprint.filter(|_| !query.unmerged);

@@ -407,5 +407,5 @@ pub(super) fn answered_behind(game: &Game, viewer: Option<&Viewer>) -> Vec<(usiz
 pub(super) fn given_in(slot: &Slot) -> Option<Given> {
     let Slot::Answer { topic, seat, about, answer, .. } = slot else { return None };
     let (topic, seat, about) = (topic.to_string(), Some(seat.clone()), *about);
-    Some(Given { topic, seat, about, value: answer.to_value() })
+    Some(Given { topic, seat, about, value: answer.to_value(), once: true })
 }

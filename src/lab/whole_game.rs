@@ -288,7 +288,7 @@ impl Solver<'_> {
             chances.insert(next, BigRational::one());
         } else {
             let budget = Budget { runs: 20_000, points: 20_000, bytes: 32 << 20, steps: 2_000_000, effort: u64::MAX };
-            let explorer = Explorer::new(Vec::new(), None, Answering::Seated, budget, fingerprint);
+            let explorer = Explorer::new(Vec::new(), None, Answering::Seated, 0, budget, fingerprint);
             game.context.explorer = Some(Box::new(explorer));
             game.context.state.renew_identity();
             loop {

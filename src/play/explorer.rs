@@ -12,7 +12,7 @@ use num_traits::ToPrimitive;
 
 use super::resume_point::ResumePoint;
 use super::state_bytes::{write_bytes, write_last_roll, write_state};
-use super::{ActionContext, Answer, Driver, KeepPlace, Question, Refusal, Viewer};
+use super::{ActionContext, Answer, Driver, KeepPlace, Question, Refusal, Slot, Viewer};
 use crate::dice::{Dice, DiceRng, Effort, Partition, Roll, Seen};
 use crate::state::{EntityId, Value};
 
@@ -44,12 +44,16 @@ pub struct Given {
     pub about: Option<EntityId>,
     /// The answer, as loosely as [`Session::reply`](crate::Session::reply) takes it.
     pub value: Value,
+    /// Only the first of these questions that is asked: the one that is open. What is asked again later has no answer yet.
+    pub once: bool,
 }
 
 impl Given {
-    /// An answer to an open question. It answers no question of another seat, or about another entity.
+    /// An answer to an open question. It answers no question of another seat, or about another entity, and none that is asked
+    /// later.
     pub fn to(question: &Question, value: Value) -> Given {
-        Given { topic: question.topic.to_string(), seat: Some(question.seat.clone()), about: question.about, value }
+        let (topic, seat) = (question.topic.to_string(), Some(question.seat.clone()));
+        Given { topic, seat, about: question.about, value, once: true }
     }
 
     /// The replies of a viewer, by topic, to an open question and to what its action asks later. Those to later questions count
@@ -57,7 +61,7 @@ impl Given {
     pub fn all(question: &Question, viewer: &Viewer, replies: impl IntoIterator<Item = (String, Value)>) -> Vec<Given> {
         let mut given = Vec::new();
         for (topic, value) in replies {
-            let later = |seat| Given { topic: topic.clone(), seat, about: None, value: value.clone() };
+            let later = |seat| Given { topic: topic.clone(), seat, about: None, value: value.clone(), once: false };
             if topic == *question.topic {
                 given.push(Given::to(question, value));
             } else if viewer.is_master() {
@@ -74,6 +78,15 @@ impl Given {
         let is_for_seat = self.seat.as_ref().is_none_or(|own| **own == *seat);
         let is_for_entity = self.about.is_none() || self.about == about;
         self.topic == *topic && is_for_seat && is_for_entity
+    }
+
+    /// Whether it may answer a further question, after these answers of the run.
+    fn is_left(&self, answered: &[Option<Slot>]) -> bool {
+        let takes = |slot: &Slot| match slot {
+            Slot::Answer { topic, seat, about, .. } => self.fits(seat, topic, *about),
+            Slot::Roll { .. } | Slot::Closed { .. } => false,
+        };
+        !self.once || !answered.iter().flatten().any(takes)
     }
 }
 
@@ -102,6 +115,8 @@ pub(crate) struct Explorer {
     /// Names for whatever question has them among its options.
     pub against: Option<Value>,
     pub answering: Answering,
+    /// How many places the tape has with which each run begins.
+    taped: usize,
     budget: Budget,
     fingerprint: Option<Fingerprint>,
     pub points: Vec<ChoicePoint>,
@@ -271,6 +286,7 @@ impl Explorer {
         given: Vec<Given>,
         against: Option<Value>,
         answering: Answering,
+        taped: usize,
         budget: Budget,
         fingerprint: Option<Fingerprint>,
     ) -> Explorer {
@@ -278,6 +294,7 @@ impl Explorer {
             given,
             against,
             answering,
+            taped,
             budget,
             fingerprint,
             deep: DEEP,
@@ -702,6 +719,8 @@ impl Explorer {
         let mut key = std::mem::take(&mut self.key);
         key.clear();
         tell(&mut key);
+        let answered = self.answered(context);
+        key.extend(self.given.iter().filter(|given| given.once).map(|given| u8::from(given.is_left(answered))));
         write_state(context, &mut key);
         match fingerprint(&mut key) {
             Ok(()) => Some(key),
@@ -736,8 +755,9 @@ impl Explorer {
         driver: Option<&'a Driver>,
         (seat, topic, about): (&str, &str, Option<EntityId>),
         has_options: bool,
+        before: &[Option<Slot>],
     ) -> Option<&'a Arc<str>> {
-        if self.is_given(seat, topic, about) || (has_options && self.against.is_some()) {
+        if self.is_given(seat, topic, about, before) || (has_options && self.against.is_some()) {
             return None;
         }
         let is_before = self.is_before_points();
@@ -756,9 +776,15 @@ impl Explorer {
         }
     }
 
-    /// Whether a question has been given its answer.
-    pub fn is_given(&self, seat: &str, topic: &str, about: Option<EntityId>) -> bool {
-        self.given.iter().any(|given| given.fits(seat, topic, about))
+    /// Whether a question has been given its answer. `before`: the tape up to the question.
+    pub fn is_given(&self, seat: &str, topic: &str, about: Option<EntityId>, before: &[Option<Slot>]) -> bool {
+        let answered = before.get(self.taped..).unwrap_or_default();
+        self.given.iter().any(|given| given.fits(seat, topic, about) && given.is_left(answered))
+    }
+
+    /// What this run has answered so far, behind the tape with which it began.
+    fn answered<'c>(&self, context: &'c ActionContext) -> &'c [Option<Slot>] {
+        context.before_cursor().get(self.taped..).unwrap_or_default()
     }
 
     /// Notes the question that was just asked; `None`: a policy is to answer it.
@@ -780,7 +806,7 @@ impl Explorer {
 
     /// The answer to a question on the way that is taken.
     pub fn answer(&mut self, context: &ActionContext, question: &Question) -> Foretold {
-        if let Some(found) = self.given_answer(question) {
+        if let Some(found) = self.given_answer(context, question) {
             return found;
         }
         let topic = question.topic.to_string();
@@ -814,8 +840,10 @@ impl Explorer {
         }
     }
 
-    fn given_answer(&mut self, question: &Question) -> Option<Foretold> {
-        let fits = |given: &&Given| given.fits(&question.seat, &question.topic, question.about);
+    fn given_answer(&mut self, context: &ActionContext, question: &Question) -> Option<Foretold> {
+        let answered = self.answered(context);
+        let fits =
+            |given: &&Given| given.fits(&question.seat, &question.topic, question.about) && given.is_left(answered);
         // The first of those that name most of the question.
         let found = self.given.iter().filter(fits).min_by_key(|given| (given.about.is_none(), given.seat.is_none()));
         if let Some(given) = found {

@@ -537,7 +537,8 @@ impl ActionContext {
         }
         if let Some(explorer) = &mut self.explorer {
             let (topic, about, has_options) = asked;
-            let policy = explorer.ask_policy(self.seats.get(seat), (seat, topic, about), has_options);
+            let before = &self.tape.slots[..self.cursor.min(self.tape.slots.len())];
+            let policy = explorer.ask_policy(self.seats.get(seat), (seat, topic, about), has_options, before);
             return Ok(policy.map_or(Answerer::Reader, Answerer::Policy));
         }
         Ok(match self.seats.get(seat) {
@@ -646,8 +647,14 @@ impl ActionContext {
             Some(Driver::Human) | None => true,
         };
         let Question { seat, topic, about, .. } = question;
-        let given = self.explorer.as_ref().is_some_and(|explorer| explorer.is_given(seat, topic, *about));
+        let before = self.before_cursor();
+        let given = self.explorer.as_ref().is_some_and(|explorer| explorer.is_given(seat, topic, *about, before));
         (waits, given)
+    }
+
+    /// The tape up to the next roll or answer.
+    pub fn before_cursor(&self) -> &[Option<Slot>] {
+        &self.tape.slots[..self.cursor.min(self.tape.slots.len())]
     }
 
     /// While paths are explored: the next question with its answer, if it comes before the first choice point and was noted.

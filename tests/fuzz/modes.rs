@@ -798,7 +798,13 @@ fn odds(case: &Case) -> Checked<usize> {
         if question.read(&Value::text(&card)).is_err() {
             continue;
         }
-        let given = vec![Given { topic: "card".into(), seat: None, about: question.about, value: Value::text(&card) }];
+        let given = vec![Given {
+            topic: "card".into(),
+            seat: None,
+            about: question.about,
+            value: Value::text(&card),
+            once: false,
+        }];
         let limits = Limits { ways: 20_000, ..Limits::default() };
         let query = OddsQuery { given, lenient: true, limits, ..OddsQuery::default() };
         let before = session.state_bytes();
@@ -849,7 +855,13 @@ fn dealt_odds(case: &Case) -> Checked<usize> {
             what.starts_with("over") || fields.iter().any(|(id, field)| what.starts_with(&format!("{id} {field} ")))
         });
         let question = session.seat("left").expect("there is such a seat").asked()[0].clone();
-        let given = vec![Given { topic: "card".into(), seat: None, about: question.about, value: Value::text(&card) }];
+        let given = vec![Given {
+            topic: "card".into(),
+            seat: None,
+            about: question.about,
+            value: Value::text(&card),
+            once: false,
+        }];
         let limits = Limits { ways: 20_000, ..Limits::default() };
         let query = OddsQuery { given, lenient: true, limits, ..OddsQuery::default() };
         let before = session.state_bytes();

@@ -92,7 +92,7 @@ fn setup(position: &str) -> Setup {
 }
 
 fn given(topic: &str, value: &str) -> Given {
-    Given { topic: topic.into(), seat: None, about: None, value: Value::text(value) }
+    Given { topic: topic.into(), seat: None, about: None, value: Value::text(value), once: false }
 }
 
 fn odds(rules: &Arc<Ruleset>, position: &Position) -> Odds {

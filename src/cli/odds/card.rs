@@ -311,7 +311,13 @@ pub fn column(
                 .answer
                 .iter()
                 .chain(&changed.answers)
-                .map(|(name, value)| Given { topic: topic(name), seat: None, about: None, value: Value::text(value) })
+                .map(|(name, value)| Given {
+                    topic: topic(name),
+                    seat: None,
+                    about: None,
+                    value: Value::text(value),
+                    once: false,
+                })
                 .collect(),
             against: args.against.as_deref().map(Value::text),
             answering: answering(&args.questions, ruleset)?,
