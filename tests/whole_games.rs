@@ -227,6 +227,18 @@ fn the_time_of_an_entry_counts_wherever_a_script_reads_it() {
     assert!(off < of(1, 1_000_000) && off > of(-1, 1_000_000), "{found:?}");
 }
 
+/// The start and each entry that has run are an action, as in a simulation. That nothing is left to do is none.
+#[test]
+fn the_end_of_the_agenda_is_no_action() {
+    let rules =
+        |e: &str| rounds_of(&format!("entries = {{ e = function() {e} end }},"), "rb.schedule(\"e\", 1)", "return nil");
+    for e in ["", "if rb.under(\"1d2\", 2, \"x\") then rb.finish(\"rolled\") end"] {
+        let setup = Setup::default().seat("first", Driver::Policy("p".into()));
+        let odds = game_odds(&rules(e), setup, GameLimits::default(), None).unwrap();
+        assert_eq!(odds.actions, of(2, 1), "{e}: {odds:?}");
+    }
+}
+
 /// Whether a policy takes a free act is decided outside of the dice that are gone through.
 #[test]
 fn a_policy_that_draws_for_a_free_act_is_refused() {

@@ -282,8 +282,8 @@ impl Solver<'_> {
         }
         let mut chances: BTreeMap<u32, BigRational> = BTreeMap::new();
         let mut rest = BigRational::zero();
-        if game.open.is_none() {
-            // Nothing is left to do.
+        let nothing_left = game.open.is_none();
+        if nothing_left {
             let next = self.place(&mut game, false, mass)?;
             chances.insert(next, BigRational::one());
         } else {
@@ -329,6 +329,10 @@ impl Solver<'_> {
         }
         if !rest.is_zero() {
             row.insert(Target::Rest, rest);
+        }
+        if nothing_left {
+            // That the agenda is empty is no action: it takes back the step that each state counts.
+            row.insert(Target::Step, -BigRational::one());
         }
         self.rows[node as usize] = row;
         Ok(())
