@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use num_rational::BigRational;
 use num_traits::{One, ToPrimitive, Zero};
 
-use super::chain::{Chain, Row, TOO_LONG, Target, Unsolved};
+use super::chain::{Chain, Row, Settled, TOO_LONG, Target, Unsolved};
 use super::exploration::{MOST_STARTS, WORK_OF_RUN};
 use super::interrupt::is_set;
 use crate::play::{
@@ -178,54 +178,66 @@ impl Solver<'_> {
         self.nodes.push(start);
         self.rows.push(Row::new());
         self.waiting.push((1.0_f64.to_bits(), Reverse(0)));
-        let mut explored = 0;
-        let mut open = 1.0;
-        let mut spent = false;
-        while let Some((_, Reverse(node))) = self.waiting.pop() {
-            if self.nodes[node as usize].state.is_none() {
-                continue;
+        let (mut explored, mut little) = (0, LITTLE);
+        loop {
+            let (mut open, mut spent) = (1.0, false);
+            while let Some((mass, node)) = self.waiting.pop() {
+                let Reverse(number) = node;
+                if self.nodes[number as usize].state.is_none() {
+                    continue;
+                }
+                if is_set(interrupt) {
+                    return self.known_so_far();
+                }
+                explored += 1;
+                spent = self.nodes.len() > self.limits.states || self.ways > self.limits.ways || self.is_full();
+                if explored % LOOKED_AT_EVERY == 0 || spent {
+                    open = self.nodes.iter().filter(|node| node.state.is_some()).map(|node| node.mass).sum();
+                }
+                if spent || open < little {
+                    self.waiting.push((mass, node));
+                    break;
+                }
+                self.step(number, fingerprint, interrupt)?;
             }
-            if is_set(interrupt) {
-                return self.known_so_far();
+            if kept.is_some() && self.vm.kept() != kept {
+                return Err(Failure::Unstable);
             }
-            explored += 1;
-            spent = self.nodes.len() > self.limits.states || self.ways > self.limits.ways || self.is_full();
-            if explored % LOOKED_AT_EVERY == 0 || spent {
-                open = self.nodes.iter().filter(|node| node.state.is_some()).map(|node| node.mass).sum();
+            // At least that much is open: chances that come back to a state that was explored are not in it.
+            if spent && open > 2.0 * NEGLIGIBLE.0 as f64 / NEGLIGIBLE.1 as f64 {
+                return Err(self.too_many(open));
             }
-            if spent || open < LITTLE {
-                break;
+            let chain = Chain::of_rows(self.rows.clone(), 0, interrupt);
+            let solved = chain.settle(Edge::To(0)).and_then(|settled| Ok((settled, chain.expected_steps(0)?)));
+            let (settled, actions) = match solved {
+                Ok(solved) => solved,
+                Err(Unsolved::Interrupted) => return self.known_so_far(),
+                Err(Unsolved::TooLong) => {
+                    return Err(Refusal::failing(format!("{TOO_LONG}: `sim` plays the game instead")).into());
+                }
+                Err(_) => {
+                    let text = "the game can go on for ever: from some states no end can be reached";
+                    return Err(Refusal::failing(text).into());
+                }
+            };
+            if settled.remaining <= BigRational::new(NEGLIGIBLE.0.into(), NEGLIGIBLE.1.into()) {
+                return Ok(self.odds(settled, actions));
             }
-            self.step(node, fingerprint, interrupt)?;
+            if spent || self.waiting.is_empty() {
+                return Err(self.too_many(settled.remaining.to_f64().unwrap_or(1.0)));
+            }
+            // More was open than it seemed.
+            little *= little;
         }
-        if kept.is_some() && self.vm.kept() != kept {
-            return Err(Failure::Unstable);
-        }
-        // At least that much is open: chances that come back to a state that was explored are not in it.
-        if spent && open > 2.0 * NEGLIGIBLE.0 as f64 / NEGLIGIBLE.1 as f64 {
-            return Err(self.too_many(open));
-        }
-        let chain = Chain::of_rows(std::mem::take(&mut self.rows), 0, interrupt);
-        let solved = chain.settle(Edge::To(0)).and_then(|settled| Ok((settled, chain.expected_steps(0)?)));
-        let (settled, actions) = match solved {
-            Ok(solved) => solved,
-            Err(Unsolved::Interrupted) => return self.known_so_far(),
-            Err(Unsolved::TooLong) => {
-                return Err(Refusal::failing(format!("{TOO_LONG}: `sim` plays the game instead")).into());
-            }
-            Err(_) => {
-                let text = "the game can go on for ever: from some states no end can be reached";
-                return Err(Refusal::failing(text).into());
-            }
-        };
-        if settled.remaining > BigRational::new(NEGLIGIBLE.0.into(), NEGLIGIBLE.1.into()) {
-            return Err(self.too_many(settled.remaining.to_f64().unwrap_or(1.0)));
-        }
+    }
+
+    /// What the game comes to, once it is solved.
+    fn odds(&self, settled: Settled, actions: BigRational) -> GameOdds {
         let mut results: Vec<(String, BigRational)> =
             settled.ends.into_iter().map(|(end, chance)| (self.results[end as usize].clone(), chance)).collect();
         results.sort_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
         let states = self.nodes.len();
-        Ok(GameOdds { results, remaining: settled.remaining, actions, states, ways: self.ways, interrupted: false })
+        GameOdds { results, remaining: settled.remaining, actions, states, ways: self.ways, interrupted: false }
     }
 
     fn too_many(&self, open: f64) -> Failure {
