@@ -161,6 +161,27 @@ impl Distribution {
         }
     }
 
+    /// The chances of more than another roll, of as much, and of less, 0 to 1, among what is listed of both.
+    pub fn against(&self, other: &Distribution) -> [BigRational; 3] {
+        let [mut above, mut equal, mut below] = [BigUint::zero(), BigUint::zero(), BigUint::zero()];
+        let (all, mut lower) = (other.weights.sum(), BigUint::zero());
+        let mut rest = other.weights.iter().peekable();
+        for (total, weight) in self.weights.iter() {
+            while let Some((_, passed)) = rest.next_if(|(other, _)| other < total) {
+                lower += passed;
+            }
+            let same = match rest.peek() {
+                Some((other, same)) if other == total => same.clone(),
+                _ => BigUint::zero(),
+            };
+            below += weight * (&all - &lower - &same);
+            above += weight * &lower;
+            equal += weight * same;
+        }
+        let whole = &self.whole * &other.whole;
+        [above, equal, below].map(|ways| ratio(ways, &whole))
+    }
+
     fn certain(total: i64) -> Distribution {
         Distribution { weights: Weights::certain(total), whole: BigUint::one(), unlisted: Unlisted::None }
     }
@@ -413,6 +434,15 @@ mod tests {
         assert_eq!(distribution("100000*d6+d6").chance(300_002), of(1, 36));
         assert_eq!(distribution("100d6").mean(), of(350, 1));
         assert_eq!(distribution("100d6").variance(), of(875, 3));
+    }
+
+    #[test]
+    fn two_rolls_are_set_against_each_other() {
+        let against = |one: &str, other: &str| distribution(one).against(&distribution(other));
+        assert_eq!(against("2d6", "d12"), [of(1, 2), of(1, 12), of(5, 12)]);
+        assert_eq!(against("d4", "2*d6"), [of(1, 12), of(1, 12), of(5, 6)]);
+        let many = against("1000d6", "1000d6");
+        assert!(many[0] == many[2] && many.iter().sum::<BigRational>() == of(1, 1));
     }
 
     #[test]

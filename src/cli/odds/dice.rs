@@ -184,15 +184,7 @@ pub fn of_dice_against(dice: &Dice, other: &str, args: &Args) -> Result<ExitCode
     let other = Dice::parse(other).map_err(|error| call_error(format!("{other}: {error}")))?;
     let totals = |dice: &Dice| dice.distribution().map_err(|error| call_error(error.to_string()));
     let (own, its) = (totals(dice)?, totals(&other)?);
-    if own.totals().len().saturating_mul(its.totals().len()) > MOST_PAIRS {
-        return Err(call_error(format!("`{dice}` and `{other}` have too many totals to set each against each")));
-    }
-    let mut chances = [BigRational::zero(), BigRational::zero(), BigRational::zero()];
-    for (total, chance) in own.iter() {
-        chances[0] += &chance * its.below(total);
-        chances[1] += &chance * its.chance(total);
-        chances[2] += &chance * its.at_least(total + 1);
-    }
+    let chances = own.against(&its);
     let remaining = BigRational::from_integer(1.into()) - chances.iter().sum::<BigRational>();
     let chances = chances.map(|chance| Share { chance, missing: remaining.clone() });
     let mut screen = Screen::stdout(args.json);
@@ -217,9 +209,6 @@ pub fn of_dice_against(dice: &Dice, other: &str, args: &Args) -> Result<ExitCode
     tell_remaining(&mut screen, &remaining, "")?;
     Ok(ExitCode::SUCCESS)
 }
-
-/// Pairs of totals that two rolls may have.
-const MOST_PAIRS: usize = 100_000_000;
 
 fn dice_json(dice: &Dice, totals: &Distribution, wanted: &[(&str, String, Share)]) -> Json {
     let count = totals.totals().len();
