@@ -54,6 +54,19 @@ fn play_programs(folder: &str, counted: &[(&str, &str, enumeration::Chances)]) {
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), counted.len(), wrong.join("\n\n"));
 }
 
+/// After every 500 paths it is checked how much is left: the path before that counts as well.
+#[test]
+fn every_path_that_was_followed_is_counted() {
+    let sides = [499, 500, 1_000];
+    let card =
+        |sides: &u64| programs::Program { name: format!("rolls_{sides}"), body: format!("return roll({sides})") };
+    let rules = programs::ruleset("paths", &sides.iter().map(card).collect::<Vec<_>>());
+    for sides in sides {
+        let position = Position { card: format!("rolls_{sides}"), ..Position::default() };
+        assert_eq!(position.odds(&rules).unwrap().0.ways, sides);
+    }
+}
+
 fn of(part: i64, whole: i64) -> BigRational {
     BigRational::new(part.into(), whole.into())
 }

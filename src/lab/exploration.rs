@@ -266,7 +266,8 @@ impl Exploration<'_> {
                 {
                     let counted = self.solve()?;
                     if counted.remaining <= ratio(NEGLIGIBLE.0 as u64, NEGLIGIBLE.1 as u64) {
-                        return Ok(counted);
+                        // No further run was begun in vain.
+                        return Ok(Counted { ways: runs, ..counted });
                     }
                 }
                 let many = self.explorer().points.len() as u64 >= HOPELESS_AFTER;
