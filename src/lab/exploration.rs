@@ -43,6 +43,8 @@ const ENDLESS_AFTER: u64 = 5;
 pub(super) const WORK_OF_RUN: u64 = 4_000;
 /// The work of one event of a run.
 const WORK_OF_EVENT: u64 = 150;
+/// Effects of all distinct outcomes together: about 350 MB.
+const MOST_EFFECTS: usize = 1_000_000;
 /// Limit on the rolls and dice of all plays of an estimate: long actions are played fewer times.
 const SAMPLED_ROLLS: u64 = 4_000_000;
 /// Plays for an estimate after an interruption, and how long they may take.
@@ -120,6 +122,7 @@ pub(crate) fn explore(
         viewer: &viewer,
         numbers: HashMap::new(),
         outcomes: Vec::new(),
+        effects: 0,
         ends: Vec::new(),
         end_numbers: HashMap::new(),
         work: 0,
@@ -143,6 +146,7 @@ pub(crate) fn explore(
             _ => (None, 0, false),
         };
         if let Some(why) = why {
+            exploration.forget_ends();
             found = exploration.sampled(Estimate { samples, why, interrupted });
         }
     }
@@ -205,6 +209,8 @@ struct Exploration<'a> {
     kept: Option<Vec<u8>>,
     numbers: HashMap<Arc<Outcome>, u32>,
     outcomes: Vec<Arc<Outcome>>,
+    /// How many effects these have.
+    effects: usize,
     /// The distinct ends of runs: the number of the outcome, and its value to each seat.
     ends: Vec<(u32, EndWorth)>,
     end_numbers: HashMap<(u32, EndWorth), u32>,
@@ -238,7 +244,8 @@ impl Exploration<'_> {
                 if self.is_interrupted() {
                     return Err(Failure::Interrupted);
                 }
-                if self.explorer().is_spent() || self.work > self.limits.work {
+                let is_full = self.work > self.limits.work || self.effects > MOST_EFFECTS;
+                if self.explorer().is_spent() || is_full {
                     return self.all_but_little();
                 }
                 let pays = self.explorer().runs >= KEEP_AFTER || (self.work >= KEEP_WORK && self.explorer().runs > 1);
@@ -356,6 +363,12 @@ impl Exploration<'_> {
             points,
             answers: settled.chosen.into_iter().map(|(topic, answer)| (topic, answer, "the best")).collect(),
         })
+    }
+
+    /// Frees the room of what the runs came to.
+    fn forget_ends(&mut self) {
+        (self.numbers, self.outcomes, self.effects) = Default::default();
+        (self.ends, self.end_numbers) = Default::default();
     }
 
     /// Plays the action at random, the same dice for the same call.
@@ -480,6 +493,7 @@ impl Exploration<'_> {
             None => {
                 let number = self.outcomes.len() as u32;
                 outcome.effects.shrink_to_fit();
+                self.effects += outcome.effects.len();
                 let outcome = Arc::new(outcome);
                 self.numbers.insert(outcome.clone(), number);
                 self.outcomes.push(outcome);
