@@ -159,12 +159,15 @@ impl Screen {
 
     /// A table with a header, fitted to the terminal; where that is too narrow for columns, one paragraph a row.
     pub fn table(&mut self, header: &[&str], rows: Vec<Vec<String>>) -> io::Result<()> {
-        if !self.fits(header, &rows) {
-            return self.paragraphs(header, &rows);
+        // Labels of fields are among the headings, and rules write them.
+        let header: Vec<String> = header.iter().map(|heading| harmless(heading)).collect();
+        let header: Vec<&str> = header.iter().map(String::as_str).collect();
+        if !self.fits(&header, &rows) {
+            return self.paragraphs(&header, &rows);
         }
-        let words = longest_words(header, &rows);
+        let words = longest_words(&header, &rows);
         let mut table = Table::new();
-        table.force_no_tty().load_style(RULED).set_header(header.to_vec());
+        table.force_no_tty().load_style(RULED).set_header(header);
         if let Some(width) = self.width {
             table
                 .set_content_arrangement(ContentArrangement::Dynamic)
@@ -227,4 +230,20 @@ pub fn colour_wanted() -> bool {
 /// Columns of the terminal; 80 where there is none.
 pub fn terminal_width() -> usize {
     terminal_size::terminal_size().map_or(80, |(width, _)| usize::from(width.0).max(8))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headings_of_a_table_cannot_steer_the_terminal() {
+        for width in [None, Some(8)] {
+            let (out, page) = (Box::new(io::sink()), Some(Vec::new()));
+            let mut screen = Screen { out, width, colour: false, json: false, page };
+            screen.table(&["kind", "a\u{1b}[2Jb\nc"], vec![vec!["Ann".into(), "2".into()]]).unwrap();
+            let lines = screen.page.unwrap_or_default();
+            assert!(!lines.is_empty() && !lines.concat().chars().any(char::is_control), "{lines:?}");
+        }
+    }
 }
