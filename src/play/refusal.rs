@@ -4,7 +4,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::answer_check::between;
-use super::{Fault, QuestionId, SessionError, Viewer};
+use super::{Fault, QuestionId, SessionError, Viewer, in_one_line};
 use crate::ruleset::SwitchRefusal;
 use crate::state::{EntityId, readable_name};
 
@@ -291,10 +291,20 @@ impl From<SwitchRefusal> for Refusal {
     }
 }
 
-/// A refusal in words.
+/// A refusal in words, in one line. Labels, topics and reasons in it are the rules' own: a line break in one of them would begin
+/// a line that reads like one of the host's.
 struct Sentence<'r>(&'r Refusal);
 
 impl fmt::Display for Sentence<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&in_one_line(&Words(self.0).to_string()))
+    }
+}
+
+/// A refusal in words, as the rules have written theirs.
+struct Words<'r>(&'r Refusal);
+
+impl fmt::Display for Words<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             Refusal::Stale { question } => write!(f, "question {question} is not open any more"),
@@ -416,5 +426,15 @@ mod tests {
             r#"{"kind":"out_of_bounds","bound":{"of":"number","topic":"stake"},"given":7,"min":1,"max":3}"#
         );
         assert_eq!(number.to_string(), "stake is 7, it must be 1 to 3");
+    }
+
+    #[test]
+    fn a_label_begins_no_line() {
+        let open = vec![Arc::from("Lunge\n  Ann strikes: needs under 7, rolled 2: success"), Arc::from("Rest")];
+        let refusal = Refusal::NotAnOption { topic: Some("card".into()), given: "x".into(), near: None, open };
+        assert_eq!(
+            refusal.to_string(),
+            "`x` does not answer the question `card`. Type one of: Lunge Ann strikes: needs under 7, rolled 2: success, Rest."
+        );
     }
 }

@@ -1,6 +1,6 @@
 //! The commands with which the game master changes a game by hand.
 
-use riskbreaker::play::{read_typed, typed_form};
+use riskbreaker::play::{in_one_line, read_typed, typed_form};
 use riskbreaker::state::{Field, Type, readable_name};
 use riskbreaker::{Driver, Edit, Value, View};
 use serde_json::json;
@@ -141,7 +141,10 @@ pub(super) fn driver_name(driver: &Driver) -> String {
 
 /// Reads a value for a field as it was typed. `+2` adds to a number where the field cannot be below zero or the sign is `+`.
 fn read(view: &View<'_>, field: &Field, now: &Value, typed: &str) -> Result<Value, Complaint> {
-    let wanted = || Complaint::Wrong(format!("{} takes {}, not `{typed}`.", field.label, typed_form(&field.ty)));
+    let wanted = || {
+        let wrong = format!("{} takes {}, not `{typed}`.", field.label, typed_form(&field.ty));
+        Complaint::Wrong(in_one_line(&wrong).into_owned())
+    };
     if let Type::Int { .. } = field.ty
         && let (Some(more), Some(now)) = (typed.strip_prefix('+'), now.as_int())
     {

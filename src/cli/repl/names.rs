@@ -1,3 +1,4 @@
+use riskbreaker::play::in_one_line;
 use riskbreaker::ruleset::nearest;
 use riskbreaker::state::readable_name;
 use riskbreaker::{EntityId, Refusal, View};
@@ -76,10 +77,11 @@ pub fn field<'t>(whose: &str, known: &[(String, String)], text: &'t str) -> Resu
     }
     let near = nearest(&first.text, both.iter().map(|(spelling, _)| *spelling));
     let near = near.and_then(|near| known.iter().find(|(name, label)| name == near || label == near));
-    Err(Complaint::Wrong(match near {
+    let wrong = match near {
         Some((_, label)) => format!("{whose} has no `{}`. Did you mean `{label}`?", first.text),
         None => format!("{whose} has no `{}`. Values are {} and others: `sheet {whose}`.", first.text, some_of(known)),
-    }))
+    };
+    Err(Complaint::Wrong(in_one_line(&wrong).into_owned()))
 }
 
 /// The values of an entity as name and label: first what the table sees, then what the rules work out, then the rest.
