@@ -305,6 +305,18 @@ fn words_that_fail_stand_in_the_question_that_a_person_is_shown() {
 }
 
 #[test]
+fn words_that_take_too_much_memory_stop_no_game() {
+    for words in ["local s = \"a\" while true do s ..= s end", "local l = {} while true do l = { l, 1, 2, 3 } end"] {
+        let body = format!(
+            "rb.say(function() {words} end)\nlocal l = {{}}\nfor n = 1, 3000 do l[n] = {{ n }} end\nreturn #l"
+        );
+        for (mode, came) in in_each_mode(&body, POLICY) {
+            assert_eq!(came, "answered 3000", "{mode}: {words}");
+        }
+    }
+}
+
+#[test]
 fn an_entity_where_a_text_belongs_is_refused_in_every_mode() {
     for (call, said) in [
         ("rb.say(bob)", "what is said must be a text, not"),

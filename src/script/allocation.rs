@@ -9,7 +9,8 @@ use std::sync::OnceLock;
 
 use mlua::{Lua, ffi};
 
-use super::{account, sandbox};
+use super::account::{self, Account};
+use super::sandbox;
 
 /// The longest text that a script can make, in bytes. The engine puts a header in front of it.
 pub(super) const LONGEST_TEXT: usize = 256 << 10;
@@ -111,7 +112,10 @@ unsafe extern "C" fn limiting(data: *mut c_void, block: *mut c_void, old: usize,
             // SAFETY: the machine that asks for memory is alive, and the allocator is its own. No allocator gives so much: the
             // original notes that it refused something, which the engine's error handling relies on.
             unsafe {
-                sandbox::stop_at(state, spent);
+                // Words that are too large stop no script: something else is told in their place.
+                if spent != "size" || account::charged() != Account::Words {
+                    sandbox::stop_at(state, spent);
+                }
                 return original(data, std::ptr::null_mut(), 0, isize::MAX as usize / 2);
             }
         }

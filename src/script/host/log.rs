@@ -4,7 +4,7 @@ use mlua::{Lua, LuaString, Result, Table, Value as Lv, Variadic};
 
 use super::super::conversion::from_lua;
 use super::super::handles::Handles;
-use super::super::sandbox::{hold, must_stop};
+use super::super::sandbox::{MEMORY, hold, must_stop};
 use super::{HostState, TERM, TOLD, audience_arg, fill, fill_told, host_function, stopped, text_arg};
 use crate::play::{ActionContext, Stop, Term};
 use crate::state::{Audience, Value};
@@ -25,7 +25,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
     });
     // words_failed(error): what stands in the place of words whose function has failed. A budget that is spent is no matter of
     // words.
-    host_function!(lua, host, table, "words_failed", |_, b, error: Lv| {
+    host_function!(lua, host, table, "words_failed", |lua, b, error: Lv| {
         let context = b.context()?;
         if let Some(spent) = must_stop() {
             return Err(mlua::Error::RuntimeError(format!("the script used up its {spent}")));
@@ -40,7 +40,13 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
             (None, Lv::Error(error)) => error.to_string(),
             (None, other) => format!("error raised a {}", other.type_name()),
         };
-        let line = message.lines().next().unwrap_or_default();
+        let took_memory = message.contains("not enough memory");
+        // The engine refuses before it collects: what the words have made must not be missing for what the script does next.
+        if took_memory && lua.used_memory() > MEMORY / 2 {
+            lua.gc_collect()?;
+        }
+        let line =
+            if took_memory { "the words took too much memory" } else { message.lines().next().unwrap_or_default() };
         Ok(format!("(these words failed: {})", fill(line, &[], context, &b.handles.borrow())))
     });
     host_function!(lua, host, table, "result", |_, b, (text, args): (Lv, Variadic<Lv>)| {
