@@ -132,6 +132,36 @@ fn one_mistake_is_told_once() {
     assert!(matches!(&*told, [one] if one.starts_with("tug/verbs.luau:")), "{told:?}");
 }
 
+/// Several kinds have fields of one name; the one that is wrong is named.
+#[test]
+fn a_wrong_field_is_told_in_the_line_of_its_own_kind() {
+    let kinds = "local rb = require(\"@riskbreaker\")
+return rb.kinds({
+	one = {
+		relates = { \"of\" },
+		fields = {
+			of = rb.ref(\"other\"),
+			reach = rb.int({ min = 0 }),
+		},
+	},
+	other = {
+		fields = { reach = rb.int({ min = 0, default = -1 }) },
+	},
+	third = {
+		relates = { \"nobody\" },
+		fields = { reach = rb.int() },
+	},
+})
+";
+    let mut files = files::of(&["tug"]);
+    files.insert("tug/kinds.luau".into(), kinds.into());
+    let told = found(files);
+    for (line, wrong) in [(11, "the field `reach` of other has a default"), (14, "the kind `third` relates `nobody`")] {
+        let placed = |one: &String| one.starts_with(&format!("tug/kinds.luau:{line}:")) && one.contains(wrong);
+        assert!(told.iter().any(placed), "{wrong}: {told:?}");
+    }
+}
+
 #[test]
 fn a_word_answers_a_topic_that_some_question_has() {
     let words = "\n[words]\nfar = \"distance\"\n";
