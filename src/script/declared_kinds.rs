@@ -388,6 +388,11 @@ fn read_field(name: &str, declared: &Lv, kinds: &BTreeSet<String>) -> Read<Field
         return wrong(message, DECLARED_CURE);
     };
     let ty = read_type(table, kinds)?;
+    if let Type::Enum(values) = &ty
+        && let Some((_, twice)) = values.iter().enumerate().find(|(at, value)| values[..*at].contains(value))
+    {
+        return wrong(format!("names the value `{twice}` twice"), "write each value once");
+    }
     let text = |key: &str| match table.raw_get::<Lv>(key)? {
         Lv::Nil => Ok(None),
         Lv::String(text) => Ok(Some(Arc::from(text.to_string_lossy()))),
