@@ -78,6 +78,7 @@ const MISTAKES: &[Mistake] = &[
         "sides = rb.int({ min = 0, show = \"no\" })",
         "true or false",
     ),
+    ("contest/cast/dragon.toml", "agility = 4", "agility = \"4\"", "as it is in every other file of cast/"),
     ("contest/kinds.luau", "\"end\", \"over\" }", "\"end\", \"over\", \"end\" }", "names the value `end` twice"),
     // Values in the wrong places, answers that nobody takes
     ("contest/policies/nimble.luau", "pick_id(q, \"flee\")", "pick_id(\"flee\", q)", "it is sense.pick_id(q, id)"),

@@ -19,6 +19,7 @@ pub(super) fn findings(stack: &Stack, own: usize, rules: &Rulebook) -> Vec<Probl
     let ours = |path: &str| stack.parts()[own..].iter().any(|part| path.starts_with(&format!("{}/", part.id())));
     found.retain(|problem| ours(&problem.path));
     found.extend(odd_names(stack, own, rules));
+    found.extend(odd_types(stack, own));
     found
 }
 
@@ -129,6 +130,36 @@ fn odd_names(stack: &Stack, own: usize, rules: &Rulebook) -> Vec<Problem> {
             let otherwise = format!("all others under `{key}` are ids of {sort}s");
             let cure = instead_or(text, ids.iter().map(String::as_str), otherwise);
             found.push(Problem::new(path.as_str(), format!("there is no {sort} `{text}`")).at(*at).with_cure(cure));
+        }
+    }
+    found
+}
+
+/// The only value under a key of the cast that is no number, or neither true nor false, where all others are. Dice may stand for a
+/// number.
+fn odd_types(stack: &Stack, own: usize) -> Vec<Problem> {
+    let mut said: BTreeMap<String, Vec<(Value, &str, (u32, u32))>> = BTreeMap::new();
+    for (_, (_, source)) in stack.files_in("cast") {
+        for Entry { key, value, listed, at_top, at } in entries_of(source) {
+            if at_top && !listed {
+                said.entry(key).or_default().push((value, source.path.as_str(), at));
+            }
+        }
+    }
+    let mut found = Vec::new();
+    for (key, said) in &said {
+        for number in [true, false] {
+            let sort = if number { "a number" } else { "true or false" };
+            let fits = |value: &Value| if number { value.as_int().is_some() } else { matches!(value, Value::Bool(_)) };
+            let odd: Vec<_> = said.iter().filter(|(value, ..)| !fits(value)).collect();
+            let [(value, path, at)] = odd.as_slice() else { continue };
+            let ours = stack.parts()[own..].iter().any(|part| path.starts_with(&format!("{}/", part.id())));
+            let is_dice = |text: &str| text.parse::<i64>().is_err() && Dice::parse(text).is_ok();
+            if said.len() <= AGREEING || !ours || value.as_text().is_some_and(is_dice) {
+                continue;
+            }
+            let message = format!("`{key}` is not {sort}, as it is in every other file of cast/");
+            found.push(Problem::new(*path, message).at(*at).with_cure(format!("write {sort}, without quotes")));
         }
     }
     found
