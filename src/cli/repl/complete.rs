@@ -5,6 +5,7 @@ use reedline::{Completer, Span, Suggestion};
 use super::command::{COMMANDS, Command, Word};
 use super::line::split_first;
 use super::vocabulary::Vocabulary;
+use crate::cli::row::harmless;
 
 /// Something that Tab can put into the line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -161,6 +162,8 @@ impl Completer for Tab {
         };
         let typed = line.get(..pos).unwrap_or(line);
         let mut candidates = complete(typed, &words);
+        // The editor writes what it completes as it is, and rules name options and people.
+        candidates.retain(|candidate| harmless(&candidate.text) == candidate.text);
         if candidates.is_empty() {
             // What is typed stays as it is: the editor would say in capitals that it found nothing.
             candidates.push(Candidate { start: 0, text: typed.to_owned(), about: String::new() });
@@ -170,7 +173,7 @@ impl Completer for Tab {
             .into_iter()
             .map(|candidate| Suggestion {
                 append_whitespace: !candidate.text.ends_with(' ') && !same(&candidate.text),
-                description: (!candidate.about.is_empty()).then_some(candidate.about),
+                description: (!candidate.about.is_empty()).then(|| harmless(&candidate.about)),
                 span: Span::new(candidate.start, typed.len()),
                 value: candidate.text,
                 ..Suggestion::default()
@@ -234,6 +237,15 @@ mod tests {
         assert_eq!(offered("set arch"), ["set Archer"]);
         assert_eq!(offered("set Archer ha"), ["set Archer harm"]);
         assert_eq!(offered("set Archer "), ["set Archer harm", "set Archer wit"]);
+    }
+
+    #[test]
+    fn a_name_that_could_steer_the_terminal_is_not_offered() {
+        let words = Vocabulary { names: vec!["Bob\u{1b}[2J".into(), "Bo".into()], ..words() };
+        let mut tab = Tab { words: Arc::new(Mutex::new(words)) };
+        let line = "lunge on b";
+        let offered: Vec<String> = tab.complete(line, line.len()).into_iter().map(|one| one.value).collect();
+        assert_eq!(offered, ["Bo"]);
     }
 
     #[test]
