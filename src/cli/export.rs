@@ -10,6 +10,7 @@ use riskbreaker::ruleset::system_message;
 use riskbreaker::store::Store;
 
 use super::report::unwritable;
+use super::row::harmless;
 use super::{call_error, campaigns, file, library};
 
 /// Writes a campaign as readable text, or as lines of JSON that `import` reads
@@ -48,9 +49,18 @@ pub fn export(args: &ExportArgs, folder: Option<PathBuf>) -> Result<ExitCode> {
             write(&mut text)?;
             file::replace(path, text).map_err(|error| unwritable(path, &error))?;
         }
-        None => {
+        None if args.json => {
             let mut to = BufWriter::new(std::io::stdout().lock());
             write(&mut to)?;
+            to.flush()?;
+        }
+        None => {
+            let mut text = Vec::new();
+            write(&mut text)?;
+            let mut to = BufWriter::new(std::io::stdout().lock());
+            for line in String::from_utf8_lossy(&text).lines() {
+                writeln!(to, "{}", harmless(line))?;
+            }
             to.flush()?;
         }
     }

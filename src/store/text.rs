@@ -14,7 +14,7 @@ use super::generation::Generation;
 use super::notes::{Note, note_sum};
 use super::rows::{ActionRow, GameRow, MomentBody, MomentRow, Piece, action_sum, checkpoint_sum, key, moment_sum};
 use super::writer::Writer;
-use crate::play::{Checkpoint, Done, Happening};
+use crate::play::{Checkpoint, Done, Happening, in_one_line};
 use crate::ruleset::{ContentHash, system_message};
 use crate::state::{Value, readable_name};
 
@@ -165,9 +165,9 @@ impl Campaign {
             return Err(output(&error));
         }
         for (name, sheet) in self.sheets() {
-            writeln!(to, "\n### {name}\n").map_err(|error| output(&error))?;
+            writeln!(to, "\n### {}\n", in_one_line(&name)).map_err(|error| output(&error))?;
             for (label, text) in sheet {
-                writeln!(to, "- {label}: {text}").map_err(|error| output(&error))?;
+                writeln!(to, "- {}: {}", in_one_line(&label), in_one_line(&text)).map_err(|error| output(&error))?;
             }
         }
         for (name, character) in self.roster()?.characters {
