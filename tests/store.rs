@@ -287,6 +287,19 @@ fn lines_of_json_are_read_back_to_the_same_game() {
 /// A page of the file, in bytes.
 const PAGE: usize = 4096;
 
+/// Whatever the file with the lines is called, it is there afterwards.
+#[test]
+fn an_import_leaves_the_file_that_it_reads() {
+    let folder = folder("import");
+    drop(played(&folder.join("evening.rbsave"), &library("tests/rulesets")));
+    for args in [["export", "evening", "--json", "--out", "night.import"].as_slice(), &["import", "night.import", "night"]] {
+        let output = program(&folder, args).output().unwrap();
+        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    assert!(folder.join("night.import").exists());
+    assert_eq!(said(&folder.join("night.rbsave")), said(&folder.join("evening.rbsave")));
+}
+
 #[test]
 fn a_damaged_file_is_refused_or_recovered_and_never_another_game() {
     let library = library("tests/rulesets");

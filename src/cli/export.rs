@@ -76,8 +76,13 @@ pub fn import(args: &ImportArgs, folder: Option<PathBuf>) -> Result<ExitCode> {
     let from = File::open(&args.from)
         .map_err(|error| call_error(format!("{}: {}", args.from.display(), system_message(&error))))?;
     // The file gets its name when it is complete, so that an interrupted import leaves no campaign.
-    let part = path.with_extension("import");
-    for left in [part.clone(), part.with_extension("import-journal")] {
+    let beside = |ending: &str| {
+        let mut name = path.clone().into_os_string();
+        name.push(ending);
+        PathBuf::from(name)
+    };
+    let part = beside("-importing");
+    for left in [part.clone(), beside("-importing-journal")] {
         let _ = std::fs::remove_file(left);
     }
     let entries = Store::open(&part, &library)?.import(BufReader::new(from)).map(|campaign| campaign.entries());
