@@ -1141,3 +1141,36 @@ fn the_log_of_a_campaign_tells_what_was_asked_for_from_what_was_called_off() {
     let told = said_to(&folder, "shipped", &args, "yes\nrules riskbreaker-0.0.3 yes\nrules off\nlog --all\n");
     assert!(told.contains(" 3  other rules were asked for\n*4  other rules were called off\n"), "{told}");
 }
+
+/// An entry that was made under other rules than those on the disk goes on by its own, as when the campaign is opened there.
+#[test]
+fn an_earlier_entry_plays_on_by_the_rules_that_it_was_made_by() {
+    let folder = folder("earlier_rules");
+    for (path, text) in files::of(&["tug"]) {
+        let path = folder.join("rulesets").join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    let play = |lines: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_riskbreaker"));
+        command.current_dir(&folder).args(["play", "evening", "--rules", "tug", "--seed", "7"]);
+        command.env("XDG_STATE_HOME", folder.join("state")).env("NO_COLOR", "1");
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        for line in lines {
+            writeln!(stdin, "{line}").unwrap();
+            stdin.flush().unwrap();
+            // Long enough for a change of the files to be seen.
+            std::thread::sleep(std::time::Duration::from_millis(700));
+        }
+        drop(stdin);
+        String::from_utf8_lossy(&child.wait_with_output().unwrap().stdout).into_owned()
+    };
+    play(&["say one"]);
+    let manifest = folder.join("rulesets/tug/RULES.md");
+    fs::write(&manifest, fs::read_to_string(&manifest).unwrap() + "\nMore.\n").unwrap();
+    play(&["rules tug yes", "say two"]);
+    let told = play(&["goto 1", "say three", "log --all"]);
+    assert!(told.contains("plays on by the rules kept in its file"), "{told}");
+    assert!(!told.contains("reloaded"), "{told}");
+}

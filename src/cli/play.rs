@@ -373,7 +373,7 @@ fn other_rules_note(session: &Session, table: &TableArgs) -> Option<String> {
 }
 
 /// The notice for a game whose rules differ from those on the disk.
-fn rules_note(session: &Session, library: &Library) -> Option<String> {
+pub fn rules_note(session: &Session, library: &Library) -> Option<String> {
     let rules = session.ruleset();
     let name = rules.name();
     let kept = "This campaign plays on by the rules kept in its file";

@@ -53,12 +53,13 @@ impl Repl {
             return Err(Complaint::Broken(anyhow::anyhow!(error)));
         }
         let session = campaign.session().map_err(broken)?;
-        self.take_session(session);
+        self.take_session(session)?;
         Err(Complaint::Wrong(sentence))
     }
 
     /// Continues with the session of another entry of the campaign.
-    fn take_session(&mut self, session: Session) {
+    fn take_session(&mut self, session: Session) -> Done {
+        let before = self.session.ruleset().hash();
         self.session.replace(session);
         self.mark_lines();
         self.undone.clear();
@@ -66,7 +67,7 @@ impl Repl {
         self.machine = None;
         self.asked = None;
         self.focus = None;
-        self.look_out_anew();
+        self.look_out_at_entry(&before)
     }
 
     /// An undo or a redo beyond the memory of the session, done by the campaign. Not at a screen of some seats only: an entry
@@ -79,7 +80,7 @@ impl Repl {
         let Some(to) = to else { return Ok(None) };
         let told = campaign.text(if back { here } else { to }).map_err(wrong)?;
         let session = campaign.go_to(to).map_err(wrong)?;
-        self.take_session(session);
+        self.take_session(session)?;
         Ok(Some(format!("{} {told}", if back { "undid" } else { "redid" })))
     }
 
@@ -91,11 +92,11 @@ impl Repl {
             .map_err(|_| Complaint::wrong("Give the number of an entry: `goto 12`. `log --all` lists them."))?;
         let session = campaign.go_to(entry).map_err(wrong)?;
         let text = format!("at entry {entry}: {}", campaign.text(entry).map_err(wrong)?);
-        self.take_session(session);
         if self.screen.json() {
             self.screen.event("turned", &json!({ "text": text, "entry": entry }))?;
         }
         self.screen.row(&Row::at(2).plain(text))?;
+        self.take_session(session)?;
         self.settle()
     }
 

@@ -34,6 +34,7 @@ mod vocabulary;
 use std::collections::BTreeSet;
 use std::io;
 use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 use anyhow::Result;
@@ -117,6 +118,8 @@ pub struct Repl {
     attended: bool,
     /// Watches the files of the rules.
     lookout: Option<Lookout>,
+    /// Interrupts the editor when the files of the rules change; `None` if they are not watched at this table.
+    bell: Option<Arc<AtomicBool>>,
     /// Whether the seats take turns at the screen.
     curtain: bool,
     /// Whether the screen stays empty until the next player sits down.
@@ -183,6 +186,7 @@ impl Repl {
             ended: false,
             attended: false,
             lookout: None,
+            bell: None,
             curtain: false,
             drawn: false,
         }

@@ -16,6 +16,7 @@ use serde_json::json;
 
 use super::command::Command;
 use super::{Complaint, Done, Repl, line};
+use crate::cli::play::rules_note;
 use crate::cli::report;
 use crate::cli::row::{Row, Tone};
 
@@ -156,8 +157,26 @@ fn is_of(problem: &Problem, id: &str, changed: &[String]) -> bool {
 
 impl Repl {
     pub fn with_lookout(mut self, lookout: Option<Lookout>) -> Repl {
+        self.bell = lookout.as_ref().map(|lookout| lookout.bell.clone());
         self.lookout = lookout;
         self
+    }
+
+    /// Watches the rules of another entry of the campaign, if it has others than `before`. Rules that differ from those on the
+    /// disk stay in force, as when the campaign is opened there, and that is said.
+    pub(super) fn look_out_at_entry(&mut self, before: &str) -> Done {
+        if self.session.ruleset().hash() == before {
+            return Ok(());
+        }
+        let note = rules_note(&self.session, &self.library);
+        self.lookout = match (&note, &self.bell) {
+            (None, Some(bell)) => Lookout::start(&self.library, self.session.ruleset(), bell.clone()),
+            _ => None,
+        };
+        match note {
+            Some(note) => Ok(self.screen.row(&Row::prose(0).plain(note))?),
+            None => Ok(()),
+        }
     }
 
     /// Watches the rules of another game.
