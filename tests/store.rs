@@ -738,6 +738,11 @@ fn half_a_write_is_taken_back_by_whoever_reads_first() {
         let output = program(&folder, &args).output().unwrap();
         assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
     }
+    // So it is before anything is recovered: nothing is lost of a file that is whole.
+    leave();
+    let recovered = recover(&half, &library).unwrap();
+    assert_eq!((recovered.lost, said(&half)), (Vec::<String>::new(), told.clone()));
+    fs::remove_file(folder.join("half.rbsave-damaged")).unwrap();
     // Somebody who plays it meets no half write, and whoever reads meanwhile is told who plays.
     leave();
     let store = Store::open(&half, &library).unwrap();

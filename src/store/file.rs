@@ -317,7 +317,7 @@ pub fn connect(path: &Path, access: Access) -> Result<Connection, StoreError> {
 
 /// Opens a file to read it. If a program ended in the middle of a write, the write is rolled back first, under the lock of the
 /// file. `lock` takes the lock if the caller does not hold it.
-fn connect_to_read(
+pub fn connect_to_read(
     path: &Path,
     lock: impl FnOnce() -> Result<Option<Lock>, StoreError>,
 ) -> Result<Connection, StoreError> {

@@ -10,7 +10,7 @@ use rusqlite::types::Value;
 use serde::Serialize;
 
 use super::error::StoreError;
-use super::file::{Access, StoreFile, word_sum};
+use super::file::{Access, StoreFile, connect_to_read, word_sum};
 use super::generation::{Generation, generation_sum};
 use super::lock::{Lock, beside};
 use super::notes::note_sum;
@@ -71,6 +71,9 @@ pub fn recover(path: impl AsRef<Path>, library: &Library) -> Result<Recovery, St
     let path = path.as_ref();
     let io = |error: std::io::Error| StoreError::Io { path: path.to_path_buf(), message: system_message(&error) };
     let lock = Lock::take(path)?;
+    // What a program left half written is taken back first, as by whoever else reads the file. Where that fails, the pages are
+    // read as they are.
+    let _ = connect_to_read(path, || Ok(None));
     let bytes = fs::read(path).map_err(io)?;
     let found = Salvage::of(&bytes);
     let draft = beside(path, "recovering");
@@ -94,12 +97,15 @@ pub fn recover(path: impl AsRef<Path>, library: &Library) -> Result<Recovery, St
         }
         damaged = beside(path, &format!("damaged-{more}"));
     }
+    // A file of this name is there at every moment: without one, `play` would begin a new campaign.
+    if fs::hard_link(path, &damaged).is_err() {
+        fs::copy(path, &damaged).map_err(io)?;
+    }
     // The journal belongs to the damaged file: it must not be played into the new one.
     let journal = beside(path, "journal");
     if journal.exists() {
         fs::rename(&journal, beside(&damaged, "journal")).map_err(io)?;
     }
-    fs::rename(path, &damaged).map_err(io)?;
     fs::rename(&draft, path).map_err(io)?;
     drop(lock);
     recovery.damaged = damaged;
