@@ -1147,6 +1147,24 @@ fn the_log_of_a_campaign_tells_what_was_asked_for_from_what_was_called_off() {
     assert!(told.contains(" 3  other rules were asked for\n*4  other rules were called off\n"), "{told}");
 }
 
+/// A text of the rules that is lost in the file is taken from the disk, if it is there.
+#[test]
+fn lost_texts_of_the_rules_are_taken_from_the_disk() {
+    let (folder, library) = (folder("lost_texts"), library("tests/rulesets"));
+    let path = folder.join("evening.rbsave");
+    drop(played(&path, &library));
+    let told = said(&path);
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    assert!(connection.execute("UPDATE source SET text = text || ' '", []).unwrap() > 0);
+    drop(connection);
+    assert!(!Store::read(&path, &library).unwrap().verify().unwrap().problems.is_empty());
+    assert_eq!(recover(&path, &library).unwrap().lost, Vec::<String>::new());
+    let store = Store::read(&path, &library).unwrap();
+    assert_eq!(store.verify().unwrap().problems, Vec::<String>::new());
+    drop(store);
+    assert_eq!(said(&path), told);
+}
+
 /// An entry that was made under other rules than those on the disk goes on by its own, as when the campaign is opened there.
 #[test]
 fn an_earlier_entry_plays_on_by_the_rules_that_it_was_made_by() {

@@ -20,7 +20,7 @@ use super::rows::{
     ActionRow, GameRow, MomentBody, MomentRow, Piece, action_sum, checkpoint_sum, game_sum, key, moment_sum, piece_sum,
 };
 use super::writer::Writer;
-use crate::play::{Checkpoint, Done};
+use crate::play::{Checkpoint, Done, Ruleset};
 use crate::ruleset::{ContentHash, Library, system_message};
 
 /// What was saved of a damaged file.
@@ -171,7 +171,7 @@ impl Salvage {
         let games = self.games.keys().copied().chain(self.moments.keys().map(|id| id >> 32));
         let games: BTreeSet<u32> = games.filter_map(|game| u32::try_from(game).ok()).collect();
         recovery.campaigns = file.write(|to| {
-            let rules = self.write_rules(to, lost)?;
+            let rules = self.write_rules(to, library, lost)?;
             games.into_iter().map(|game| self.write_campaign(to, game, &rules, path, lost)).collect()
         })?;
         Ok(recovery)
@@ -188,13 +188,29 @@ impl Salvage {
         Words::of(texts.collect()).without(gone).unwritten()
     }
 
-    /// Writes the rules, and gives the hashes of those that can be read.
-    fn write_rules(&self, to: &Writer<'_>, lost: &mut Vec<String>) -> Result<Vec<String>, StoreError> {
-        self.sources.values().try_for_each(|text| to.source(text).map(drop))?;
+    /// Writes the rules, and gives the hashes of those that can be read. A text that is lost may still be on the disk.
+    fn write_rules(
+        &self,
+        to: &Writer<'_>,
+        library: &Library,
+        lost: &mut Vec<String>,
+    ) -> Result<Vec<String>, StoreError> {
+        let mut sources = self.sources.clone();
         let mut readable = Vec::new();
         for (hash, body) in &self.generations {
             let rules: Option<Generation> = to.words.unpack(body).ok();
-            let whole = |rules: &Generation| rules.contents().all(|content| self.sources.contains_key(content));
+            if let Some(rules) = &rules
+                && rules.contents().any(|content| !sources.contains_key(content))
+                && let Ok(today) = Ruleset::shared(library, &rules.ruleset, &rules.layers)
+            {
+                for text in today.files().into_values() {
+                    let content = ContentHash::of(text.as_bytes()).to_string();
+                    if rules.contents().any(|wanted| *wanted == content) {
+                        sources.insert(content, text.to_string());
+                    }
+                }
+            }
+            let whole = |rules: &Generation| rules.contents().all(|content| sources.contains_key(content));
             if !rules.as_ref().is_some_and(whole) {
                 lost.push(format!(
                     "files of the rules {hash}: they are played by those on the disk where these are the same"
@@ -205,6 +221,7 @@ impl Salvage {
                 readable.push(hash.clone());
             }
         }
+        sources.values().try_for_each(|text| to.source(text).map(drop))?;
         Ok(readable)
     }
 
