@@ -1147,6 +1147,28 @@ fn the_log_of_a_campaign_tells_what_was_asked_for_from_what_was_called_off() {
     assert!(told.contains(" 3  other rules were asked for\n*4  other rules were called off\n"), "{told}");
 }
 
+/// The log of a campaign names those whom an edit was about, also once the campaign was recovered or read from lines.
+#[test]
+fn the_words_of_entries_are_recovered_and_imported() {
+    let (folder, library) = (folder("words"), library("tests/rulesets"));
+    let path = folder.join("evening.rbsave");
+    let told = said_to(&folder, "tests", &["play", "evening", "--rules", "tug"], "set Ann rests 2\n");
+    assert!(told.contains("by hand"), "{told}");
+    let words = |path: &Path| {
+        let campaign = Store::read(path, &library).unwrap().first().unwrap().unwrap();
+        (1..=campaign.entries()).map(|entry| campaign.text(entry).unwrap()).collect::<Vec<_>>()
+    };
+    let before = words(&path);
+    assert!(before[1].contains("Ann"), "{before:?}");
+    let mut lines = Vec::new();
+    Store::read(&path, &library).unwrap().first().unwrap().unwrap().export(&mut lines).unwrap();
+    let copy = folder.join("copy.rbsave");
+    drop(Store::open(&copy, &library).unwrap().import(lines.as_slice()).unwrap());
+    assert_eq!(words(&copy), before);
+    recover(&path, &library).unwrap();
+    assert_eq!(words(&path), before);
+}
+
 /// A text of the rules that is lost in the file is taken from the disk, if it is there.
 #[test]
 fn lost_texts_of_the_rules_are_taken_from_the_disk() {

@@ -13,6 +13,7 @@ use super::error::StoreError;
 use super::file::{Access, StoreFile, connect_to_read, word_sum};
 use super::generation::{Generation, generation_sum};
 use super::lock::{Lock, beside};
+use super::log::label_sum;
 use super::notes::note_sum;
 use super::pack::{MOST_WORDS, Words};
 use super::pages::rows;
@@ -53,6 +54,8 @@ pub struct RecoveredCampaign {
 #[derive(Default)]
 struct Salvage {
     words: BTreeMap<i64, String>,
+    /// The words of entries, which the sums of the entries tell apart.
+    labels: BTreeMap<i64, Vec<(String, i64)>>,
     sources: BTreeMap<String, String>,
     generations: BTreeMap<String, Vec<u8>>,
     games: BTreeMap<i64, (String, Vec<u8>)>,
@@ -122,6 +125,9 @@ impl Salvage {
                     if *known == word_sum(id, text) && (0..MOST_WORDS as i64).contains(&id) =>
                 {
                     found.words.insert(id, text.clone());
+                }
+                [Value::Null, Value::Text(text), Value::Integer(known)] => {
+                    found.labels.entry(id).or_default().push((text.clone(), *known));
                 }
                 [Value::Null, Value::Text(hash), Value::Text(text)]
                     if ContentHash::of(text.as_bytes()).to_string() == *hash =>
@@ -345,6 +351,11 @@ impl Salvage {
             if row.sum == moment_sum(parent, tip, (row.decisions, row.tip, row.state), &row.body) {
                 moments.insert(row.id, row.sum);
                 to.moment(game, row)?;
+                let id = key(game, row.id);
+                let mut labels = self.labels.get(&id).into_iter().flatten();
+                if let Some((text, _)) = labels.find(|(text, known)| *known == label_sum(row.sum, text)) {
+                    to.label(id, row.sum, text)?;
+                }
             }
         }
         Ok(moments)

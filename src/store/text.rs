@@ -11,6 +11,7 @@ use super::Store;
 use super::campaign::{Campaign, lock};
 use super::error::StoreError;
 use super::generation::Generation;
+use super::log::label;
 use super::notes::{Note, note_sum};
 use super::rows::{ActionRow, GameRow, MomentBody, MomentRow, Piece, action_sum, checkpoint_sum, key, moment_sum};
 use super::writer::Writer;
@@ -57,6 +58,9 @@ enum Line {
         tip: u32,
         state: i64,
         entry: MomentBody,
+        /// What was decided, in words.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        text: Option<String>,
     },
     Note {
         id: u32,
@@ -112,7 +116,8 @@ impl Campaign {
         for id in (1..=row.moments).filter(|id| there("moment", id)) {
             let (found, entry) = file.checked_moment(game, id)?;
             let (after, decisions, tip, state) = (found.parent, found.decisions, found.tip, found.state);
-            line(&Line::Entry { id, after, decisions, tip, state, entry })?;
+            let text = Some(label(&file, game, id)?);
+            line(&Line::Entry { id, after, decisions, tip, state, entry, text })?;
         }
         for id in (1..=row.notes).filter(|id| there("note", id)) {
             line(&Line::Note { id, note: file.note(game, id)? })?;
@@ -289,7 +294,7 @@ impl Import {
                 to.words.unpack::<Checkpoint>(&body)?;
                 self.checkpoints.push((action, body));
             }
-            Line::Entry { id, after, decisions, tip, state, entry } => {
+            Line::Entry { id, after, decisions, tip, state, entry, text } => {
                 if id == 0 || after >= id {
                     return Err(wrong("an entry that comes before the one it follows"));
                 }
@@ -302,6 +307,9 @@ impl Import {
                 let sum = moment_sum(parent, reached, (decisions, tip, state), &body);
                 self.moments.insert(id, sum);
                 to.moment(0, &MomentRow { id, parent: after, decisions, tip, state, body, sum })?;
+                if let Some(text) = text {
+                    to.label(key(0, id), sum, &text)?;
+                }
                 if id == self.row.moments {
                     self.row.last = sum;
                 }
