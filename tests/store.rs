@@ -1147,6 +1147,23 @@ fn the_log_of_a_campaign_tells_what_was_asked_for_from_what_was_called_off() {
     assert!(told.contains(" 3  other rules were asked for\n*4  other rules were called off\n"), "{told}");
 }
 
+/// A line is not acknowledged where the file that it is written into has lost its name.
+#[test]
+#[cfg(unix)]
+fn nothing_is_kept_in_a_file_that_was_moved_away() {
+    let (folder, library) = (folder("moved"), library("tests/rulesets"));
+    let (path, away) = (folder.join("evening.rbsave"), folder.join("away.rbsave"));
+    let mut campaign = played(&path, &library);
+    let here = campaign.head();
+    fs::rename(&path, &away).unwrap();
+    assert!(campaign.note("lost").is_err());
+    fs::write(&path, "another file").unwrap();
+    assert!(campaign.note("lost").is_err());
+    fs::rename(&away, &path).unwrap();
+    campaign.note("kept").unwrap();
+    assert_eq!(campaign.head(), here);
+}
+
 /// The log of a campaign names those whom an edit was about, also once the campaign was recovered or read from lines.
 #[test]
 fn the_words_of_entries_are_recovered_and_imported() {

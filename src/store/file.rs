@@ -72,6 +72,8 @@ pub struct StoreFile {
     pub rules: HashMap<String, Arc<Ruleset>>,
     /// Rules that are in the file, by hash.
     pub generations: std::collections::HashSet<String>,
+    /// The file that was opened, by the numbers that the system knows it by; nothing where there are none.
+    identity: Option<(u64, u64)>,
     _lock: Option<Lock>,
 }
 
@@ -91,6 +93,7 @@ impl StoreFile {
         };
         let mut file = StoreFile::of(connection, path, library, access, lock);
         file.set_up().map_err(|error| file.with_holder(error))?;
+        file.identity = identity(path);
         Ok(file)
     }
 
@@ -115,6 +118,7 @@ impl StoreFile {
             failures: 0,
             rules: HashMap::new(),
             generations: std::collections::HashSet::new(),
+            identity: None,
             _lock: lock,
         }
     }
@@ -209,6 +213,11 @@ impl StoreFile {
     pub fn write<R>(&mut self, work: impl FnOnce(&mut Writer<'_>) -> Result<R, StoreError>) -> Result<R, StoreError> {
         if self.access == Access::Read {
             return Err(StoreError::Refused(format!("{} is open for reading only", self.path.display())));
+        }
+        // What is written into a file that nobody can find again is lost.
+        if self.identity != identity(&self.path) {
+            let message = "another file is there, or none: it was moved, removed or replaced after it was opened".into();
+            return Err(StoreError::Io { path: self.path.clone(), message });
         }
         self.read_anew()?;
         match self.try_write(work) {
@@ -348,6 +357,18 @@ fn not_taken_back(path: &Path, error: StoreError) -> StoreError {
         },
         other => other,
     }
+}
+
+/// What the system knows a file by. The file is not opened for that: to close it would end the locks of the database.
+#[cfg(unix)]
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt as _;
+    std::fs::metadata(path).ok().map(|found| (found.dev(), found.ino()))
+}
+
+#[cfg(not(unix))]
+fn identity(_: &Path) -> Option<(u64, u64)> {
+    None
 }
 
 fn look_at(connection: &Connection) -> rusqlite::Result<()> {
