@@ -1147,6 +1147,23 @@ fn the_log_of_a_campaign_tells_what_was_asked_for_from_what_was_called_off() {
     assert!(told.contains(" 3  other rules were asked for\n*4  other rules were called off\n"), "{told}");
 }
 
+/// A link to a campaign is the campaign: it has the same lock, and what is recovered is the file itself.
+#[test]
+#[cfg(unix)]
+fn a_link_leads_to_the_campaign_itself() {
+    let (folder, library) = (folder("link"), library("tests/rulesets"));
+    let (path, link) = (folder.join("evening.rbsave"), folder.join("link.rbsave"));
+    std::os::unix::fs::symlink("evening.rbsave", &link).unwrap();
+    let campaign = played(&path, &library);
+    assert!(matches!(Store::open(&link, &library), Err(StoreError::Held { .. })));
+    assert!(matches!(recover(&link, &library), Err(StoreError::Held { .. })));
+    drop(campaign);
+    let told = said(&path);
+    recover(&link, &library).unwrap();
+    assert!(link.is_symlink() && folder.join("evening.rbsave-damaged").is_file());
+    assert_eq!((said(&link), said(&path)), (told.clone(), told));
+}
+
 /// A line is not acknowledged where the file that it is written into has lost its name.
 #[test]
 #[cfg(unix)]

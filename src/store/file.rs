@@ -83,6 +83,7 @@ impl StoreFile {
         if !create && !path.exists() {
             return Err(StoreError::Io { path: path.to_path_buf(), message: "there is no such file".into() });
         }
+        let path = &led_to(path);
         let lock = match access {
             Access::Write => Some(Lock::take(path)?),
             Access::Read => None,
@@ -297,6 +298,15 @@ impl StoreFile {
             .prepare(&format!("SELECT body, sum FROM {table} WHERE id = ?1"))
             .and_then(|mut statement| statement.query_row([id], |row| Ok((row.get(0)?, row.get(1)?))).optional())
             .map_err(|error| self.failed(&error))
+    }
+}
+
+/// The file that a name stands for, where the name is a link: under all its names it has one lock, and it is the file that is
+/// replaced.
+pub fn led_to(path: &Path) -> PathBuf {
+    match path.is_symlink() {
+        true => std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf()),
+        false => path.to_path_buf(),
     }
 }
 

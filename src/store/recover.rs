@@ -10,7 +10,7 @@ use rusqlite::types::Value;
 use serde::Serialize;
 
 use super::error::StoreError;
-use super::file::{Access, StoreFile, connect_to_read, word_sum};
+use super::file::{Access, StoreFile, connect_to_read, led_to, word_sum};
 use super::generation::{Generation, generation_sum};
 use super::lock::{Lock, beside};
 use super::log::label_sum;
@@ -71,8 +71,8 @@ struct Salvage {
 ///
 /// The file cannot be read or written, or nothing can be read in it. It is as it was then.
 pub fn recover(path: impl AsRef<Path>, library: &Library) -> Result<Recovery, StoreError> {
-    let path = path.as_ref();
-    let io = |error: std::io::Error| StoreError::Io { path: path.to_path_buf(), message: system_message(&error) };
+    let path = &led_to(path.as_ref());
+    let io = |error: std::io::Error| StoreError::Io { path: path.clone(), message: system_message(&error) };
     let lock = Lock::take(path)?;
     // What a program left half written is taken back first, as by whoever else reads the file. Where that fails, the pages are
     // read as they are.
