@@ -40,7 +40,9 @@ impl Repl {
         self.saved.decisions = self.session.decisions();
         self.saved.copied = self.saved.decisions;
         let Some(folder) = recovery_folder() else { return Ok(()) };
-        self.saved.recovery = Some(folder.join(format!("{}.json", std::process::id())));
+        // An earlier process may have had the same number, as in a container; its game may still be there.
+        let name = |number: u32| folder.join(format!("{}-{number}.json", std::process::id()));
+        self.saved.recovery = (0..).map(name).find(|path| !path.exists());
         if self.screen.json() || self.unsaved_game().is_none() {
             return Ok(());
         }
@@ -210,7 +212,7 @@ impl Repl {
         let mut games: Vec<(SystemTime, PathBuf)> = fs::read_dir(folder)
             .ok()?
             .flatten()
-            .filter(|entry| !is_played(&entry.path()))
+            .filter(|entry| self.saved.recovery.as_ref() != Some(&entry.path()) && !is_played(&entry.path()))
             .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
             .collect();
         games.sort();
@@ -222,11 +224,11 @@ impl Repl {
     }
 }
 
-/// Whether a process that still runs keeps this copy.
+/// Whether another process that still runs keeps this copy, which is named by its number.
 fn is_played(path: &Path) -> bool {
     let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
-    match stem.parse::<u32>() {
-        Ok(process) => process == std::process::id() || Path::new(&format!("/proc/{process}")).exists(),
+    match stem.split('-').next().unwrap_or_default().parse::<u32>() {
+        Ok(process) => process != std::process::id() && Path::new(&format!("/proc/{process}")).exists(),
         Err(_) => true,
     }
 }
