@@ -1147,6 +1147,19 @@ fn the_log_of_a_campaign_tells_what_was_asked_for_from_what_was_called_off() {
     assert!(told.contains(" 3  other rules were asked for\n*4  other rules were called off\n"), "{told}");
 }
 
+/// Who opens a campaign with options of a new game is told that they do not count; not if they say what is so.
+#[test]
+fn options_that_a_begun_campaign_does_not_take_are_named() {
+    let folder = folder("options");
+    let begin = ["play", "evening", "--rules", "tug", "--seed", "7"];
+    said_to(&folder, "tests", &begin, "say one\n");
+    let told = said_to(&folder, "tests", &begin, "say two\n");
+    assert!(!told.contains("no effect"), "{told}");
+    let other = ["play", "evening", "--rules", "tug", "--seed", "8", "--dice", "1,2"];
+    let told = said_to(&folder, "tests", &other, "say three\n");
+    assert!(told.contains("no effect: `--seed`, `--dice`."), "{told}");
+}
+
 /// A link to a campaign is the campaign: it has the same lock, and what is recovered is the file itself.
 #[test]
 #[cfg(unix)]

@@ -103,7 +103,7 @@ pub fn play(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     let library = library::open(folder.as_deref())?;
     let is_path = |path: &&Path| path.is_file() || path.extension().is_some_and(|extension| extension == "json");
     let saved = args.scenario.as_deref().map(Path::new).filter(is_path);
-    let Opening { session, setup, title, about, campaign, notes } = match saved {
+    let Opening { session, setup, title, about, campaign, notes, goes_on } = match saved {
         Some(path)
             if args.begin.is_none()
                 && entry.is_none()
@@ -117,6 +117,7 @@ pub fn play(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
                 about: String::new(),
                 campaign: None,
                 notes: vec![],
+                goes_on: true,
             }
         }
         _ => open(args.scenario, args.begin, entry, &table, &library)?,
@@ -128,6 +129,9 @@ pub fn play(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     let told = table.only.is_empty() && !table.curtain;
     head(&mut screen, &session, &title, &library, random, told)?;
     for note in &notes {
+        screen.row(&Row::prose(0).plain(note))?;
+    }
+    if let Some(note) = table.without_effect(&session).filter(|_| goes_on) {
         screen.row(&Row::prose(0).plain(note))?;
     }
     if !lines.scripted() {
@@ -143,6 +147,31 @@ pub fn play(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         .with_lookout(lookout)
         .seen_by(table.only, table.curtain)
         .run(lines)
+}
+
+impl TableArgs {
+    /// Which options have no effect on a game that was begun before; nothing if they only say what is so already.
+    fn without_effect(&self, session: &Session) -> Option<String> {
+        let rules = session.ruleset();
+        let wanted = self.rules.iter().chain(&self.layers).map(String::as_str).collect::<Vec<_>>().join("+");
+        let other_layers = !self.layers.is_empty() && self.layers != rules.extra_layers();
+        let options = [
+            ("`--rules`", self.rules.is_some() && wanted != rules.name()),
+            ("`--layers`", self.rules.is_none() && other_layers),
+            ("`--seed`", self.seed.is_some_and(|seed| seed != session.seed())),
+            ("`--dice`", self.dice.as_ref().is_some_and(|dice| dice != session.dice())),
+            ("`--set`", !self.set.is_empty()),
+            ("`--seat`", !self.seat.is_empty()),
+        ];
+        let told: Vec<&str> = options.into_iter().filter(|(_, given)| *given).map(|(option, _)| option).collect();
+        (!told.is_empty()).then(|| {
+            format!(
+                "This game was begun before, so these options have no effect: {}. `help all` lists the words that change a \
+                 running game: `rules`, `switches`, `seat`.",
+                told.join(", ")
+            )
+        })
+    }
 }
 
 /// Refuses typed dice at a screen that is only for seats of players: the game master alone types rolls, also of other seats
@@ -241,6 +270,8 @@ struct Opening {
     campaign: Option<Campaign>,
     /// What has to be said of its rules.
     notes: Vec<String>,
+    /// Whether it was begun before.
+    goes_on: bool,
 }
 
 /// Starts a game, or opens the campaign of that name. A name that is neither a scenario nor a file begins a campaign.
@@ -263,7 +294,7 @@ fn open(
                     "{name} is a campaign already: `new {begin}` at its prompt begins that scenario"
                 )));
             }
-            return open_campaign(path, campaign, entry, table, library);
+            return open_campaign(path, campaign, entry, library);
         }
         // The program ended before it wrote the first scene: the scene begins now.
         unbegun = true;
@@ -328,16 +359,10 @@ fn open(
         shown = format!("new campaign {} · {title}", path.display());
         campaign = Some(new);
     }
-    Ok(Opening { session, setup: Some(setup), title: shown, about, campaign, notes: Vec::new() })
+    Ok(Opening { session, setup: Some(setup), title: shown, about, campaign, notes: Vec::new(), goes_on: false })
 }
 
-fn open_campaign(
-    path: &Path,
-    mut campaign: Campaign,
-    entry: Option<u32>,
-    table: &TableArgs,
-    library: &Library,
-) -> Result<Opening> {
+fn open_campaign(path: &Path, mut campaign: Campaign, entry: Option<u32>, library: &Library) -> Result<Opening> {
     let session = match entry {
         Some(entry) => campaign.go_to(entry)?,
         None => campaign.session().map_err(|error| not_opened(error, path, &campaign))?,
@@ -345,8 +370,8 @@ fn open_campaign(
     campaigns::remember(path);
     let setup = campaign.setup()?;
     let title = format!("{} · {} · entry {}", path.display(), campaign.scene_title()?, campaign.head());
-    let notes = other_rules_note(&session, table).into_iter().chain(rules_note(&session, library)).collect();
-    Ok(Opening { session, setup, title, about: String::new(), campaign: Some(campaign), notes })
+    let notes = rules_note(&session, library).into_iter().collect();
+    Ok(Opening { session, setup, title, about: String::new(), campaign: Some(campaign), notes, goes_on: true })
 }
 
 /// Why a campaign does not open. Where it stands is not what this program comes to: it says from which entry it goes on.
@@ -362,14 +387,6 @@ fn not_opened(error: StoreError, path: &Path, campaign: &Campaign) -> anyhow::Er
         Err(error) => error.to_string(),
     };
     anyhow::anyhow!("{error}. The version of the program that kept this campaign may still open it; {cure}")
-}
-
-/// The notice for rules in the call that are not those of the campaign.
-fn other_rules_note(session: &Session, table: &TableArgs) -> Option<String> {
-    let asked = [table.rules.as_slice(), &table.layers].concat().join("+");
-    let name = session.ruleset().name();
-    (table.rules.is_some() && asked != name)
-        .then(|| format!("This campaign goes on by {name}, not by {asked}: `rules {asked}` changes its rules."))
 }
 
 /// The notice for a game whose rules differ from those on the disk.
