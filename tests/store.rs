@@ -1147,6 +1147,20 @@ fn the_log_of_a_campaign_tells_what_was_asked_for_from_what_was_called_off() {
     assert!(told.contains(" 3  other rules were asked for\n*4  other rules were called off\n"), "{told}");
 }
 
+/// What is noted before the first line of a session belongs to that session.
+#[test]
+fn a_note_before_the_first_line_is_told_in_the_recap() {
+    let (folder, library) = (folder("first_note"), library("tests/rulesets"));
+    let path = folder.join("evening.rbsave");
+    drop(played(&path, &library));
+    let mut campaign = Store::open(&path, &library).unwrap().first().unwrap().unwrap();
+    let before = campaign.notes().unwrap().len();
+    campaign.note("we were late").unwrap();
+    campaign.note("and tired").unwrap();
+    let texts: Vec<_> = campaign.notes().unwrap().split_off(before).into_iter().map(|note| note.text).collect();
+    assert_eq!(texts, [None, Some("we were late".into()), Some("and tired".into())]);
+}
+
 /// Who opens a campaign with options of a new game is told that they do not count; not if they say what is so.
 #[test]
 fn options_that_a_begun_campaign_does_not_take_are_named() {

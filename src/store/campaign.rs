@@ -201,8 +201,12 @@ impl Campaign {
         u64::from(self.row.moments) + u64::from(self.row.notes)
     }
 
+    /// Notes that people sit down to play, if that is not noted yet.
+    pub(super) fn sit_down_once(&mut self) -> Result<(), StoreError> {
+        if self.sat_down { Ok(()) } else { self.sit_down() }
+    }
+
     /// Notes that people sit down to play.
-    #[cfg(feature = "serve")]
     pub(crate) fn sit_down(&mut self) -> Result<(), StoreError> {
         self.write_row(|to, game, row| write_note(to, game, row, None))?;
         self.sat_down = true;
