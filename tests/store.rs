@@ -1147,6 +1147,17 @@ fn the_log_of_a_campaign_tells_what_was_asked_for_from_what_was_called_off() {
     assert!(told.contains(" 3  other rules were asked for\n*4  other rules were called off\n"), "{told}");
 }
 
+/// Messages name what helps.
+#[test]
+fn what_cannot_be_recovered_or_loaded_is_told_with_a_cure_that_helps() {
+    let folder = folder("cures");
+    fs::write(folder.join("text.rbsave"), "no campaign").unwrap();
+    let told = said_to(&folder, "tests", &["recover", "text"], "");
+    assert!(told.contains("text.rbsave: no entry of any campaign can be read in it") && !told.contains("`"), "{told}");
+    let told = said_to(&folder, "tests", &["play", "--rules", "tug"], "load text.rbsave\n");
+    assert!(told.contains("text.rbsave is a campaign: leave this game, and `riskbreaker play text.rbsave`."), "{told}");
+}
+
 /// What is noted before the first line of a session belongs to that session.
 #[test]
 fn a_note_before_the_first_line_is_told_in_the_recap() {

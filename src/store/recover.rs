@@ -86,7 +86,7 @@ pub fn recover(path: impl AsRef<Path>, library: &Library) -> Result<Recovery, St
         Ok(recovery) if recovery.campaigns.iter().any(|campaign| campaign.entries > 0) => recovery,
         Ok(_) => {
             let _ = fs::remove_file(&draft);
-            return Err(StoreError::damaged("no entry of any campaign can be read in it"));
+            return Err(StoreError::Refused(format!("{}: no entry of any campaign can be read in it", path.display())));
         }
         Err(error) => {
             let _ = fs::remove_file(&draft);

@@ -137,6 +137,10 @@ impl Repl {
         let Some(path) = file_named(rest) else {
             return Err(Complaint::wrong("Give the file of a saved game: `load evening.json`."));
         };
+        if path.extension().is_some_and(|ending| ending == campaigns::ENDING) {
+            let name = path.display();
+            return Err(Complaint::Wrong(format!("{name} is a campaign: leave this game, and `riskbreaker play {name}`.")));
+        }
         let session = self.read_game(&path)?;
         if !self.may_leave("the same line")? {
             return Ok(());
