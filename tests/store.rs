@@ -845,6 +845,10 @@ fn the_second_program_is_told_who_plays() {
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success());
     assert!(told.contains(&format!("is held by process {} on ", std::process::id())), "{told}");
+    // Who only reads is told at once, too.
+    let began = std::time::Instant::now();
+    assert!(matches!(Store::read(&path, &library), Err(StoreError::Held { .. })));
+    assert!(began.elapsed().as_secs() < 5, "{:?}", began.elapsed());
     drop(campaign);
     let child = program(&folder, &["play", "evening"]).spawn().unwrap();
     assert!(child.wait_with_output().unwrap().status.success());

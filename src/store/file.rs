@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, TransactionBehavior};
@@ -283,7 +284,7 @@ impl StoreFile {
     }
 
     pub fn failed(&self, error: &rusqlite::Error) -> StoreError {
-        StoreError::of(&self.path, error)
+        self.with_holder(StoreError::of(&self.path, error))
     }
 
     /// Whether a table has a row of this number.
@@ -321,6 +322,10 @@ pub fn connect(path: &Path, access: Access) -> Result<Connection, StoreError> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true).map_err(failed)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false).map_err(failed)?;
     connection.execute_batch("PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0;").map_err(failed)?;
+    if access == Access::Read {
+        // Who plays a campaign holds it as long as it is played: it is no use to wait for that.
+        connection.busy_timeout(Duration::from_millis(200)).map_err(failed)?;
+    }
     if access == Access::Write {
         // A rollback journal, not a write-ahead log: between two answers the file is complete and can be copied, sent or
         // mounted read-only. A damaged write-ahead log could lose entries unnoticed. It is truncated and not deleted, so that
