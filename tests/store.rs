@@ -1151,6 +1151,18 @@ fn the_log_of_a_campaign_tells_what_was_asked_for_from_what_was_called_off() {
     assert!(told.contains(" 3  other rules were asked for\n*4  other rules were called off\n"), "{told}");
 }
 
+/// A skill that other rules call by another name goes along by that name.
+#[test]
+fn a_character_of_another_version_plays_on_with_the_names_of_this_one() {
+    let folder = folder("versions");
+    let lines = "roster keep Fighter\nrules riskbreaker-0.0.3 yes\nroster use Fighter\nroster use Fighter for Duellist\n\
+                 auto\nauto\nauto\nauto\nauto\nsheet Duellist\n";
+    let begin = ["play", "hall", "duel", "--rules", "riskbreaker-0.0.1", "--seed", "7"];
+    let told = said_to(&folder, "shipped", &begin, lines);
+    assert!(told.contains("Fighter is kept") && !told.contains("error"), "{told}");
+    assert!(told.contains("Push, Bow, Move, First Aid") && !told.contains("Bow, Maneuver, First Aid, Intimidate\n"), "{told}");
+}
+
 /// Messages name what helps.
 #[test]
 fn what_cannot_be_recovered_or_loaded_is_told_with_a_cure_that_helps() {

@@ -225,7 +225,14 @@ impl Repl {
         if let Some(sheet) = &character.sheet {
             // What a sheet comes to has fields that nobody is shown; what was kept stands over it.
             match self.session.ruleset().build_sheet(sheet, self.session.switches().clone()) {
-                Ok(built) => character.fields = built.fields.into_iter().chain(character.fields).collect(),
+                Ok(built) => {
+                    let (id, _) = character.ruleset.split_once('+').unwrap_or((character.ruleset.as_str(), ""));
+                    // Other rules may have other names for what is on the sheet, and their own reading of it counts.
+                    character.fields = match id == self.session.ruleset().id() {
+                        true => built.fields.into_iter().chain(character.fields).collect(),
+                        false => character.fields.into_iter().chain(built.fields).collect(),
+                    };
+                }
                 Err(wrong) if character.fields.is_empty() => return Err(fault(wrong)),
                 // Other rules may take its fields all the same.
                 Err(_) => {}
