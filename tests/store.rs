@@ -1151,6 +1151,17 @@ fn the_log_of_a_campaign_tells_what_was_asked_for_from_what_was_called_off() {
     assert!(told.contains(" 3  other rules were asked for\n*4  other rules were called off\n"), "{told}");
 }
 
+/// No text is written over a campaign.
+#[test]
+fn an_export_does_not_replace_a_campaign() {
+    let folder = folder("export");
+    drop(played(&folder.join("evening.rbsave"), &library("tests/rulesets")));
+    let told = said(&folder.join("evening.rbsave"));
+    let output = program(&folder, &["export", "evening", "--out", "evening.rbsave"]).output().unwrap();
+    assert!(!output.status.success());
+    assert_eq!(said(&folder.join("evening.rbsave")), told);
+}
+
 /// A skill that other rules call by another name goes along by that name.
 #[test]
 fn a_character_of_another_version_plays_on_with_the_names_of_this_one() {

@@ -43,6 +43,12 @@ pub fn export(args: &ExportArgs, folder: Option<PathBuf>) -> Result<ExitCode> {
     let mut campaign = campaigns::read(&campaigns::file_of(&args.file), &library)?;
     let mut write = |to: &mut dyn Write| if args.json { campaign.export(to) } else { campaign.story(to) };
     match &args.out {
+        Some(path) if path.extension().is_some_and(|ending| ending == campaigns::ENDING) => {
+            return Err(call_error(format!(
+                "{} would be text with the name of a campaign; give `--out` another name",
+                path.display()
+            )));
+        }
         // The file is written whole or not at all, even if the program is stopped.
         Some(path) => {
             let mut text = Vec::new();
