@@ -1151,6 +1151,15 @@ fn the_log_of_a_campaign_tells_what_was_asked_for_from_what_was_called_off() {
     assert!(told.contains(" 3  other rules were asked for\n*4  other rules were called off\n"), "{told}");
 }
 
+/// A typed roll is listed without the gaps of its label.
+#[test]
+fn the_log_of_typed_dice_has_no_gaps() {
+    let folder = folder("typed");
+    let begin = ["play", "evening", "--rules", "tug", "--dice", "typed"];
+    let told = said_to(&folder, "tests", &begin, "pull\n1\n3\nlog --all\n");
+    assert!(told.contains("d10 [3]") && !told.contains("{}"), "{told}");
+}
+
 /// No text is written over a campaign.
 #[test]
 fn an_export_does_not_replace_a_campaign() {

@@ -155,6 +155,8 @@ pub(super) fn decided(known: u32, done: &[Done], place: Option<&Place>, name: &d
 fn words(slot: &Slot) -> String {
     match slot {
         Slot::Answer { topic, seat, answer, .. } => format!("{seat}: {} {}", readable_name(topic), told(answer)),
+        // The names that the script puts into the label are not on the tape.
+        Slot::Roll { label, dice, .. } if label.contains("{}") => format!("{dice} {:?}", slot.rolled()),
         Slot::Roll { label, dice, .. } => format!("{dice} {:?} ({label})", slot.rolled()),
         Slot::Closed { .. } => "closed by an earlier answer".into(),
     }
