@@ -216,6 +216,23 @@ fn an_undo_says_to_each_what_it_may_know() {
     assert_eq!(back(&mut session, "gm", 0), [format!("undid card: {card}")]);
 }
 
+/// Nothing tells others that the thief has confessed to the game master.
+#[test]
+fn an_undo_names_a_secret_free_act_to_its_seat_alone() {
+    let mut session = start(&load("tests/rulesets", "manor"), 5);
+    let open = session.seat("gm").unwrap().free_acts().into_iter().find(|act| act.enabled).unwrap();
+    session.seat(&open.seat).unwrap().act(&open.seat, "confess").unwrap();
+    let _ = session.advance().unwrap();
+    assert_eq!(session.seat(&open.seat).unwrap().undo().unwrap().text, "undid confess");
+    let _ = session.advance().unwrap();
+    assert_eq!(session.seat(&open.seat).unwrap().redo().unwrap().text, "redid confess");
+    let _ = session.advance().unwrap();
+    for viewer in players(&session) {
+        let told = gets(&mut session, &viewer, false).contains("did confess");
+        assert_eq!(told, viewer.plays(&open.seat), "{}", viewer.words());
+    }
+}
+
 #[test]
 fn a_topic_that_comes_twice_is_answered_by_a_list() {
     let mut session = bluff(2);

@@ -88,7 +88,7 @@ impl Game {
             return Err(Refusal::new(reason));
         }
         let seq = self.next_seq();
-        self.did(Op::Free { seat: seat.clone(), name: name.clone() });
+        self.did(Op::Free { seat: seat.clone(), name: name.clone(), audience: Audience::Everybody });
         if self.dice_are_cast(&seat) {
             self.queued.push_back((seat, name, seq));
             return Ok(());

@@ -18,9 +18,11 @@ pub(super) enum Op {
         answer: Answer,
     },
     Edit(Edit),
+    /// `audience`: who may know which act it was.
     Free {
         seat: Arc<str>,
         name: Arc<str>,
+        audience: Audience,
     },
     Skip,
     /// A change of rules was asked for, or called off. `at`: where it had taken effect.
@@ -166,8 +168,7 @@ impl Game {
             && Some(seq) > in_open.max(in_history).max(started)
         {
             self.queued.pop_back();
-            self.redo.push(Op::Free { seat: seat.clone(), name: name.clone() });
-            return Ok(UndoReport::open(format!("undid {name}"), Some(seat), Vec::new()));
+            return Ok(self.undid_act(seat, name, &[], Vec::new()));
         }
         if in_open.max(in_history).max(started).is_none() {
             return Err(Refusal::NothingToUndo);
@@ -180,14 +181,12 @@ impl Game {
         if started > in_history {
             let Some(open) = self.open.take() else { return Err(Refusal::NothingToUndo) };
             self.context.set_position(open.before);
-            let text = format!("undid {}", words_of(&open.cause));
-            let mut whose = None;
-            if let Cause::Free { seat, name } = open.cause {
-                whose = Some(seat.clone());
-                self.redo.push(Op::Free { seat, name });
-            }
+            let turned = match &open.cause {
+                Cause::Free { seat, name } => self.undid_act(seat.clone(), name.clone(), &open.events, Vec::new()),
+                cause => UndoReport::open(format!("undid {}", words_of(cause)), None, Vec::new()),
+            };
             self.open = self.held.pop();
-            return Ok(UndoReport::open(text, whose, Vec::new()));
+            return Ok(turned);
         }
         // A free act that waited for the dice of what is taken back waits again.
         if let Some(Open { cause: Cause::Free { seat, name }, seq: Some(seq), number, .. }) = &self.open
@@ -294,9 +293,9 @@ impl Game {
                     return Ok(UndoReport { text, seat: None, audience, changes: told });
                 }
                 Cause::Free { seat, name } if !decided => {
-                    self.redo.push(Op::Free { seat: seat.clone(), name: name.clone() });
+                    let turned = self.undid_act(seat.clone(), name.clone(), &open.events, told);
                     self.open = as_before(held, &done, done.before);
-                    return Ok(UndoReport::open(format!("undid {name}"), Some(seat.clone()), told));
+                    return Ok(turned);
                 }
                 _ => {
                     // The state is the one before the first of the reloads that lie behind it.
@@ -313,6 +312,25 @@ impl Game {
             }
         }
         Err(Refusal::NothingToUndo)
+    }
+
+    /// A free act is taken back; `events`: what it told. Nobody is told which act a seat takes. Where there are secrets, an undo
+    /// and a redo name it to that seat alone.
+    fn undid_act(
+        &mut self,
+        seat: Arc<str>,
+        name: Arc<str>,
+        events: &[Event],
+        changes: Vec<(Audience, Happening)>,
+    ) -> UndoReport {
+        let has_secrets = self.context.rules.schema().has_secrets();
+        let audience = match has_secrets || events.iter().any(|event| !event.audience.is_everybody()) {
+            true => Audience::named(&seat),
+            false => Audience::Everybody,
+        };
+        let text = format!("undid {name}");
+        self.redo.push(Op::Free { seat: seat.clone(), name, audience: audience.clone() });
+        UndoReport { text, seat: Some(seat), audience, changes }
     }
 
     /// The position of the dice after a finished action, if it was not recorded. `next`: the action that was open when this one
@@ -345,9 +363,9 @@ impl Game {
                 self.edit(edit)?;
                 "redid the edit".to_string()
             }
-            Op::Free { seat, name } => {
+            Op::Free { seat, name, audience: those } => {
                 self.advance(vm, u64::MAX);
-                whose = Some(seat.clone());
+                (whose, audience) = (Some(seat.clone()), those);
                 self.act(seat, name.clone())?;
                 format!("redid {name}")
             }
