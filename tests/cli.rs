@@ -147,6 +147,17 @@ fn house_rules_that_do_not_load_are_named_with_their_ruleset() {
     assert!(text.contains("riskbreaker-0.0.1+ours: cannot be loaded"), "{text}");
 }
 
+/// A fault may name what a seat does not know.
+#[test]
+fn the_screen_of_a_seat_does_not_tell_what_failed() {
+    for (seats, told) in [("players", false), ("gm,players", true)] {
+        let ended = play(&["play", "--seed", "5", "--as", seats], "ok\nstumble\n");
+        assert!(!ended.status.success(), "{ended:?}");
+        let text = String::from_utf8_lossy(&[ended.stdout, ended.stderr].concat()).into_owned();
+        assert_eq!(text.contains("the script of this card is broken"), told, "{seats}: {text}");
+    }
+}
+
 #[test]
 fn the_same_seed_and_lines_give_the_same_bytes() {
     let lines = "ok\nauto 9\nroll 4d6kh3\nauto 9\nundo 2\nlog all\n";
