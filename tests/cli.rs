@@ -159,6 +159,19 @@ fn the_screen_of_a_seat_does_not_tell_what_failed() {
 }
 
 #[test]
+fn a_game_master_with_a_seat_is_told_what_failed_and_a_program_that_something_did() {
+    let call = |seats: &str, more: &[&str]| {
+        let told = play(&[&["play", "--seed", "5", "--as", seats][..], more].concat(), "ok\nstumble\nundo\nquit\n");
+        assert!(told.status.success(), "{told:?}");
+        String::from_utf8_lossy(&told.stdout).into_owned()
+    };
+    let text = call("gm,players", &[]);
+    assert!(text.contains("skirmish/maneuvers/stumble.luau:9:"), "{text}");
+    let text = call("players", &["--json"]);
+    assert!(text.contains("{\"event\":\"fault\",") && !text.contains("stumble.luau"), "{text}");
+}
+
+#[test]
 fn the_same_seed_and_lines_give_the_same_bytes() {
     let lines = "ok\nauto 9\nroll 4d6kh3\nauto 9\nundo 2\nlog all\n";
     assert_eq!(play(&["play", "--seed", "11"], lines).stdout, play(&["play", "--seed", "11"], lines).stdout);

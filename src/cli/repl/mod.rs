@@ -510,8 +510,12 @@ impl Repl {
                 self.ended = false;
                 self.ask(false)
             }
-            Step::Fault(_) if self.session.is_restricted() => {
+            Step::Fault(_) if !self.masters() => {
                 let text = "A script of the rules has failed; the game master says how to go on.";
+                if self.screen.json() {
+                    let fault = Fault { message: text.into(), ..Fault::default() };
+                    return Ok(self.screen.event("fault", &json!({ "fault": fault }))?);
+                }
                 Ok(self.screen.row(&Row::at(2).with(text, Tone::Note))?)
             }
             Step::Fault(fault) => {
