@@ -151,6 +151,28 @@ fn what_is_anothers_is_refused() {
     session.seat("gm").unwrap().answer(card.id, any_answer(&card, 0)).unwrap();
 }
 
+/// The agenda entry of a plan that only Ada sees.
+#[test]
+fn that_a_hidden_entry_is_disabled_is_told_to_those_who_see_its_owner() {
+    let mut session = start(&load("tests/rulesets", "manor"), 5);
+    session.edit(Edit::LeaveOut { name: "plan over".into() }).unwrap();
+    for seat in ["ada", "ben", "cy", "dot"] {
+        reply(&mut session, seat, "room", "hall");
+    }
+    reply(&mut session, "ada", "card", "hide");
+    for seat in ["ben", "cy", "dot"] {
+        reply(&mut session, seat, "card", "idle");
+        reply(&mut session, seat, "diary", "nothing");
+    }
+    asked(&session, "ada", "vote");
+    for (seat, knows) in [("ada", true), ("ben", false), ("gm", true)] {
+        let log = session.seat(seat).unwrap().log();
+        let text = "`plan over` is disabled";
+        let told = log.iter().any(|event| event.happening == Happening::Notice { text: text.into() });
+        assert_eq!(told, knows, "{seat}: {log:?}");
+    }
+}
+
 #[test]
 fn orders_of_several_parts_are_open_at_once_and_sealed_to_the_end() {
     let mut session = bluff(5);

@@ -13,7 +13,7 @@ use super::{
     Stop,
 };
 use crate::dice::Roll;
-use crate::state::{Audience, Change, Due, LARGEST_NUMBER, Value};
+use crate::state::{Audience, Change, Due, EntityId, LARGEST_NUMBER, Value};
 
 /// Where a game stands after running on.
 #[derive(Clone, Debug, PartialEq)]
@@ -587,7 +587,7 @@ fn perform(
     context.in_last_call = !matches!(cause, Cause::Entry { .. });
     match cause {
         Cause::Start => vm.call(context, &Call::Start { scenario }),
-        Cause::Free { name, .. } if leaves_out(context, name) => Ok(Value::None),
+        Cause::Free { seat, name } if leaves_out(context, name, |_| Audience::named(seat)) => Ok(Value::None),
         Cause::Free { seat, name } => vm.call(context, &Call::Free { seat, name }),
         Cause::Edit { .. } | Cause::Reload { .. } | Cause::Rules { .. } => Ok(Value::None),
         Cause::Entry { id, .. } => {
@@ -602,7 +602,9 @@ fn perform(
             }
             match context.state.take_entry(id) {
                 None => Ok(Value::None),
-                Some(entry) if leaves_out(context, &entry.what) => Ok(Value::None),
+                Some(entry) if leaves_out(context, &entry.what, |context| owners_audience(context, entry.owner)) => {
+                    Ok(Value::None)
+                }
                 Some(entry) => {
                     context.before_script = context.state.since(0).len();
                     context.in_last_call = true;
@@ -614,11 +616,17 @@ fn perform(
     }
 }
 
-/// Whether the game master has disabled an entry or a free act. If so, the log says so.
-fn leaves_out(context: &mut ActionContext, name: &str) -> bool {
+/// Whether the game master has disabled an entry or a free act. If so, the log says so to those who may know of it.
+fn leaves_out(context: &mut ActionContext, name: &str, audience: impl FnOnce(&ActionContext) -> Audience) -> bool {
     let out = context.state.left_out().contains(name);
     if out {
-        context.tell(Happening::Notice { text: format!("`{name}` is disabled") }, Audience::Everybody);
+        let audience = audience(context);
+        context.tell(Happening::Notice { text: format!("`{name}` is disabled") }, audience);
     }
     out
+}
+
+/// Who may know of an agenda entry: those who see its owner.
+fn owners_audience(context: &ActionContext, owner: Option<EntityId>) -> Audience {
+    owner.map_or(Audience::Everybody, |id| context.state.audience(context.rules.schema(), id))
 }
