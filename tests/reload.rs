@@ -396,11 +396,13 @@ fn a_kind_that_is_in_use_cannot_go() {
         "rb.spawn(\"puller\"",
         "rb.spawn(\"pullers\"",
     );
+    let asked = session.questions().to_vec();
     let refusal = session.reload(renamed.load()).unwrap_err();
     assert_eq!(
         refusal.to_string(),
         "the kind `puller` is gone, and there are 2 of them in the game; declare it again, or take them away first"
     );
+    assert_eq!((session.questions(), asked.is_empty()), (&asked[..], false), "they are still open");
     assert_eq!(session.advance().unwrap(), Step::Ask);
     assert_eq!(session.state_bytes(), before);
     pull(&mut session, 2);

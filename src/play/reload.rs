@@ -126,13 +126,15 @@ impl Game {
             return Ok(report);
         }
         let fits = from.schema().fits(to.schema());
-        // The journal holds what the open action did so far, which does not count.
-        self.park();
         let mut converted = None;
         if !fits || self.context.state.dormant().holds_entities() {
-            let over = self.converted_by(from.schema(), to, Orphans::Refuse).map_err(Refusal::new)?;
-            converted = Some(over).filter(|(state, _)| !fits || *state != self.context.state);
+            // What the open action did so far does not count. If the rules are refused, it stays as it is.
+            let mut before = self.context.state.before_journal();
+            before.settle_unread();
+            let over = converted_by(&before, from.schema(), to, Orphans::Refuse).map_err(Refusal::new)?;
+            converted = Some(over).filter(|(state, _)| !fits || *state != before);
         }
+        self.park();
         report.changed = changes_between(&from, to);
         let mut swap = None;
         if let Some((state, told)) = converted {
@@ -199,13 +201,6 @@ impl Game {
             swap: swap.map(Box::new),
             ..Done::new(number, cause, before)
         });
-    }
-
-    /// The state as other rules have it, with what they take back of what was kept aside.
-    fn converted_by(&self, from: &Schema, to: &Ruleset, orphans: Orphans) -> Result<(State, Converted), String> {
-        let (mut state, told) = self.context.state.converted(from, to.schema(), &to.parts(), orphans)?;
-        state.take_belongings_back(&|what| to.has_entry(what), &|hook| to.has_holder(hook));
-        Ok((state, told))
     }
 
     /// House rules by name: new ones take their default, and so do those that stood at a default that is another now.
@@ -282,7 +277,7 @@ impl Game {
         let mut lines = Vec::new();
         let mut swap = None;
         if let Some(schema) = schema {
-            match self.converted_by(&schema, &rules, Orphans::Shelve) {
+            match converted_by(&self.context.state, &schema, &rules, Orphans::Shelve) {
                 Ok((state, over)) => {
                     lines.extend(over.gone.iter().map(|gone| format!("kept aside: {gone}")));
                     let state = std::mem::replace(&mut self.context.state, state);
@@ -327,6 +322,13 @@ impl Game {
         ));
         self.open = Some(open);
     }
+}
+
+/// A state as other rules have it, with what they take back of what was kept aside.
+fn converted_by(state: &State, from: &Schema, to: &Ruleset, orphans: Orphans) -> Result<(State, Converted), String> {
+    let (mut state, told) = state.converted(from, to.schema(), &to.parts(), orphans)?;
+    state.take_belongings_back(&|what| to.has_entry(what), &|hook| to.has_holder(hook));
+    Ok((state, told))
 }
 
 /// Lines of the host as events; those for nobody are for the game master alone.
