@@ -614,6 +614,17 @@ fn a_reload_tells_no_secret_value() {
     let log = session.log();
     let told: Vec<_> = log.iter().filter(|event| event.happening.line().contains("not 5")).collect();
     assert!(!told.is_empty() && told.iter().all(|event| !event.audience.is_everybody()), "{told:?}");
+    // Nor which secrets there are.
+    let other = narrow
+        .with("kinds.luau", "strength = rb.int({ min = 0, max = 4, default = 2,", "armour = rb.int({ default = 4,")
+        .with("kinds.luau", "rb.term(\"strength\", self.strength)", "rb.term(\"armour\", self.armour)");
+    let report = session.reload(other.load()).unwrap();
+    assert!(report.lines().iter().all(|line| !line.contains("puller.")), "{:?}", report.lines());
+    let log = session.log();
+    for line in ["new fields: puller.armour = 4", "kept aside: puller.strength"] {
+        let told: Vec<_> = log.iter().filter(|event| event.happening.line() == line).collect();
+        assert!(!told.is_empty() && told.iter().all(|event| !event.audience.is_everybody()), "{line}: {log:?}");
+    }
 }
 
 /// A kind goes by a reload, and with it the numbers of the kinds behind it: an undo over that reads the state by its own kinds.

@@ -100,7 +100,11 @@ impl State {
         };
         let torn = self.entities().filter(|(_, entity)| is_torn(entity)).map(|(id, entity)| (id, entity.kind));
         for (id, kind) in torn.collect::<Vec<_>>() {
-            note(&mut told.kept_aside, format!("{}, which has lost an end", schema.kind(kind).name));
+            let line = format!("{}, which has lost an end", schema.kind(kind).name);
+            match schema.may_hide(kind) {
+                true => note(&mut told.secret, format!("kept aside: {line}")),
+                false => note(&mut told.kept_aside, line),
+            }
             // What stands on another one that is torn has gone with it.
             if self.entity(id).is_some() {
                 self.shelve(id, schema, None);
@@ -138,7 +142,11 @@ impl State {
             }
         }
         for (kind, found) in gone {
-            told.gone.push(format!("{kind}: {}", found.len()));
+            // How many secrets there are is not told.
+            match from.kind_named(kind).is_some_and(|place| from.may_hide(place)) {
+                true => told.secret.push(format!("kept aside: {kind}: {}", found.len())),
+                false => told.gone.push(format!("{kind}: {}", found.len())),
+            }
             for id in found {
                 self.take_aside(id, from, None);
             }
@@ -170,7 +178,10 @@ impl State {
         let place = self.entity(id)?.kind;
         let kind = schema.kind(place);
         for (name, value) in values.iter().filter(|(name, _)| kind.field_named(name).is_none()) {
-            note(&mut told.kept_aside, format!("{}.{name}", kind.name));
+            match from.has_secret(&kind.name, name) {
+                true => note(&mut told.secret, format!("kept aside: {}.{name}", kind.name)),
+                false => note(&mut told.kept_aside, format!("{}.{name}", kind.name)),
+            }
             put_aside(aside, name, value, None);
         }
         let fields = kind.fields.iter().map(|field| {
@@ -190,6 +201,7 @@ impl State {
                 Passage::Carried => {}
                 Passage::Returned if is_secret => note(&mut told.secret, format!("there again: {name}")),
                 Passage::Returned => note(&mut told.returned, name),
+                Passage::Defaulted if is_secret => note(&mut told.secret, format!("new fields: {name} = {value}")),
                 Passage::Defaulted => note(&mut told.defaulted, format!("{name} = {value}")),
                 Passage::StandIn => {
                     let kept = aside.get(&field.name).map(|kept| checked(&kept.value));
