@@ -67,7 +67,7 @@ fn the_screen_of_a_seat_does_not_show_the_entries_of_a_campaign() {
         ["--rules", "bluff", "--seed", "5", "--seat", "gm=absent", "--seat", "north=human", "--seat", "south=human"];
     let begun = play_anywhere(&[&call[..], &seats].concat(), &format!("save {file}\nSam: 1\n"));
     assert!(begun.status.success(), "{begun:?}");
-    for line in ["log --all", "branch", "goto 2", "undo"] {
+    for line in ["log --all", "branch", "goto 2", "roster keep Sam", "roster", "undo"] {
         let told = play_anywhere(&[&call[..], &[file.as_str(), "--as", "north"]].concat(), &format!("{line}\n"));
         assert!(!told.status.success(), "{line}: {told:?}");
         let text = String::from_utf8_lossy(&told.stdout);

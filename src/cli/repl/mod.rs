@@ -721,6 +721,8 @@ fn is_masters(word: Word, rest: &str) -> bool {
     match word {
         Word::Set | Word::Say | Word::Seat | Word::Retry | Word::Skip | Word::Restore | Word::Auto => true,
         Word::Load | Word::New | Word::Rematch | Word::Recover | Word::Encounter => true,
+        // A sheet that is kept has all fields of a character.
+        Word::Roster => true,
         // The entries of a campaign tell what every seat has decided.
         Word::Goto | Word::Branch => true,
         Word::Log => rest == "--all",
