@@ -43,7 +43,8 @@ impl Repl {
             pairs.push(("pending".into(), format!("{}; `rules off` calls it off", pending.name())));
         }
         let (shelved, values) = (self.session.shelved().len(), self.session.dormant().len());
-        if shelved + values > 0 {
+        // What is kept aside may be secret, and so is how much there is.
+        if shelved + values > 0 && self.masters() {
             pairs.push(("kept aside".into(), format!("{shelved} entities, {values} values; `rules aside` lists them")));
         }
         self.show_pairs("rules", &now.name(), &pairs)
