@@ -1071,6 +1071,16 @@ fn the_published_schema_is_that_of_the_program() {
     }
 }
 
+/// Events for everybody have no `audience`, odds of somebody who sees all have no `unseen`.
+#[test]
+fn the_schema_does_not_require_what_may_be_left_out() {
+    let schema = schema();
+    for (name, field) in [("SeatEvent", "audience"), ("OddsReport", "unseen")] {
+        let required = schema["$defs"][name]["required"].as_array().unwrap();
+        assert!(!required.contains(&json!(field)), "{name} requires {field}");
+    }
+}
+
 /// Runs a test of a client in another language, where the language is installed.
 fn client(program: &str, arguments: &[&str]) {
     if Command::new(program).arg("--version").output().is_err() {

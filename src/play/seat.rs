@@ -28,7 +28,7 @@ pub struct SeatEvent {
     /// Rises by one with everything that this viewer is told, and never goes back.
     pub revision: u64,
     /// Who else may see it.
-    #[serde(skip_serializing_if = "Audience::is_everybody")]
+    #[serde(skip_serializing_if = "Audience::is_everybody", default)]
     pub audience: Audience,
     /// What happened.
     #[serde(flatten)]

@@ -189,7 +189,7 @@ pub struct OddsReport {
     /// What was answered for lack of an answer: topic, answer, why that one.
     pub answers: Vec<(String, String, String)>,
     /// What the viewer cannot see: kinds of entities by name, and single fields as `kind.field`.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unseen: Vec<String>,
     /// Whether the rules dealt that anew by chance; otherwise it is left out.
     pub dealt: bool,
