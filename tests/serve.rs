@@ -478,6 +478,35 @@ fn other_after(connection: &Connection) -> &Connection {
     connection
 }
 
+/// Requests that came before an invitation was revoked, and are carried out after that.
+#[test]
+fn what_waits_behind_a_revocation_is_refused() {
+    let host = host();
+    let (operator, other) = (host.connect(true), host.connect(false));
+    done(&operator, "table.new", json!({ "table": "a", "ruleset": "tug", "seed": 5 }));
+    let token = done(&operator, "invite", json!({ "table": "a", "role": "seat", "seat": "left" })).0["token"].clone();
+    let viewer = done(&other, "hello", json!({ "token": token })).0["viewer"].clone();
+    let job = |connection: &Connection, method: &str, params: Json| {
+        let message = json!({ "jsonrpc": "2.0", "id": 7, "method": method, "params": params }).to_string();
+        match connection.receive(&message) {
+            Received::Job(job) => job,
+            _ => panic!("{method} is no job"),
+        }
+    };
+    let jobs = [
+        job(&operator, "revoke", json!({ "table": "a", "token": token })),
+        job(&other, "answer", json!({ "viewer": viewer, "question": { "action": 1, "ordinal": 0 }, "value": "pull" })),
+        job(&other, "hello", json!({ "token": token })),
+    ];
+    for job in jobs {
+        job.run();
+    }
+    let told: Vec<Json> = other.outbox().take().iter().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let answers = told.iter().filter(|message| message.get("id").is_some());
+    let kinds: Vec<&Json> = answers.map(|answer| &answer["error"]["data"]["kind"]).collect();
+    assert_eq!(kinds, ["unknown_viewer", "unknown_token"], "{told:?}");
+}
+
 #[test]
 fn what_only_the_game_master_may_see_is_in_no_message_to_others() {
     const MARK: &str = "CANARY-4711";

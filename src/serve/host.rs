@@ -486,15 +486,19 @@ impl Connection {
         }
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let viewer = Arc::new(Viewer::new(number, role, table.clone(), self.outbox.clone()));
-        if let Some(token) = &hello.token
-            && let Some(invited) = lock(&self.host.shared.tokens).get_mut(token)
-        {
+        if let Some(token) = &hello.token {
+            let mut tokens = lock(&self.host.shared.tokens);
+            // It may have been revoked since.
+            let invited = tokens.get_mut(token).ok_or(Failure::UnknownToken)?;
             invited.viewers.retain(|viewer| viewer.strong_count() > 0);
             invited.viewers.push(Arc::downgrade(&viewer));
         }
         let viewers = self.viewers.clone();
         Ok(self.short_job(request.id, table, move |table| {
             let view = table.with(|game| {
+                if viewer.is_gone() {
+                    return Err(Failure::UnknownToken);
+                }
                 if let Role::Seat(seat) = &viewer.role {
                     let rules = game.session.ruleset();
                     if !rules.seats().contains_key(&**seat) {
@@ -584,9 +588,12 @@ impl Connection {
             }
             "invite" | "revoke" => {
                 role.must_be_master()?;
-                return Ok(self.short_job(id, table, move |table| match method.as_str() {
-                    "invite" => host.invite(table, &role, &params),
-                    _ => host.revoke(table, &params),
+                return Ok(self.short_job(id, table, move |table| {
+                    still_there(viewer.as_ref())?;
+                    match method.as_str() {
+                        "invite" => host.invite(table, &role, &params),
+                        _ => host.revoke(table, &params),
+                    }
                 }));
             }
             _ => {}
@@ -600,6 +607,7 @@ impl Connection {
         Ok(self.job(id, table, move |table, extent| {
             let library = &host.shared.library;
             let result = table.with(|game| {
+                still_there(viewer.as_ref())?;
                 let changes = Command::changes(&method);
                 if changes && game.paused && !role.is_master() {
                     return Err(Failure::Paused);
@@ -704,6 +712,14 @@ impl Host {
             })?;
         }
         Ok(json!({}))
+    }
+}
+
+/// Refuses what a viewer has asked for that was closed, or whose invitation was revoked, while the request waited.
+fn still_there(viewer: Option<&Arc<Viewer>>) -> Result<(), Failure> {
+    match viewer.filter(|viewer| viewer.is_gone()) {
+        Some(viewer) => Err(Failure::UnknownViewer { viewer: viewer.id }),
+        None => Ok(()),
     }
 }
 
