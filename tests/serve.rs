@@ -440,6 +440,18 @@ fn every_step_says_what_is_asked() {
 }
 
 #[test]
+fn a_request_that_was_refused_as_busy_is_not_under_way() {
+    let operator = host().connect(true);
+    done(&operator, "table.new", json!({ "table": "a", "ruleset": "tug", "seed": 5 }));
+    let params = json!({ "table": "a", "question": { "action": 1, "ordinal": 0 } });
+    let message = json!({ "jsonrpc": "2.0", "id": 7, "method": "odds", "params": params }).to_string();
+    let Received::Job(job) = operator.receive(&message) else { panic!("odds are no job") };
+    job.refuse_busy(64);
+    assert!(operator.outbox().take()[0].contains("\"busy\""));
+    assert_eq!(done(&operator, "cancel", json!({ "id": 7 })).0, json!({ "cancelled": false }));
+}
+
+#[test]
 fn roles_come_from_the_connection() {
     let host = host();
     let (operator, other) = (host.connect(true), host.connect(false));

@@ -55,7 +55,34 @@ pub struct Connection {
     operator: bool,
     viewers: Arc<Mutex<BTreeMap<u32, Arc<Viewer>>>>,
     next: AtomicU32,
-    under_way: Arc<Mutex<HashMap<String, Arc<AtomicBool>>>>,
+    under_way: Cancellable,
+}
+
+/// The requests of a connection that can be cancelled, by id, each with what ends it.
+type Cancellable = Arc<Mutex<HashMap<String, Arc<AtomicBool>>>>;
+
+/// A request that can be cancelled as long as this is there: while it waits, and while it is carried out.
+struct UnderWay {
+    all: Cancellable,
+    id: String,
+    interrupt: Arc<AtomicBool>,
+}
+
+impl UnderWay {
+    fn begin(all: &Cancellable, id: String, interrupt: &Arc<AtomicBool>) -> UnderWay {
+        lock(all).insert(id.clone(), interrupt.clone());
+        UnderWay { all: all.clone(), id, interrupt: interrupt.clone() }
+    }
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        let mut all = lock(&self.all);
+        // A later request may have the same id.
+        if all.get(&self.id).is_some_and(|known| Arc::ptr_eq(known, &self.interrupt)) {
+            all.remove(&self.id);
+        }
+    }
 }
 
 /// Work at a table that a message asks for.
@@ -600,10 +627,7 @@ impl Connection {
         }
         let interrupt = Arc::new(AtomicBool::new(false));
         let name = id.as_ref().map(Json::to_string).filter(|_| method == "odds");
-        if let Some(name) = &name {
-            lock(&self.under_way).insert(name.clone(), interrupt.clone());
-        }
-        let under_way = self.under_way.clone();
+        let under_way = name.map(|name| UnderWay::begin(&self.under_way, name, &interrupt));
         Ok(self.job(id, table, move |table, extent| {
             let library = &host.shared.library;
             let result = table.with(|game| {
@@ -637,9 +661,7 @@ impl Connection {
                     }
                 }
             });
-            if let Some(name) = name {
-                lock(&under_way).remove(&name);
-            }
+            drop(under_way);
             result
         }))
     }
