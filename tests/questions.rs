@@ -307,9 +307,8 @@ fn words_that_fail_stand_in_the_question_that_a_person_is_shown() {
 #[test]
 fn words_that_take_too_much_memory_stop_no_game() {
     for words in ["local s = \"a\" while true do s ..= s end", "local l = {} while true do l = { l, 1, 2, 3 } end"] {
-        let body = format!(
-            "rb.say(function() {words} end)\nlocal l = {{}}\nfor n = 1, 3000 do l[n] = {{ n }} end\nreturn #l"
-        );
+        let body =
+            format!("rb.say(function() {words} end)\nlocal l = {{}}\nfor n = 1, 3000 do l[n] = {{ n }} end\nreturn #l");
         for (mode, came) in in_each_mode(&body, POLICY) {
             assert_eq!(came, "answered 3000", "{mode}: {words}");
         }
@@ -447,7 +446,7 @@ fn an_answer_to_the_open_question_is_none_to_one_that_is_asked_again() {
     let rules = Ruleset::load(&library(PRESS, "return nil"), "asks").unwrap();
     let mut session = Session::start(&rules, Setup::scenario("start")).unwrap();
     assert_eq!(session.advance().unwrap(), Step::Ask);
-    session.reply(&[("go".to_owned(), Value::Bool(true))]).unwrap();
+    let _ = session.reply(&[("go".to_owned(), Value::Bool(true))]).unwrap();
     assert_eq!(session.advance().unwrap(), Step::Ask);
     let question = session.questions()[0].clone();
     assert_eq!(&*question.topic, "again");

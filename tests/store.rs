@@ -292,7 +292,9 @@ const PAGE: usize = 4096;
 fn an_import_leaves_the_file_that_it_reads() {
     let folder = folder("import");
     drop(played(&folder.join("evening.rbsave"), &library("tests/rulesets")));
-    for args in [["export", "evening", "--json", "--out", "night.import"].as_slice(), &["import", "night.import", "night"]] {
+    for args in
+        [["export", "evening", "--json", "--out", "night.import"].as_slice(), &["import", "night.import", "night"]]
+    {
         let output = program(&folder, args).output().unwrap();
         assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
     }
@@ -1180,7 +1182,10 @@ fn a_character_of_another_version_plays_on_with_the_names_of_this_one() {
     let begin = ["play", "hall", "duel", "--rules", "riskbreaker-0.0.1", "--seed", "7"];
     let told = said_to(&folder, "shipped", &begin, lines);
     assert!(told.contains("Fighter is kept") && !told.contains("error"), "{told}");
-    assert!(told.contains("Push, Bow, Move, First Aid") && !told.contains("Bow, Maneuver, First Aid, Intimidate\n"), "{told}");
+    assert!(
+        told.contains("Push, Bow, Move, First Aid") && !told.contains("Bow, Maneuver, First Aid, Intimidate\n"),
+        "{told}"
+    );
 }
 
 /// Messages name what helps.

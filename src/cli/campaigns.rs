@@ -114,7 +114,11 @@ pub fn campaigns(args: &Args, folder: Option<PathBuf>) -> Result<ExitCode> {
                     }
                     cells.push(vec![
                         Span::strong(path.display().to_string()),
-                        Span::plain(format!("{} {}", info.entries, if info.entries == 1 { "entry" } else { "entries" })),
+                        Span::plain(format!(
+                            "{} {}",
+                            info.entries,
+                            if info.entries == 1 { "entry" } else { "entries" }
+                        )),
                         Span::plain(format!("played {}", info.played.get(..16).unwrap_or(&info.played))),
                     ]);
                 }

@@ -218,7 +218,8 @@ impl StoreFile {
         }
         // What is written into a file that nobody can find again is lost.
         if self.identity != identity(&self.path) {
-            let message = "another file is there, or none: it was moved, removed or replaced after it was opened".into();
+            let message =
+                "another file is there, or none: it was moved, removed or replaced after it was opened".into();
             return Err(StoreError::Io { path: self.path.clone(), message });
         }
         self.read_anew()?;

@@ -139,7 +139,9 @@ impl Repl {
         };
         if path.extension().is_some_and(|ending| ending == campaigns::ENDING) {
             let name = path.display();
-            return Err(Complaint::Wrong(format!("{name} is a campaign: leave this game, and `riskbreaker play {name}`.")));
+            return Err(Complaint::Wrong(format!(
+                "{name} is a campaign: leave this game, and `riskbreaker play {name}`."
+            )));
         }
         let session = self.read_game(&path)?;
         if !self.may_leave("the same line")? {
