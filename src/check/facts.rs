@@ -138,12 +138,10 @@ fn odd_names(stack: &Stack, own: usize, rules: &Rulebook) -> Vec<Problem> {
 /// The only value under a key of the cast that is no number, or neither true nor false, where all others are. Dice may stand for a
 /// number.
 fn odd_types(stack: &Stack, own: usize) -> Vec<Problem> {
-    let mut said: BTreeMap<String, Vec<(Value, &str, (u32, u32))>> = BTreeMap::new();
+    let mut said: BTreeMap<String, Vec<(&str, Entry)>> = BTreeMap::new();
     for (_, (_, source)) in stack.files_in("cast") {
-        for Entry { key, value, listed, at_top, at } in entries_of(source) {
-            if at_top && !listed {
-                said.entry(key).or_default().push((value, source.path.as_str(), at));
-            }
+        for entry in entries_of(source).into_iter().filter(|entry| entry.at_top && !entry.listed) {
+            said.entry(entry.key.clone()).or_default().push((source.path.as_str(), entry));
         }
     }
     let mut found = Vec::new();
@@ -151,8 +149,8 @@ fn odd_types(stack: &Stack, own: usize) -> Vec<Problem> {
         for number in [true, false] {
             let sort = if number { "a number" } else { "true or false" };
             let fits = |value: &Value| if number { value.as_int().is_some() } else { matches!(value, Value::Bool(_)) };
-            let odd: Vec<_> = said.iter().filter(|(value, ..)| !fits(value)).collect();
-            let [(value, path, at)] = odd.as_slice() else { continue };
+            let odd: Vec<_> = said.iter().filter(|(_, entry)| !fits(&entry.value)).collect();
+            let [(path, Entry { value, at, .. })] = odd.as_slice() else { continue };
             let ours = stack.parts()[own..].iter().any(|part| path.starts_with(&format!("{}/", part.id())));
             let is_dice = |text: &str| text.parse::<i64>().is_err() && Dice::parse(text).is_ok();
             if said.len() <= AGREEING || !ours || value.as_text().is_some_and(is_dice) {

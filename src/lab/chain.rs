@@ -54,15 +54,18 @@ struct Effort<'p> {
 }
 
 impl Effort<'_> {
-    const MOST: u64 = 600_000_000;
-    /// What an operation on short fractions costs, and what the square of each further word does.
+    const MOST: u64 = 6_000_000_000;
+    /// What an operation on short fractions costs, and what each further word and its square do. Measured: the common divisor
+    /// takes most of the time, by its bits where fractions are short and by the square of its words where they are long.
     const LEAST: u64 = 72;
+    const WORD: u64 = 5_000;
     const SQUARE: u64 = 12;
 
-    /// Counts an operation on a fraction: the common divisor takes the square of its digits.
+    /// Counts an operation on a fraction.
     fn pay(&self, fraction: &BigRational) -> Result<(), Unsolved> {
         let words = (fraction.numer().bits() + fraction.denom().bits()) / 128;
-        self.left.set(self.left.get().saturating_sub(Effort::LEAST + Effort::SQUARE * words * words));
+        let cost = Effort::LEAST + Effort::WORD * words + Effort::SQUARE * words * words;
+        self.left.set(self.left.get().saturating_sub(cost));
         if self.left.get() == 0 { Err(Unsolved::TooLong) } else { Ok(()) }
     }
 
@@ -484,7 +487,10 @@ impl Elimination {
                 if leaves.is_zero() {
                     return Err(Unsolved::Endless);
                 }
-                row.values_mut().for_each(|chance| *chance /= &leaves);
+                for chance in row.values_mut() {
+                    effort.pay(chance)?;
+                    *chance /= &leaves;
+                }
             }
             for target in row.keys() {
                 if let Target::State(to) = target

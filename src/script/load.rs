@@ -9,6 +9,7 @@ use mlua::{Function, Lua, Result, Table, Value as Lv};
 
 use super::compile::named_assigners;
 use super::conversion::{from_lua, sort_of, to_lua, whole_of};
+use super::declaration_lines::{line_at, line_of};
 use super::declared_kinds::OfKinds;
 use super::fault::{fault_of, meant};
 use super::handles::Handles;
@@ -645,73 +646,6 @@ fn type_of_fact(facts: Option<&Table>, name: &str) -> Option<String> {
 
 fn is_function(facts: Option<&Table>, name: &str) -> bool {
     type_of_fact(facts, name).is_some_and(|ty| ty.trim_end_matches('?') == "function")
-}
-
-/// The line of a file that assigns the last key of a path (`unit/fields/reach`): within the tables that the path goes through,
-/// since several kinds have fields of one name. The line of the innermost table where that does not assign it.
-fn line_at(stack: &Stack, file: &str, path: &str) -> Option<u32> {
-    let (tables, key) = path.rsplit_once('/').unwrap_or(("", path));
-    let lines: Vec<&str> = stack.text_of(file)?.lines().collect();
-    let (mut inside, mut opened) = (0..lines.len(), None);
-    for table in tables.split('/').filter(|table| !table.is_empty()) {
-        let opens = |at: &usize| assigned(lines[*at], table).is_some_and(|value| value.starts_with('{'));
-        let Some(first) = inside.clone().find(opens) else { return line_of(stack, file, key) };
-        inside = first..table_end(&lines, first);
-        opened = Some(first as u32 + 1);
-    }
-    if opened.is_none() {
-        return line_of(stack, file, key);
-    }
-    let assigns = inside.clone().find(|at| assigned(lines[*at], key).is_some());
-    assigns.map(|at| at as u32 + 1).or(opened)
-}
-
-/// The line behind the table that begins in a line: its closing bracket is indented as the line is, or stands in it.
-fn table_end(lines: &[&str], first: usize) -> usize {
-    let indent = |line: &str| line.len() - line.trim_start().len();
-    if lines[first].matches('{').count() <= lines[first].matches('}').count() {
-        return first + 1;
-    }
-    let closes = |line: &&str| line.trim_start().starts_with('}') && indent(line) <= indent(lines[first]);
-    lines[first + 1..].iter().position(closes).map_or(lines.len(), |at| first + 1 + at)
-}
-
-/// What a line assigns to a key, if it does.
-fn assigned<'l>(line: &'l str, key: &str) -> Option<&'l str> {
-    let word = |c: char| c.is_alphanumeric() || c == '_';
-    if line.trim_start().starts_with("--") {
-        return None;
-    }
-    line.match_indices(key).find_map(|(at, _)| {
-        let (before, behind) = (&line[..at], &line[at + key.len()..]);
-        if before.ends_with(word) || behind.starts_with(word) {
-            return None;
-        }
-        let value = behind.trim_start_matches(['"', ']', ' ']).strip_prefix('=')?;
-        (!value.starts_with('=')).then(|| value.trim_start())
-    })
-}
-
-/// The line of a file that assigns a key, or that names it first.
-pub(super) fn line_of(stack: &Stack, path: &str, key: &str) -> Option<u32> {
-    let text = stack.text_of(path)?;
-    let whole = |line: &str, at: usize| {
-        let word = |c: char| c.is_alphanumeric() || c == '_';
-        !line[..at].chars().next_back().is_some_and(word) && !line[at + key.len()..].chars().next().is_some_and(word)
-    };
-    let mut first = None;
-    for (number, line) in text.lines().enumerate() {
-        if line.trim_start().starts_with("--") {
-            continue;
-        }
-        let Some(at) = line.find(key).filter(|at| whole(line, *at)) else { continue };
-        let rest = line[at + key.len()..].trim_start_matches(['"', ']', ' ']);
-        if rest.starts_with('=') && !rest.starts_with("==") {
-            return Some(number as u32 + 1);
-        }
-        first.get_or_insert(number as u32 + 1);
-    }
-    first
 }
 
 /// What people call something declared: its title, or else its name.

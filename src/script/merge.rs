@@ -3,7 +3,8 @@ use std::collections::BTreeMap;
 use mlua::{Function, Lua, Result, Table, Value as Lv};
 
 use super::conversion::sort_of;
-use super::load::{line_of, sorted};
+use super::declaration_lines::line_of;
+use super::load::sorted;
 use crate::ruleset::{Problem, Role, Stack, instead_or};
 
 /// Deepest nesting of tables in a declaration.

@@ -9,6 +9,7 @@ mod compile;
 mod continuation;
 mod conversion;
 mod convert;
+mod declaration_lines;
 mod declared_kinds;
 mod declared_play;
 mod fault;

@@ -304,9 +304,11 @@ impl Repl {
 
     /// The reason why a script stops.
     fn stopped_by(&self, fault: &Fault) -> String {
+        // What failed is for the game master alone, and so is a roll that a seat may not see.
+        if !self.masters() {
+            return "a script of the rules has failed; the game master says how to go on".to_owned();
+        }
         match self.session.missing_roll() {
-            // What failed is for the game master alone, and so is a roll that a seat may not see.
-            _ if !self.masters() => "a script of the rules has failed; the game master says how to go on".to_owned(),
             Some(roll) => {
                 let what = missing_in_words(roll);
                 format!("the written dice have run out: {what}; write its face behind the others in `--dice`")
