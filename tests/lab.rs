@@ -572,6 +572,35 @@ fn games_that_fail_or_never_end_are_left_out_and_told() {
 }
 
 #[test]
+fn a_shard_gives_up_where_the_whole_does() {
+    let kinds = "local rb = require(\"@riskbreaker\")\nreturn rb.kinds({})";
+    let play = r#"
+        local rb = require("@riskbreaker")
+        return rb.play({
+            start = function() rb.schedule("flip", 1) end,
+            entries = {
+                flip = function()
+                    if rb.roll("1d10", "luck") > 1 then error("no luck") end
+                    rb.finish("heads")
+                end,
+            },
+        })
+    "#;
+    let manifest = "id = \"coin\"\ntitle = \"C\"\nversion = \"1\"\n";
+    let files = [("coin/ruleset.toml", manifest), ("coin/kinds.luau", kinds), ("coin/play.luau", play)];
+    let rules = Ruleset::load(&Library::from_files(files), "coin").unwrap();
+    // With seed 2 all of the first 25 games of the second shard fail, with seed 14 those of the first shard, and so of the whole.
+    for (seed, gives_up) in [(2, false), (14, true)] {
+        let variant = Variant::new("one", &rules, Setup::table(Value::map::<&str>([]))).unwrap();
+        let plan = Simulation { seed, ..plan(variant, "coin", 500) };
+        let whole = run(&plan, 1, None);
+        assert_eq!(whole.gave_up_on(0), gives_up);
+        let part = |index| (format!("part {index}"), run(&plan, 2, Some(Shard { index, count: 2 })));
+        assert_eq!(Findings::merge(vec![part(1), part(2)]).unwrap(), whole);
+    }
+}
+
+#[test]
 fn fights_of_the_first_rules_are_counted_with_their_rounds_and_numbers() {
     let plan = simulation(&rules("riskbreaker-0.0.1"), "duel", 250);
     let one = run(&plan, 1, None);

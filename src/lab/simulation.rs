@@ -415,7 +415,7 @@ impl Simulation {
             if at >= part.blocks || stop.load(Ordering::Relaxed) {
                 return;
             }
-            let block = match self.block(&mut tables, (at == 0, part.block(at)), stop) {
+            let block = match self.block_at(&mut tables, part, at, stop) {
                 Ok(Some(block)) => Ok((at, block)),
                 Ok(None) => return,
                 Err(error) => Err(error),
@@ -481,17 +481,36 @@ impl Simulation {
         block * BLOCK + 1..=self.trials.min((block + 1) * BLOCK)
     }
 
-    /// Plays the trials of a block; nothing if it was stopped. Of the first block of a run it is said that it is.
+    /// The block at a place of a run; nothing if it was stopped. A shard gives up where the whole does, by the same first games.
+    fn block_at(
+        &self,
+        tables: &mut [Table],
+        part: Part,
+        at: u64,
+        stop: &AtomicBool,
+    ) -> Result<Option<Block>, SimulationError> {
+        if at == 0 && part.first > 0 {
+            let first = 1..=self.trials.min(GIVEN_UP_AFTER as u64);
+            match self.block(tables, (true, first), stop)? {
+                Some(block) if !block.given_up => {}
+                ended => return Ok(ended),
+            }
+        }
+        let block = part.block(at);
+        self.block(tables, (block == 0, self.trials_of(block)), stop)
+    }
+
+    /// Plays the trials of a block; nothing if it was stopped. Of the first block of all it is said that it is.
     fn block(
         &self,
         tables: &mut [Table],
-        (is_first, block): (bool, u64),
+        (is_first, trials): (bool, std::ops::RangeInclusive<u64>),
         stop: &AtomicBool,
     ) -> Result<Option<Block>, SimulationError> {
         let mut given_up = false;
         let mut tallies = vec![Tally::default(); tables.len()];
         let mut pairs = vec![BTreeMap::<String, BTreeMap<String, u64>>::new(); tables.len() - 1];
-        for trial in self.trials_of(block) {
+        for trial in trials {
             let mut results = Vec::with_capacity(tables.len());
             for (table, tally) in tables.iter_mut().zip(&mut tallies) {
                 results.push(table.play(self.seed, trial, self.actions, tally, stop)?);
@@ -689,6 +708,11 @@ impl Findings {
             }
             if let Some(twin) = seen.insert(shard.index, name) {
                 return wrong(format!("{twin} and {name} are both shard {}/{count}", shard.index));
+            }
+            // A simulation that is given up has the same first games in every shard.
+            let is_repeated = |tally: &Tally| tally.left_out.first().is_some_and(|left| left.trial == 1);
+            if shard.index > 1 && part.tallies.iter().any(is_repeated) {
+                continue;
             }
             whole.blocks += part.blocks;
             whole.add_counts(&part.tallies, &part.pairs);
