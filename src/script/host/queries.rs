@@ -120,6 +120,22 @@ unsafe fn wanted_field(
             return Err(plain(&fault(context, message)));
         };
         let ty = &declared.field(field).ty;
+        let is_table = ffi::lua_type(state, -1) == ffi::LUA_TTABLE;
+        // Who was an entity once is told so below.
+        if is_table && host.handles.borrow().id_ever_at(ffi::lua_topointer(state, -1) as usize).is_none() {
+            let of = &declared.name;
+            let (message, cure) = match ty {
+                Type::List(_) | Type::Map(_) | Type::Ratio => (
+                    format!("rb.each and rb.first compare no lists, maps or fractions, as the field `{name}` of a {of} is"),
+                    "look through the entities with rb.filter",
+                ),
+                _ => (
+                    format!("the field `{name}` of a {of} takes {}, not a table", ty.wanted()),
+                    "give a value of the sort that the field holds",
+                ),
+            };
+            return Err(plain(&stopped(context.fault_with(message, Some(cure.into())))));
+        }
         match value_at(state, -1, host, ty, None) {
             // Out of bounds a number finds nobody; what no entity of the kind can have is a slip.
             Ok(value) => match ty.check_sort(&value).and_then(|()| refers_to(ty, &value, context)) {
