@@ -87,7 +87,7 @@ pub enum MigrationError {
     #[error("the game is over")]
     Over,
     /// The game has not begun.
-    #[error("the game has not begun: advance it first")]
+    #[error("the game has not begun: its start has to end first, with an answer to everything that it asks")]
     NotBegun,
     /// No other rules are asked for.
     #[error("no change of rules is pending")]
