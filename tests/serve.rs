@@ -998,6 +998,33 @@ fn a_game_that_was_saved_goes_on_after_a_kill_with_numbers_that_are_new() {
 }
 
 #[test]
+fn an_undo_goes_back_behind_the_checkpoint_from_which_a_campaign_was_opened() {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("served_long.rbsave");
+    let _ = std::fs::remove_file(&path);
+    let path = path.to_str().unwrap();
+    let mut program = Program::start();
+    program.request("table.new", json!({ "table": "a", "ruleset": "tug", "seed": 5, "campaign": path }));
+    let view = |program: &mut Program| program.request("view", json!({ "table": "a" }))["result"].clone();
+    let first = view(&mut program);
+    for at in 0..110 {
+        let set = json!({ "set": { "entity": 1, "field": "at", "value": at % 2 } });
+        let done = program.request("edit", json!({ "table": "a", "edit": set }));
+        assert!(done["result"]["seq"].is_u64(), "{done}");
+    }
+    program.request("table.close", json!({ "table": "a" }));
+    program.request("table.load", json!({ "table": "a", "path": path }));
+    for left in (0..110).rev() {
+        let seq = view(&mut program)["seq"].clone();
+        let undone = program.request("undo", json!({ "table": "a", "expect": seq }));
+        assert!(undone["result"]["seq"].is_u64(), "{left}: {undone}");
+        assert_eq!(view(&mut program)["undo"]["decisions"], left);
+    }
+    assert_eq!(view(&mut program)["entities"], first["entities"]);
+    program.child.kill().unwrap();
+    let _ = program.child.wait();
+}
+
+#[test]
 fn a_campaign_has_each_acknowledged_answer_and_every_branch() {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("served.rbsave");
     let _ = std::fs::remove_file(&path);

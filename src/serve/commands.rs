@@ -243,7 +243,11 @@ impl Command<'_> {
         }
         let (mut undone, viewer) = (Vec::new(), Sight::of(self.role).viewer());
         while game.session.decisions() > target {
-            undone.push(game.session.undo_for(&viewer)?);
+            match game.session.undo_for(&viewer) {
+                // It was opened from a checkpoint, and has no more in memory than what came after that.
+                Err(Refusal::NothingToUndo) if undone.is_empty() && to.is_none() => return self.turn(game, true),
+                step => undone.push(step?),
+            }
         }
         game.last_undo_by(self.role);
         Ok(turned("undo", undone))
