@@ -318,7 +318,7 @@ fn things_that_make_no_sense() {
     let told = planted("maneuvers/rest.luau", "return true", "return false");
     assert!(told[0].contains("nobody can ever use this card"), "{told:?}");
     let told = planted("maneuvers/rest.luau", "rb.say(\"{} rests\", ctx.actor)", "rb.say(\"{} rests {}\", ctx.actor)");
-    assert!(told[0].contains("has 2 `{}`, and 1 values"), "{told:?}");
+    assert!(told[0].contains("has 2 `{}`, and 1 value to fill them"), "{told:?}");
     let told = planted("maneuvers/pull.luau", "\"1d10\"", "\"d\"");
     assert!(told[0].contains("\"d\" are no dice"), "{told:?}");
     let told = planted("play.luau", "rb.spawn(\"rope\", {})", "rb.spawn(\"rope\", { at = 99 })");

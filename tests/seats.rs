@@ -156,6 +156,7 @@ fn what_is_anothers_is_refused() {
 fn that_a_hidden_entry_is_disabled_is_told_to_those_who_see_its_owner() {
     let mut session = start(&load("tests/rulesets", "manor"), 5);
     session.edit(Edit::LeaveOut { name: "plan over".into() }).unwrap();
+    let _ = session.advance().unwrap();
     for seat in ["ada", "ben", "cy", "dot"] {
         reply(&mut session, seat, "room", "hall");
     }

@@ -2,15 +2,15 @@
 ///
 /// A candidate is near if it has at most one slip for each three letters of the word, at least one and at most four. A slip is
 /// a letter too many, too few or wrong, or two swapped; case does not count. A candidate that begins with the word is near,
-/// too, if the word has three letters or more. Of equally near ones, those that begin with the word go first, and then the first in the alphabet. Words over 64 letters are
-/// like nothing.
+/// too, if the word has three letters or more. Of equally near ones, those that begin with the word go first, then those that
+/// are not in capitals where the word is not, and then the first in the alphabet. Words over 64 letters are like nothing.
 pub fn nearest<'c, I>(word: &str, candidates: I) -> Option<&'c str>
 where
     I: IntoIterator<Item = &'c str>,
 {
     const LONGEST: usize = 64;
-    let written = word;
-    let word = word.to_lowercase();
+    let has_small = |text: &str| text.chars().any(char::is_lowercase);
+    let (is_small, word) = (has_small(word), word.to_lowercase());
     let letters = word.chars().count();
     if letters == 0 || letters > LONGEST {
         return None;
@@ -23,9 +23,9 @@ where
             let lower = candidate.to_lowercase();
             let distance = strsim::damerau_levenshtein(&word, &lower);
             let begins = letters >= 3 && lower.starts_with(&word);
-            // Of two that are as near, the one that is also written in such letters: `actor` and not `ACT` for `actr`.
-            let as_written = strsim::damerau_levenshtein(written, candidate);
-            (distance <= slips || begins).then_some((distance, !begins, as_written, candidate))
+            // For `actr` a constant `ACT` is not meant where there is `actor`.
+            let is_constant = is_small && !has_small(candidate);
+            (distance <= slips || begins).then_some((distance, !begins, is_constant, candidate))
         })
         .min()
         .map(|(.., candidate)| candidate)
