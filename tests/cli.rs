@@ -171,6 +171,28 @@ fn a_game_master_with_a_seat_is_told_what_failed_and_a_program_that_something_di
     assert!(text.contains("{\"event\":\"fault\",") && !text.contains("stumble.luau"), "{text}");
 }
 
+/// Nobody else can go on there.
+#[test]
+fn a_fault_calls_the_game_master_to_a_screen_with_a_curtain() {
+    let call = ["play", "--seed", "5", "--curtain", "--seat", "foes=human"];
+    let lines = "\nok\n\nok\nok\n\nstumble\n";
+    let told = play(&call, &format!("{lines}\nskip\n\nquit\n"));
+    assert!(told.status.success(), "{told:?}");
+    let text = String::from_utf8_lossy(&told.stdout);
+    let (seat, master) = text.split_once("The screen is for gm now.").expect("the game master is called");
+    assert!(!seat.contains("the script of this card is broken"), "{text}");
+    assert!(master.contains("the script of this card is broken"), "{text}");
+    let (_, next) = master.split_once("» skip\n").expect("it is carried out");
+    assert!(next.contains("The screen is for foes now."), "{text}");
+    // Until somebody has sat down, nothing is told of it.
+    for line in ["", "retry\n", "ok\n"] {
+        let told = play(&call, &format!("{lines}{line}"));
+        assert!(!told.status.success(), "{line}: {told:?}");
+        let text = String::from_utf8_lossy(&[told.stdout, told.stderr].concat()).into_owned();
+        assert!(!text.contains("the script of this card is broken"), "{line}: {text}");
+    }
+}
+
 #[test]
 fn the_same_seed_and_lines_give_the_same_bytes() {
     let lines = "ok\nauto 9\nroll 4d6kh3\nauto 9\nundo 2\nlog all\n";

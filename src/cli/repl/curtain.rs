@@ -1,5 +1,7 @@
 //! Several people with secrets at one screen: the screen is cleared between two turns.
 
+use riskbreaker::Step;
+
 use super::{Complaint, Done, Repl};
 use crate::cli::row::{Row, Tone};
 
@@ -22,16 +24,25 @@ impl Repl {
             return Ok(false);
         }
         if let Some(seat) = self.session.next_seat() {
-            self.drawn = true;
-            self.asked = None;
-            self.session.sit(vec![seat.clone()]);
-            if self.screen.width().is_some() && !self.screen.json() {
-                self.screen.verbatim(CLEAR)?;
-            }
-            let text = format!("The screen is for {seat} now. Press Enter when nobody else looks.");
-            self.screen.row(&Row::at(0).with(text, Tone::Note))?;
+            self.hand_over(seat)?;
         }
         Ok(self.drawn)
+    }
+
+    /// Clears the screen for the game master, who alone can go on after a fault.
+    pub(super) fn call_master(&mut self) -> Done {
+        if self.curtain && !self.masters() { self.hand_over("gm".into()) } else { Ok(()) }
+    }
+
+    fn hand_over(&mut self, seat: String) -> Done {
+        self.drawn = true;
+        self.asked = None;
+        let text = format!("The screen is for {seat} now. Press Enter when nobody else looks.");
+        self.session.sit(vec![seat]);
+        if self.screen.width().is_some() && !self.screen.json() {
+            self.screen.verbatim(CLEAR)?;
+        }
+        Ok(self.screen.row(&Row::at(0).with(text, Tone::Note))?)
     }
 
     /// Shows the screen to the player who has sat down.
@@ -42,7 +53,10 @@ impl Repl {
         self.drawn = false;
         let events = self.session.take_events();
         self.tell(&events, false)?;
-        self.ask(true)
+        match self.step {
+            Step::Fault(_) => self.show_standing(),
+            _ => self.ask(true),
+        }
     }
 
     /// Prints whose answers are awaited, if no seat at the screen is asked.

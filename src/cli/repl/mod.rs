@@ -241,7 +241,9 @@ impl Repl {
             }
             if scripted {
                 self.screen.row(&Row::at(0).plain(format!("» {}", line.trim_end())))?;
+                let opens = self.drawn && line.trim().is_empty();
                 if let Step::Fault(fault) = &self.step
+                    && !opens
                     && !remedies(&line)
                 {
                     Complaint::Wrong(self.stopped_by(fault)).told(&mut self.screen, &lines.place(), true)?;
@@ -305,7 +307,7 @@ impl Repl {
     /// The reason why a script stops.
     fn stopped_by(&self, fault: &Fault) -> String {
         // What failed is for the game master alone, and so is a roll that a seat may not see.
-        if !self.masters() {
+        if self.drawn || !self.masters() {
             return "a script of the rules has failed; the game master says how to go on".to_owned();
         }
         match self.session.missing_roll() {
@@ -499,7 +501,8 @@ impl Repl {
     fn play_on(&mut self) -> Done {
         self.step = self.session.advance()?;
         self.follow_rules();
-        let events = self.session.take_events();
+        // Behind the curtain they wait for whoever opens it.
+        let events = if self.drawn { Vec::new() } else { self.session.take_events() };
         self.tell(&events, false)?;
         self.own.clear();
         Ok(())
@@ -512,7 +515,8 @@ impl Repl {
                 self.ended = false;
                 self.ask(false)
             }
-            Step::Fault(_) if !self.masters() => {
+            Step::Fault(_) if self.drawn || !self.masters() => {
+                self.call_master()?;
                 let text = "A script of the rules has failed; the game master says how to go on.";
                 if self.screen.json() {
                     let fault = Fault { message: text.into(), ..Fault::default() };

@@ -126,7 +126,9 @@ unsafe fn wanted_field(
             let of = &declared.name;
             let (message, cure) = match ty {
                 Type::List(_) | Type::Map(_) | Type::Ratio => (
-                    format!("rb.each and rb.first compare no lists, maps or fractions, as the field `{name}` of a {of} is"),
+                    format!(
+                        "rb.each and rb.first compare no lists, maps or fractions, as the field `{name}` of a {of} is"
+                    ),
                     "look through the entities with rb.filter",
                 ),
                 _ => (
