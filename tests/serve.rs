@@ -1543,3 +1543,90 @@ fn a_job_gives_its_thread_back_between_two_actions_and_ends_with_the_same_answer
     let closed = told();
     assert!(closed.contains(r#""id":5"#) && closed.contains("unknown_table"), "{closed}");
 }
+
+/// A game whose every turn fails, in files that can be corrected, with a layer.
+fn failing(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&folder);
+    for (path, text) in [
+        (
+            "slip/ruleset.toml",
+            "id = \"slip\"\ntitle = \"Slip\"\nversion = \"1.0.0\"\nscenario = \"s\"\n[seats]\nall = \"All\"\n",
+        ),
+        ("slip/scenarios/s.toml", "title = \"S\"\n"),
+        ("slip/play.luau", SLIP),
+        ("mud/ruleset.toml", "id = \"mud\"\ntitle = \"Mud\"\nversion = \"1.0.0\"\nover = [\"slip\"]\n"),
+    ] {
+        let path = folder.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    folder
+}
+
+const SLIP: &str = r#"
+local rb = require("@riskbreaker")
+return rb.play({
+	start = function()
+		rb.recur("turn", 1, 1)
+	end,
+	entries = {
+		turn = function()
+			rb.confirm({ seat = "all", topic = "go", default = false })
+			error("a slip")
+		end,
+	},
+})
+"#;
+
+/// The table of such a game where a turn has failed.
+fn failed(folder: &Path) -> (Host, Connection, Mirror) {
+    let host = Host::new(Library::open(folder).unwrap());
+    let connection = host.connect(true);
+    done(&connection, "table.new", json!({ "table": "a", "ruleset": "slip", "seed": 1 }));
+    let mut master = Mirror::hello(&connection, json!({ "table": "a", "role": "game_master" }));
+    let question = &master.view["questions"][0]["id"];
+    let answer = json!({ "viewer": master.viewer, "question": question, "value": true });
+    master.take(&done(&connection, "answer", answer).1);
+    assert_eq!(master.view["state"]["is"], "fault");
+    (host, connection, master)
+}
+
+#[test]
+fn a_corrected_script_counts_at_once_after_a_fault() {
+    let folder = failing("corrected");
+    let (_host, connection, mut master) = failed(&folder);
+    let change = json!({ "viewer": master.viewer, "ruleset": "slip" });
+    assert_eq!(refused(&connection, "rules.change", change.clone())["kind"], "rules_refused");
+    fs::write(folder.join("slip/play.luau"), SLIP.replace("error(\"a slip\")", "rb.say(\"no slip\")")).unwrap();
+    let retry = json!({ "viewer": master.viewer, "remedy": "retry" });
+    master.take(&done(&connection, "remedy", retry).1);
+    assert_eq!(master.view["state"]["is"], "fault", "it runs the rules in force");
+    let (result, told) = done(&connection, "rules.change", change);
+    master.take(&told);
+    assert_eq!(result["waits_for"], Json::Null, "{result}");
+    assert_eq!(
+        (&master.view["state"]["is"], &master.view["settings"]["rules"]["pending"]),
+        (&json!("asking"), &Json::Null)
+    );
+    assert!(master.view["log"].to_string().contains("no slip"), "{}", master.view["log"]);
+    master.assert_fresh(&connection);
+}
+
+#[test]
+fn other_rules_wait_for_the_end_of_an_action_that_failed_and_that_is_said() {
+    let (_host, connection, mut master) = failed(&failing("left-out"));
+    let change = json!({ "viewer": master.viewer, "ruleset": "slip", "layers": ["mud"] });
+    let (result, told) = done(&connection, "rules.change", change);
+    master.take(&told);
+    let notes = result["notes"].to_string();
+    assert!(notes.contains("`skip_action` leaves it out"), "{notes}");
+    for (remedy, state, layers) in [("retry", "fault", json!([])), ("skip_action", "asking", json!(["mud"]))] {
+        let params = json!({ "viewer": master.viewer, "remedy": remedy });
+        master.take(&done(&connection, "remedy", params).1);
+        assert_eq!(
+            (&master.view["state"]["is"], &master.view["settings"]["rules"]["layers"]),
+            (&json!(state), &layers)
+        );
+    }
+}

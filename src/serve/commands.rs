@@ -18,7 +18,7 @@ use super::table::Game;
 use super::viewer::Role;
 use crate::lab::{Limits, Odds, OddsQuery};
 use crate::play::{Answering, Edit, Given, Question, QuestionId, Refusal, Session, Undone};
-use crate::play::{Machines, Ruleset};
+use crate::play::{Machines, Migration, MigrationFate, MigrationNote, ReloadReport, Ruleset};
 use crate::ruleset::Library;
 use crate::state::{EntityId, LARGEST_NUMBER, Value};
 
@@ -294,8 +294,20 @@ impl Command<'_> {
         let RulesParams { ruleset, layers } = self.master()?;
         let to = load(self.machines, self.library, &ruleset, &layers)?;
         let change = self.method == "rules.change";
-        let migration = if change { game.session.change_rules(&to)? } else { game.session.preview_rules(&to)? };
-        let crate::play::Migration { from, to, notes, waits_for } = migration;
+        let session = &mut game.session;
+        let rules = session.ruleset();
+        let reloads = session.fault().is_some() && to.name() == rules.name() && to.hash() != rules.hash();
+        let migration = match (reloads, change) {
+            (true, true) => reload(session, to)?,
+            (true, false) => Migration { waits_for: None, ..session.preview_rules(&to)? },
+            (false, true) => session.change_rules(&to)?,
+            (false, false) => session.preview_rules(&to)?,
+        };
+        let Migration { from, to, mut notes, waits_for } = migration;
+        if !reloads {
+            notes.extend(in_the_way(session));
+            notes.sort_by_key(|note| note.fate);
+        }
         let preview = RulesPreview { from, to, notes, waits_for, seq: None };
         Ok(match change {
             true => changed("rules.change", |seq| written(RulesPreview { seq: Some(seq), ..preview })),
@@ -428,6 +440,37 @@ pub(super) fn load(
 ) -> Result<Arc<Ruleset>, Failure> {
     Ruleset::shared_on(machines, library, id, layers)
         .map_err(|error| Failure::NotStarted { message: error.to_string() })
+}
+
+/// Puts the files of the rules in force as they are now. The action that has failed is tried again.
+fn reload(session: &mut Session, rules: Arc<Ruleset>) -> Result<Migration, Failure> {
+    let name = rules.name();
+    let ReloadReport { state, warnings, .. } = session.reload(rules)?;
+    // An earlier version of them that was asked for would replace them.
+    if session.pending_rules().is_some_and(|pending| pending.name() == name) {
+        session.keep_rules()?;
+    }
+    let note = |fate, topic: &str, text| MigrationNote { fate, topic: topic.to_owned(), text, rule: None };
+    let lists = [
+        (MigrationFate::Defaulted, "new fields", state.defaulted),
+        (MigrationFate::Returned, "there again", state.returned),
+        (MigrationFate::Dormant, "kept aside", state.kept_aside),
+        (MigrationFate::Dormant, "gone", state.gone),
+    ];
+    let lists = lists.into_iter().filter(|(.., list)| !list.is_empty());
+    let mut notes: Vec<MigrationNote> =
+        warnings.into_iter().map(|warning| note(MigrationFate::Decide, "rules", warning)).collect();
+    notes.extend(lists.map(|(fate, topic, list)| note(fate, topic, list.join(", "))));
+    Ok(Migration { from: name.clone(), to: name, notes, waits_for: None })
+}
+
+/// The action that has failed, where other rules have to wait for its end.
+fn in_the_way(session: &Session) -> Option<MigrationNote> {
+    let fault = session.fault().filter(|_| !session.is_at_boundary())?;
+    let topic = fault.action.as_deref().unwrap_or("the open action").to_owned();
+    let text = "has failed, and other rules wait for its end: `skip_action` leaves it out, `undo` takes it back, and \
+                `retry` runs it by the rules in force";
+    Some(MigrationNote { fate: MigrationFate::Decide, topic, text: text.to_owned(), rule: None })
 }
 
 fn report(odds: &Odds) -> OddsReport {

@@ -94,7 +94,11 @@ pub const METHODS: &[Method] = &[
     command::<SwitchParams, Accepted>("switch", Masters, "sets a house rule"),
     command::<DiceParams, Accepted>("dice", Masters, "gives the faces of the next rolls"),
     method::<RulesParams, RulesPreview>("rules.preview", Masters, "what other rules would do to the game"),
-    command::<RulesParams, RulesPreview>("rules.change", Masters, "asks for other rules"),
+    command::<RulesParams, RulesPreview>(
+        "rules.change",
+        Masters,
+        "asks for other rules; after a fault, edited files of those in force count at once",
+    ),
     Method { changes: true, ..bare::<Accepted>("rules.keep", Masters, "calls the change of rules off") },
     command::<SeatParams, Accepted>("seat", Masters, "says who plays a seat"),
     command::<PauseParams, Accepted>("pause", Masters, "refuses commands by seats, or accepts them again"),

@@ -183,6 +183,12 @@ impl Session {
         self.game().pending.len() as u32
     }
 
+    /// Whether other rules would come into force here, before anything else is done.
+    #[cfg(feature = "serve")]
+    pub(crate) fn is_at_boundary(&self) -> bool {
+        self.game().at_boundary()
+    }
+
     /// Calls off what [`Session::change_rules`] asked for, as long as it has not come into force. An undo brings it back.
     ///
     /// # Errors
