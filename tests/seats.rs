@@ -256,6 +256,65 @@ fn an_undo_names_a_secret_free_act_to_its_seat_alone() {
     }
 }
 
+/// South fetches a pet that all see, and an imp that only north sees.
+const PETS: &[(&str, &str)] = &[
+    (
+        "pets/ruleset.toml",
+        "id = \"pets\"\ntitle = \"Pets\"\nversion = \"1.0.0\"\nsummary = \"Whose?\"\nscenario = \"pets\"\n[seats]\nnorth = \"North\"\nsouth = \"South\"\ngm = \"GM\"\n",
+    ),
+    ("pets/scenarios/pets.toml", "title = \"Pets\"\n"),
+    (
+        "pets/kinds.luau",
+        r#"
+local rb = require("@riskbreaker")
+return rb.kinds({
+	pet = { title = "name", fields = { name = rb.text() } },
+	imp = { title = "name", audience = "owner", fields = { name = rb.text(), owner = rb.text({ show = false }) } },
+	player = { title = "name", fields = { name = rb.text(), pet = rb.ref("pet"), imp = rb.ref("imp") } },
+})
+"#,
+    ),
+    (
+        "pets/play.luau",
+        r#"
+local rb = require("@riskbreaker")
+return rb.play({
+	start = function()
+		rb.spawn("player", { name = "Sam" })
+		rb.recur("turn", 1, 1)
+	end,
+	entries = {
+		turn = function()
+			if rb.confirm({ seat = "south", topic = "fetch", default = false }) then
+				local sam = rb.first("player")
+				sam:set("pet", rb.spawn("pet", { name = "Rex" }))
+				sam:set("imp", rb.spawn("imp", { name = "Nix", owner = "north" }))
+			end
+		end,
+	},
+})
+"#,
+    ),
+];
+
+#[test]
+fn an_undo_names_what_is_gone_to_those_who_saw_it() {
+    let rules = Ruleset::load(&Library::from_files(PETS.iter().copied()), "pets");
+    let mut session = start(&rules.unwrap_or_else(|error| panic!("{error}")), 1);
+    for (seat, told) in [("south", &["Rex -> none"][..]), ("gm", &["Nix -> none", "Rex -> none"][..])] {
+        reply(&mut session, "south", "fetch", true);
+        let undone = session.seat(seat).unwrap().undo().unwrap();
+        let changes = undone.changes.into_iter().filter_map(|change| match change {
+            Happening::Changed { text, .. } => Some(text),
+            _ => None,
+        });
+        let mut changes: Vec<String> = changes.collect();
+        changes.sort();
+        assert_eq!(changes, told, "{seat}");
+        let _ = session.advance().unwrap();
+    }
+}
+
 #[test]
 fn a_topic_that_comes_twice_is_answered_by_a_list() {
     let mut session = bluff(2);

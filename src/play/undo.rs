@@ -6,7 +6,7 @@ use super::{
     ActionContext, Answer, By, DicePosition, Edit, Event, Game, Happening, MASTER, Machine, Question, Refusal, Remedy,
     Ruleset, Slot, Viewer,
 };
-use crate::state::{Audience, Schema};
+use crate::state::{Audience, Schema, State};
 
 /// A decision of a person, as data, so that it can be redone.
 #[derive(Clone, Debug)]
@@ -110,12 +110,29 @@ impl Game {
             return Err(Refusal::NothingToUndo);
         }
         let mut passed = Vec::new();
-        let before = self.context.state.clone();
+        let mut before = self.context.state.clone();
         let mut turned = self.take_back_last(&mut passed)?;
         self.reload_again(passed, &before, &mut turned);
+        self.name_gone(&mut before, &mut turned.changes);
         self.renumber();
         self.asked_policies = self.policies_were_asked();
         Ok(turned)
+    }
+
+    /// Tells entities that an undo has taken away by their titles before it, to those who saw them then.
+    fn name_gone(&mut self, before: &mut State, changes: &mut [(Audience, Happening)]) {
+        for (audience, happening) in changes {
+            let Happening::Changed { from, to, text, .. } = happening else { continue };
+            if !from.any_entity(&|id| self.context.state.entity(id).is_none()) {
+                continue;
+            }
+            let now = self.context.words(to);
+            std::mem::swap(&mut self.context.state, before);
+            *text = format!("{} -> {now}", self.context.words(from));
+            let saw = self.context.state.value_audience(self.context.rules.schema(), from);
+            std::mem::swap(&mut self.context.state, before);
+            *audience = std::mem::take(audience).and(&saw);
+        }
     }
 
     /// The seat of the last decision that stands; the game master's for what was done by hand.
