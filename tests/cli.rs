@@ -91,6 +91,24 @@ fn a_line_at_whose_end_other_rules_take_effect_is_undone_whole() {
     assert!(text.contains("undid card: Kill Damage · risk: 2 · targets: Bandit\n"), "{text}");
 }
 
+#[test]
+fn a_campaign_that_is_opened_anew_undoes_such_a_line_whole() {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("other-rules.rbsave");
+    let _ = std::fs::remove_file(&file);
+    let file = file.display().to_string();
+    let call = ["play", "four-against-four", "--rules", "riskbreaker-0.0.1", "--seed", "11"];
+    let asked = "ok\n1 with push risk 1\npass\npass\nrules riskbreaker-0.0.1+house-armour yes\n";
+    let begun = play_anywhere(&call, &format!("save {file}\n{asked}kill damage risk 2 on bandit\nok\n"));
+    assert!(begun.status.success(), "{begun:?}");
+    let told = play_anywhere(&["play", &file], "log --all\nundo 2\nundo\n");
+    let text = String::from_utf8_lossy(&told.stdout);
+    assert!(text.contains("players: card kill_damage · players: risk 2 · players: targets"), "{text}");
+    let whole = "card: Kill Damage · risk: 2 · targets: Bandit · the change to riskbreaker-0.0.1+house-armour\n";
+    assert!(text.contains(&format!("undid {whole}")), "{text}");
+    let (_, last) = text.rsplit_once("» undo\n").expect("it is carried out");
+    assert!(last.contains("undid card: Pass\n") && last.contains("which action?"), "{text}");
+}
+
 /// Without the layer in whose script it is, the spec of a fault would not fail.
 #[test]
 fn the_fault_of_a_layer_becomes_a_spec_of_the_layer() {

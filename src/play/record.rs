@@ -237,6 +237,11 @@ impl Checkpoint {
 }
 
 impl Place {
+    /// How many decisions stood, without the requests for other rules that waited.
+    pub fn made(&self) -> u32 {
+        self.seq.saturating_sub(1)
+    }
+
     /// What was asked for, in words, if that was the last thing that was done: other rules, or that those in force stay.
     pub fn asks_for_rules(&self) -> Option<&'static str> {
         let pending = self.pending.as_ref().filter(|pending| pending.asked_at >= self.seq)?;

@@ -57,6 +57,8 @@ struct Head {
     id: u32,
     sum: i64,
     decisions: u32,
+    /// Those of them that are no requests for other rules, which wait.
+    made: u32,
     scene: u32,
     seating: u32,
     roster: u32,
@@ -408,7 +410,8 @@ impl Campaign {
         self.rows.truncate(step.from);
         self.rows.extend(rows);
         let Step { scene, seating, .. } = step;
-        self.head = Head { scene, seating, roster: self.head.roster, act, ..Head::bare(moment) };
+        let made = session.decisions().saturating_sub(session.waiting_requests());
+        self.head = Head { made, scene, seating, roster: self.head.roster, act, ..Head::bare(moment) };
         session.note_kept();
         Ok(kept)
     }
@@ -437,7 +440,7 @@ impl Campaign {
                 let view = session.view();
                 let name =
                     |entity| if view.exists(entity) { view.title(entity).to_string() } else { entity.to_string() };
-                decided(parent.decisions, &tape[at..], body.place.as_ref(), &name)
+                decided(parent.made, &tape[at..], body.place.as_ref(), &name)
             }
             (Some(new), false) => scene_words(&new.title),
             (None, false) => scene_words(&file.scene(self.game, scene)?.title),
@@ -798,7 +801,7 @@ impl Campaign {
 impl Head {
     fn of(row: MomentRow, body: &MomentBody) -> Head {
         let (scene, seating, roster) = (body.scene, body.seating, body.roster);
-        Head { scene, seating, roster, act: body.act.clone(), ..Head::bare(row) }
+        Head { made: body.made(row.decisions), scene, seating, roster, act: body.act.clone(), ..Head::bare(row) }
     }
 
     fn bare(row: MomentRow) -> Head {

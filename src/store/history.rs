@@ -39,13 +39,17 @@ impl Campaign {
             .collect()
     }
 
-    /// The number of decisions before each of the last entries of this scene; the head's number is last. An undo goes back to
-    /// the last of these, however many answers an entry holds. At most `most` of them.
+    /// The numbers of decisions before each of the last entries of this scene, as [`Session::decisions`] and
+    /// [`Session::waiting_requests`] had them. An undo goes back to the last of these, however many answers an entry holds. At
+    /// most `most` of them.
+    ///
+    /// [`Session::decisions`]: crate::play::Session::decisions
+    /// [`Session::waiting_requests`]: crate::play::Session::waiting_requests
     ///
     /// # Errors
     ///
     /// The file is damaged.
-    pub fn decisions_before(&self, most: usize) -> Result<Vec<u32>, StoreError> {
+    pub fn decisions_before(&self, most: usize) -> Result<Vec<(u32, u32)>, StoreError> {
         let (file, mut at) = (self.file(), self.head());
         let mut marks = Vec::new();
         let mut scene = None;
@@ -54,8 +58,9 @@ impl Campaign {
             if *scene.get_or_insert(body.scene) != body.scene {
                 break;
             }
-            if marks.last() != Some(&row.decisions) {
-                marks.push(row.decisions);
+            let mark = (row.decisions, row.decisions - body.made(row.decisions));
+            if marks.last() != Some(&mark) {
+                marks.push(mark);
             }
             at = row.parent;
         }

@@ -71,6 +71,13 @@ pub struct MomentBody {
     pub place: Option<Place>,
 }
 
+impl MomentBody {
+    /// How many of the decisions that stood were made, and did not wait as requests for other rules.
+    pub fn made(&self, decisions: u32) -> u32 {
+        self.place.as_ref().map_or(decisions, |place| place.made().min(decisions))
+    }
+}
+
 /// How a scene began.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Scene {
