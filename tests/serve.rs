@@ -1400,6 +1400,28 @@ fn settings_name_the_layers_in_force() {
     assert_eq!(view["settings"]["rules"], *rules);
 }
 
+/// The request for them does not wait any more where they have come into force.
+#[test]
+fn an_undo_to_a_step_before_other_rules_came_into_force_takes_back_all_since() {
+    let host = Host::new(Library::from_files(FOG.iter().chain(MIST).copied()));
+    let connection = host.connect(true);
+    done(&connection, "table.new", json!({ "table": "a", "ruleset": "fog", "seed": 1 }));
+    let reply = |topic: &str, value: Json| {
+        done(&connection, "reply", json!({ "table": "a", "pairs": [[topic, value]] }));
+    };
+    reply("plan", json!("wait"));
+    done(&connection, "rules.change", json!({ "table": "a", "ruleset": "fog", "layers": ["mist"] }));
+    reply("listen", json!(false));
+    reply("again", json!(false));
+    let view = || done(&connection, "view", json!({ "table": "a" })).0;
+    assert_eq!(view()["settings"]["rules"]["layers"], json!(["mist"]));
+    for (to, count, topic) in [(4, 2, "again"), (3, 1, "listen")] {
+        let (report, _) = done(&connection, "undo", json!({ "table": "a", "expect": view()["seq"], "to": to }));
+        assert_eq!(report["undone"].as_array().map(Vec::len), Some(count), "{report}");
+        assert_eq!(view()["questions"][0]["topic"], topic);
+    }
+}
+
 #[test]
 fn a_reply_answers_for_its_own_seat_alone() {
     let (_host, connection, [north, south]) = in_fog("wait");

@@ -14,7 +14,7 @@ use super::frames::Sight;
 use super::keeper::{Keeper, is_campaign};
 use super::messages::*;
 use super::misfit::misfit;
-use super::table::Game;
+use super::table::{Count, Game};
 use super::viewer::Role;
 use crate::lab::{Limits, Odds, OddsQuery};
 use crate::play::{Answering, Edit, Given, Question, QuestionId, Refusal, Session, Undone};
@@ -224,17 +224,16 @@ impl Command<'_> {
     fn undo(&self, game: &mut Game) -> Result<Outcome, Failure> {
         let UndoParams { expect, to } = self.read()?;
         expected(game, expect)?;
-        let count = game.session.decisions();
+        let now = Count::of(&game.session);
         let target = match to {
-            None => match count.checked_sub(1) {
-                Some(target) => target,
-                None => return self.turn(game, true),
-            },
-            Some(to) => game
-                .decisions_at(to)
-                .ok_or_else(|| Failure::BadParams { message: format!("step {to} does not stand") })?,
+            None if game.session.decisions() == 0 => return self.turn(game, true),
+            None => None,
+            Some(to) => {
+                let unknown = || Failure::BadParams { message: format!("step {to} does not stand") };
+                Some(game.decisions_at(to).ok_or_else(unknown)?)
+            }
         };
-        let steps = count.saturating_sub(target);
+        let steps = target.map_or(1, |target| if target < now { now.since(target) } else { 0 });
         if steps == 0 {
             return Err(Refusal::NothingToUndo.into());
         }
@@ -242,11 +241,14 @@ impl Command<'_> {
             return Err(Failure::forbidden(self.role.word(), "the game master, or the seat that decided last"));
         }
         let (mut undone, viewer) = (Vec::new(), Sight::of(self.role).viewer());
-        while game.session.decisions() > target {
+        loop {
             match game.session.undo_for(&viewer) {
                 // It was opened from a checkpoint, and has no more in memory than what came after that.
                 Err(Refusal::NothingToUndo) if undone.is_empty() && to.is_none() => return self.turn(game, true),
                 step => undone.push(step?),
+            }
+            if target.is_none_or(|target| Count::of(&game.session) <= target) {
+                break;
             }
         }
         game.last_undo_by(self.role);

@@ -51,7 +51,7 @@ pub(super) struct Game {
     /// The settings that were told last.
     told: Option<ToldSettings>,
     /// The first step, and how many decisions there were then.
-    began: (u64, u32),
+    began: (u64, Count),
     /// The first step with the revisions of this session.
     counted_from: u64,
 }
@@ -89,9 +89,30 @@ impl ToldSettings {
 }
 
 struct Decision {
-    count: u32,
+    count: Count,
     by: Role,
     seq: u64,
+}
+
+/// How many decisions stand. Requests for other rules go at their boundary, and the change that comes of them is a decision that
+/// has been made: a count that is later is the greater one all the same.
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Count {
+    made: u32,
+    /// Requests for other rules that wait for their boundary.
+    waiting: u32,
+}
+
+impl Count {
+    pub fn of(session: &Session) -> Count {
+        let waiting = session.waiting_requests();
+        Count { made: session.decisions().saturating_sub(waiting), waiting }
+    }
+
+    /// How many decisions have come since an earlier one.
+    pub fn since(self, earlier: Count) -> u32 {
+        self.made.saturating_sub(earlier.made) + self.waiting.saturating_sub(earlier.waiting)
+    }
 }
 
 /// What the viewers of one role have been told.
@@ -183,7 +204,7 @@ impl Game {
             taken_back: BTreeSet::new(),
             undone_by: None,
             told: None,
-            began: (seq, 0),
+            began: (seq, Count::default()),
             counted_from: seq,
         }
     }
@@ -192,7 +213,7 @@ impl Game {
     pub fn begin(&mut self) {
         // A viewer that comes is shown a view first.
         self.session.forget_past();
-        self.began = (self.seq, self.session.decisions());
+        self.began = (self.seq, Count::of(&self.session));
         self.told = Some(ToldSettings::of(self));
     }
 
@@ -368,7 +389,7 @@ impl Game {
         self.seen.clear();
         // Decisions before this moment are the campaign's to undo.
         self.decisions.clear();
-        self.began = (self.seq, self.session.decisions());
+        self.began = (self.seq, Count::of(&self.session));
         self.counted_from = self.seq + 1;
         for viewer in self.viewers.iter().filter(|viewer| !viewer.is_gone() && !viewer.is_behind()) {
             tell(viewer, "resync", &ResyncNotice { table: table.to_owned(), reason: reason.to_owned() });
@@ -404,7 +425,7 @@ impl Game {
 
     /// Brings the decisions that stand up to date after a command.
     fn count_decisions(&mut self, by: &Role) {
-        let count = self.session.decisions();
+        let count = Count::of(&self.session);
         self.began.1 = self.began.1.min(count);
         let mut whose = by.clone();
         while let Some(last) = self.decisions.pop_if(|last| last.count > count) {
@@ -419,12 +440,11 @@ impl Game {
 
     /// How many decisions a role may take back: a game master any, a seat its own last ones.
     fn undoable(&self, role: &Role) -> u32 {
-        let count = self.session.decisions();
         if role.is_master() {
-            return count;
+            return self.session.decisions();
         }
         let others = self.decisions.iter().rev().find(|decision| decision.by != *role);
-        count.saturating_sub(others.map_or(self.began.1, |decision| decision.count))
+        Count::of(&self.session).since(others.map_or(self.began.1, |decision| decision.count))
     }
 
     /// Whether a role may take back so many decisions.
@@ -442,7 +462,7 @@ impl Game {
     }
 
     /// How many decisions there were after a step; nothing if the step was taken back or never was.
-    pub fn decisions_at(&self, seq: u64) -> Option<u32> {
+    pub fn decisions_at(&self, seq: u64) -> Option<Count> {
         if seq < self.began.0 || seq > self.seq || self.taken_back.contains(&seq) {
             return None;
         }
