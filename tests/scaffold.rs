@@ -102,6 +102,29 @@ fn names_that_cannot_be_are_refused() {
 }
 
 #[test]
+fn a_folder_that_is_no_ruleset_is_told() {
+    let place = Place::new("left-out");
+    place.well(&["new", "my_game"]);
+    fs::rename(place.0.join("rulesets/my_game"), place.0.join("rulesets/My Game")).unwrap();
+    let reason = "My Game: is left out: the name of the folder is no id";
+    let alone = place.call(&["check"]);
+    assert_eq!(alone.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&alone.stderr).contains(reason), "{alone:?}");
+    place.well(&["new", "sound"]);
+    let checked = place.call(&["check"]);
+    let told = String::from_utf8_lossy(&checked.stdout).into_owned();
+    assert_eq!(checked.status.code(), Some(1), "{told}");
+    assert!(told.contains("sound: 3 cards, no problem") && told.contains(reason), "{told}");
+    assert_eq!(place.well(&["check", "sound"]), "sound: 3 cards, no problem\n");
+    let listed = place.call(&["rules", "list"]);
+    assert!(String::from_utf8_lossy(&listed.stdout).contains(reason), "{listed:?}");
+    for call in [&["play", "--rules", "My Game"][..], &["check", "My Game"]] {
+        let refused = place.call(call);
+        assert!(String::from_utf8_lossy(&refused.stderr).contains("an id has small letters"), "{refused:?}");
+    }
+}
+
+#[test]
 fn types_and_cards_are_written() {
     let place = Place::new("types");
     place.well(&["new", "my-game"]);

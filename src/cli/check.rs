@@ -23,6 +23,7 @@ pub struct Args {
 }
 
 pub fn check(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
+    let takes_all = args.path.as_deref().is_none_or(|path| path.is_dir() && !path.join("ruleset.toml").is_file());
     let (library, ids) = chosen(args.path, folder)?;
     let mut screen = Screen::stdout(args.json);
     // A problem of a layer appears over each ruleset that it lies over, and is reported once.
@@ -54,6 +55,12 @@ pub fn check(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
                         .plain(format!(": {cards} {}, no problem", if cards == 1 { "card" } else { "cards" })),
                 )?;
             }
+        }
+    }
+    if takes_all {
+        for problem in library.left_out() {
+            tell(library::folder_of(&problem), &problem, &library, &mut screen)?;
+            told.push(problem);
         }
     }
     if !told.is_empty() {
@@ -96,8 +103,9 @@ pub fn chosen(path: Option<PathBuf>, folder: Option<PathBuf>) -> Result<(Library
         let ids = library.ids();
         if ids.is_empty() {
             return Err(call_error(format!(
-                "{} holds no ruleset: a ruleset is a folder with a ruleset.toml",
-                path.display()
+                "{} holds no ruleset: a ruleset is a folder with a ruleset.toml{}",
+                path.display(),
+                library::left_out(&library)
             )));
         }
         return Ok((library, ids));

@@ -2,6 +2,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Result;
+use riskbreaker::ruleset::Problem;
 use riskbreaker::{Library, LoadError, Ruleset};
 
 use super::screen::Screen;
@@ -104,15 +105,24 @@ pub fn known(library: &Library, name: &str) -> Result<()> {
 pub fn all(library: &Library) -> Result<Vec<String>> {
     let ids = library.ids();
     if ids.is_empty() {
-        return Err(call_error(format!("there is no ruleset in {}", library.describe())));
+        return Err(call_error(format!("there is no ruleset in {}{}", library.describe(), left_out(library))));
     }
     Ok(ids)
 }
 
+/// The folders that are left out, as a clause for the end of a message.
+pub fn left_out(library: &Library) -> String {
+    library.left_out().iter().map(|problem| format!("; {problem}")).collect()
+}
+
+/// The name of the folder that a problem is about.
+pub fn folder_of(problem: &Problem) -> &str {
+    problem.path.split('/').next().unwrap_or_default()
+}
+
 /// A suggestion for an unknown id.
 pub fn instead(library: &Library, id: &str) -> String {
-    let ids = listed(library).unwrap_or_default();
-    riskbreaker::ruleset::instead(id, ids.iter().map(String::as_str))
+    library.instead_of(id)
 }
 
 /// Prints all problems of a ruleset and returns their sum as an error.

@@ -179,6 +179,15 @@ fn list(library: &Library, mut screen: Screen) -> Result<ExitCode> {
         };
         rows.push(row);
     }
+    for problem in library.left_out() {
+        whole = false;
+        let id = library::folder_of(&problem).to_owned();
+        if screen.json() {
+            screen.object(&json!({ "id": id, "problems": [problem] }))?;
+        } else {
+            rows.push(vec![id, String::new(), String::new(), problem.to_string()]);
+        }
+    }
     if screen.json() {
         return Ok(ExitCode::SUCCESS);
     }

@@ -11,7 +11,7 @@ use super::origin::Origin;
 use super::problem::{LoadError, Problem};
 use super::quoted::{printable, quoted};
 use super::read_folder::read_folder;
-use super::source::is_litter;
+use super::source::{SourceKind, is_litter};
 
 /// Where rulesets are found: a folder on the disk, the ones built into the program, files in memory, or one of these
 /// before another.
@@ -109,15 +109,15 @@ impl Library {
         }
     }
 
-    /// The ids of all rulesets, sorted: the folders that have a manifest. A library that cannot be read any more has
-    /// none; reading one of them says why.
+    /// The ids of all rulesets, sorted: the folders that have a manifest, also one that cannot be read. A library that cannot
+    /// be read any more has none; reading one of them says why.
     pub fn ids(&self) -> Vec<String> {
         let ids: BTreeSet<String> = match &self.0 {
             Shelf::Embedded => bundled::ids(),
             Shelf::Disk(path) => {
                 let entries = fs::read_dir(path).into_iter().flatten().flatten();
                 entries
-                    .filter(|entry| entry.path().join(Manifest::FILE).is_file())
+                    .filter(|entry| has_manifest(&entry.path()))
                     .filter_map(|entry| entry.file_name().into_string().ok())
                     .collect()
             }
@@ -132,6 +132,22 @@ impl Library {
             Shelf::Overlay(front, back) => front.ids().into_iter().chain(back.ids()).collect(),
         };
         ids.into_iter().filter(|id| is_ruleset_id(id) && !is_litter(id)).collect()
+    }
+
+    /// The folders on the disk that hold a ruleset's files and are not among [`Library::ids`], each with the reason. The path
+    /// of a problem begins with the name of the folder.
+    pub fn left_out(&self) -> Vec<Problem> {
+        match &self.0 {
+            Shelf::Disk(path) => {
+                let entries = fs::read_dir(path).into_iter().flatten().flatten();
+                let mut problems: Vec<Problem> = entries.filter_map(|entry| why_left_out(&entry)).collect();
+                problems.sort();
+                problems
+            }
+            Shelf::Backed(front, _) => front.left_out(),
+            Shelf::Overlay(front, back) => front.left_out().into_iter().chain(back.left_out()).collect(),
+            Shelf::Embedded | Shelf::Memory(_) => Vec::new(),
+        }
     }
 
     /// The ruleset that is meant where none is named: the first one by id that no other has to be put under.
@@ -251,8 +267,8 @@ impl Library {
         problem.with_cure(self.instead_of(id))
     }
 
-    /// What to name instead of an id that is not there.
-    pub(crate) fn instead_of(&self, id: &str) -> String {
+    /// What to name instead of an id that is not there: the nearest id, or the list, and the rule for ids where it cannot be one.
+    pub fn instead_of(&self, id: &str) -> String {
         let known = instead(id, self.known_ids().iter().map(String::as_str));
         if is_ruleset_id(id) { known } else { format!("{known}; {ID_RULE}") }
     }
@@ -293,6 +309,51 @@ pub enum LibraryError {
         /// Why.
         source: io::Error,
     },
+}
+
+/// True if a folder has a manifest, be it a file or a link that leads nowhere.
+fn has_manifest(folder: &Path) -> bool {
+    fs::symlink_metadata(folder.join(Manifest::FILE)).is_ok()
+}
+
+/// Why a folder with the files of a ruleset is none; nothing for a ruleset and for other folders.
+fn why_left_out(entry: &fs::DirEntry) -> Option<Problem> {
+    let (folder, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
+    if is_litter(&name) {
+        return None;
+    }
+    if has_manifest(&folder) {
+        return (!is_ruleset_id(&name)).then(|| {
+            let problem = Problem::new(name, "is left out: the name of the folder is no id");
+            problem.with_cure(format!("rename it: {ID_RULE}"))
+        });
+    }
+    if let Some(manifest) = files_in(&folder).iter().find(|file| file.eq_ignore_ascii_case(Manifest::FILE)) {
+        let message = format!("is not read, and the folder is left out: the file must be called `{}`", Manifest::FILE);
+        return Some(Problem::new(format!("{name}/{manifest}"), message).with_cure("rename it"));
+    }
+    let script_in = |folder: &Path| {
+        files_in(folder).iter().any(|file| !is_litter(file) && SourceKind::of(file) == Some(SourceKind::Script))
+    };
+    let mut subfolders = fs::read_dir(&folder).into_iter().flatten().flatten();
+    // A folder of rulesets is none itself.
+    let holds_scripts = script_in(&folder)
+        || subfolders.any(|subfolder| {
+            let (path, name) = (subfolder.path(), subfolder.file_name());
+            !is_litter(&name.to_string_lossy()) && !has_manifest(&path) && script_in(&path)
+        });
+    holds_scripts.then(|| {
+        let message = "is missing: the folder holds scripts and is left out";
+        let cure = "write one with an id, a title and a version";
+        Problem::new(format!("{name}/{}", Manifest::FILE), message).with_cure(cure)
+    })
+}
+
+/// The names of the files in a folder.
+fn files_in(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let files = entries.filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_dir()));
+    files.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }
 
 fn quoted_path(path: &Path) -> String {
@@ -440,6 +501,35 @@ mod tests {
         assert_eq!(on_disk.folder_of("b"), Some(scratch.0.join("b")));
         let error = on_disk.read("notes").unwrap_err();
         assert_eq!((&*error.problems[0].path, &*error.problems[0].message), ("notes/ruleset.toml", "is missing"));
+    }
+
+    #[test]
+    fn a_folder_that_is_left_out_is_told_with_the_reason() {
+        let scratch = Scratch::new();
+        scratch.write("a/ruleset.toml", manifest("a"));
+        scratch.write("My House/ruleset.toml", manifest("My House"));
+        scratch.write("capital/Ruleset.TOML", manifest("capital"));
+        scratch.write("cards/maneuvers/x.luau", "return 1");
+        scratch.write(".git/x.luau", "return 1");
+        scratch.write("gone/.riskbreaker/riskbreaker.luau", "return 1");
+        scratch.write("notes/todo.md", "");
+        scratch.write("rulesets/b/kinds.luau", "return 1");
+        scratch.write("rulesets/b/ruleset.toml", manifest("b"));
+        fs::create_dir_all(scratch.0.join("odd/ruleset.toml")).unwrap();
+        let library = Library::open(&scratch.0).unwrap().backed_by(Library::embedded());
+        assert_eq!(library.ids(), ["a", "odd"], "by its id, a broken one tells what is wrong");
+        let told: Vec<String> = library.left_out().iter().map(ToString::to_string).collect();
+        assert_eq!(
+            told,
+            [
+                "My House: is left out: the name of the folder is no id (rename it: an id has small letters, digits, `.`, `_` \
+                 and `-`, and begins with a letter or digit)",
+                "capital/Ruleset.TOML: is not read, and the folder is left out: the file must be called `ruleset.toml` \
+                 (rename it)",
+                "cards/ruleset.toml: is missing: the folder holds scripts and is left out (write one with an id, a title \
+                 and a version)",
+            ]
+        );
     }
 
     #[test]

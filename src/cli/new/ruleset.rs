@@ -15,9 +15,10 @@ static TEMPLATE: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/templates/rule
 /// Writes a ruleset.
 pub fn ruleset(name: &str, extends: Option<&str>, over: &[String], folder: Option<&Path>) -> Result<Written> {
     let proper = name.starts_with(|c: char| c.is_ascii_lowercase())
-        && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-' || b == b'.');
+        && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'-' | b'_' | b'.'));
     if !proper || name.ends_with(['-', '.']) || name.contains("..") {
-        let text = format!("`{name}` cannot be an id: use small letters, digits, `-` and `.`, and begin with a letter");
+        let text =
+            format!("`{name}` cannot be an id: use small letters, digits, `-`, `_` and `.`, and begin with a letter");
         return Err(call_error(text));
     }
     let root = folder.map_or_else(|| PathBuf::from(Library::FOLDER), Path::to_path_buf);
