@@ -618,6 +618,8 @@ const MISTAKES: &[Mistake] = &[
     ("contest/play.luau", "boundary = \"round\"", "boundary = \"ronud\"", "did you mean `round`?"),
     ("contest/play.luau", "step = \"string\"", "step = \"strng\"", "did you mean `string`?"),
     ("tug/verbs.luau", "{ \"rope\", \"by\", \"who\" }", "{ \"rope\", \"who\", \"by\" }", "in the order in which"),
+    ("tug/verbs.luau", "\"by\", \"who\" }", "\"by\", \"the winner\" }", "cannot name a parameter"),
+    ("tug/verbs.luau", "\"by\", \"who\" }", "\"by\", \"end\" }", "no word of Luau"),
     ("tug/verbs.luau", "rope:add(\"at\", by)", "rope.at += by", "write :set(\"at\", value)"),
     ("tug/play.luau", "{ 1, 0 }, left", "{ 0, 0 }, left", "repeats without end"),
     ("tug/maneuvers/rest.luau", "\t\treturn true", "\t\treturn \"you may\"", "counts as yes"),

@@ -17,7 +17,9 @@ use super::host::{HostState, Names};
 use super::merge::{Declared, Merger};
 use super::prelude::Prelude;
 use super::sandbox::{self, Budget, guarded, spent_at};
+use super::types::is_luau_name;
 use super::vm::Trusted;
+use crate::ruleset::quoted::quoted;
 use crate::ruleset::{
     Card, CreationPart, Data, Declarations, Fact, LoadError, Manifest, Problem, Stack, instead, nearest, plain,
 };
@@ -275,10 +277,17 @@ impl Loader<'_> {
                 Lv::Table(verb) if verb.raw_get::<Option<bool>>("@verb")? == Some(true) => {
                     let params: Table = verb.raw_get("params")?;
                     for at in 1..=params.raw_len() {
-                        if !matches!(params.raw_get::<Lv>(at)?, Lv::String(_)) {
+                        let Lv::String(param) = params.raw_get::<Lv>(at)? else {
                             let message = format!("the parameter names of the verb `{name}` are texts");
                             let example = "rb.verb({ \"target\", \"amount\" }, function(target, amount) ... end)";
                             self.problem("verbs", &name, message, format!("write them in quotes: {example}"));
+                            continue;
+                        };
+                        let param = param.to_string_lossy();
+                        if !is_luau_name(&param) {
+                            let message = format!("{} cannot name a parameter of the verb `{name}`", quoted(&param));
+                            let cure = "use letters, digits and `_`, no digit first and no word of Luau: hooks read it as `e.NAME`";
+                            self.problem("verbs", &name, message, cure);
                         }
                     }
                     let named = params.sequence_values::<String>().filter_map(Result::ok);

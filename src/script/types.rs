@@ -182,10 +182,14 @@ const KEYWORDS: &[&str] = &[
 
 /// A key of a table type.
 fn key(name: &str) -> String {
-    let plain = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+    if is_luau_name(name) { name.to_string() } else { format!("[{name:?}]") }
+}
+
+/// True for a name of Luau: it can stand behind a point and before the type of a parameter.
+pub(super) fn is_luau_name(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
-        && !KEYWORDS.contains(&name);
-    if plain { name.to_string() } else { format!("[{name:?}]") }
+        && !KEYWORDS.contains(&name)
 }
 
 /// The reference page of the vocabulary, in Markdown.
