@@ -141,6 +141,17 @@ fn what_is_nothing_is_named() {
 }
 
 #[test]
+fn a_line_of_a_sheet_without_a_label_is_a_fault() {
+    let sheet = "\t\tsheet = function(self)\n\t\t\treturn { \"tired\", { Strength = self.strength } }\n\t\tend,\n\t\tderived = {";
+    let mut session = begun(&tug_with("kinds.luau", "\t\tderived = {", sheet, ""), &[5]);
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    let ann = session.view().find("Ann").unwrap();
+    let fault = session.sheet(ann).unwrap_err();
+    assert_eq!(fault.message, "a line of the sheet of a puller has no label");
+    assert!(fault.path.as_deref() == Some("tug/kinds.luau") && fault.cure.is_some(), "{fault:?}");
+}
+
+#[test]
 fn several_values_of_a_repeated_roll_are_not_dropped() {
     let hook = "local sum, first = rb.again(function() local x = rb.roll(\"1d6\", \"gust\") return x + 1, x end) e.rope:add(\"at\", sum + (first or 0))";
     let library = tug_with("maneuvers/pull.luau", "ctx.rope,", "ctx.rope,", hook);

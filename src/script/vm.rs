@@ -189,6 +189,11 @@ impl Vm {
                 let line = match row {
                     Ok(Lv::Table(row)) if handles.id_of(&row).is_none() => {
                         let label: Lv = row.raw_get(1).unwrap_or(Lv::Nil);
+                        if label.is_nil() {
+                            let mut fault = Fault::new(format!("a line of {whose} has no label"));
+                            fault.cure = Some("write { \"Label\", value }, or a text".into());
+                            return Err(fault);
+                        }
                         let value: Lv = row.raw_get(2).unwrap_or(Lv::Nil);
                         text(&label).and_then(|label| Ok((label, text(&value)?)))
                     }
