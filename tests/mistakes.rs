@@ -616,6 +616,7 @@ const MISTAKES: &[Mistake] = &[
     ),
     // Order, sort and end of what is handed over and given back
     ("contest/play.luau", "boundary = \"round\"", "boundary = \"ronud\"", "did you mean `round`?"),
+    ("contest/play.luau", "{ \"range\", \"Range", "{ \"rnage\", \"Range", "did you mean `range`?"),
     ("contest/play.luau", "step = \"string\"", "step = \"strng\"", "did you mean `string`?"),
     ("tug/verbs.luau", "{ \"rope\", \"by\", \"who\" }", "{ \"rope\", \"who\", \"by\" }", "in the order in which"),
     ("tug/verbs.luau", "\"by\", \"who\" }", "\"by\", \"the winner\" }", "cannot name a parameter"),

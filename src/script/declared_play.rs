@@ -1,5 +1,6 @@
 //! Reading what `play.luau` declares.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use mlua::{Result, Table, Value as Lv};
@@ -7,7 +8,8 @@ use mlua::{Result, Table, Value as Lv};
 use super::conversion::sort_of;
 use super::declared_kinds::OfKinds;
 use super::load::{Loader, sorted, title_of};
-use crate::ruleset::{Declarations, EntryName, FreeName, Problem, Statistic, instead_or};
+use crate::ruleset::quoted::quoted;
+use crate::ruleset::{Declarations, EntryName, FreeName, Problem, Statistic, instead, instead_or};
 use crate::state::{ENDING, Type};
 
 impl Loader<'_> {
@@ -61,7 +63,7 @@ impl Loader<'_> {
             }
             made.raw_set(name, function)?;
         }
-        declarations.printed = self.printed(play)?;
+        declarations.printed = self.printed(play, declarations)?;
         made.raw_set("statistics", self.statistics(play, declarations)?)?;
         let entries = self.entries(play, declarations)?;
         if !of_kinds.timed.is_empty() {
@@ -158,7 +160,7 @@ impl Loader<'_> {
     }
 
     /// Facts of cards with what they are called on paper: `{ { "max_risk", "Risk up to" } }`.
-    fn printed(&mut self, play: &Table) -> Result<Option<Vec<(String, String)>>> {
+    fn printed(&mut self, play: &Table, declarations: &Declarations) -> Result<Option<Vec<(String, String)>>> {
         const CURE: &str = "write printed = { { \"fact\", \"What it is called\" } }";
         let listed = match play.raw_get::<Lv>("printed")? {
             Lv::Nil => return Ok(None),
@@ -169,6 +171,15 @@ impl Loader<'_> {
                 return Ok(None);
             }
         };
+        let cards = declarations.cards.iter().chain(&declarations.items);
+        let mut known: BTreeSet<String> = cards.flat_map(|card| card.facts.keys().cloned()).collect();
+        for key in ["card", "item"] {
+            if let Lv::Table(declared) = play.raw_get::<Lv>(key)? {
+                known.extend(sorted(&declared)?.into_iter().map(|(name, _)| name));
+            }
+        }
+        // A ruleset without cards leaves them to those above it; of a card that could not be read nobody knows the facts.
+        let is_complete = !known.is_empty() && self.problems.is_empty();
         let mut facts = Vec::new();
         for pair in listed.sequence_values::<Lv>() {
             let words = match &pair? {
@@ -176,6 +187,11 @@ impl Loader<'_> {
                 _ => None,
             };
             match words {
+                Some((fact, _)) if is_complete && !known.contains(&fact) => {
+                    let message = format!("`printed` names {}, and no card and no item has such a fact", quoted(&fact));
+                    let cure = instead(&fact, known.iter().map(String::as_str));
+                    self.problem("play", "printed", message, cure);
+                }
                 Some(words) => facts.push(words),
                 None => {
                     let message = "`printed` in play.luau holds pairs: a fact of cards, and what it is called on paper";
