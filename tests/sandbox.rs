@@ -88,6 +88,13 @@ fn memory_and_depth_are_bounded() {
 }
 
 #[test]
+fn a_function_that_calls_itself_without_end_is_told_with_a_cure() {
+    let fault = fault_of("local function f(n) return 1 + f(n + 1) end\nf(1)");
+    assert!(fault.message.contains("stack overflow"), "{fault}");
+    assert!(fault.cure.is_some_and(|cure| cure.contains("calls itself")));
+}
+
+#[test]
 fn long_library_calls_are_capped() {
     for body in [
         "local s = string.rep('a', 65000) .. 'b' for i = 1, 1e9 do string.find(s, string.rep('a', 200) .. 'c', 1, true) end",

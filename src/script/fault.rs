@@ -300,6 +300,9 @@ fn cure_for(message: &str) -> Option<String> {
     if message.contains("attempt to index nil") {
         return Some("look whether it is there first: `if ... then`, or is it misspelt?".into());
     }
+    if message.contains("stack overflow") {
+        return Some("look for a function that calls itself, or is called by what it calls, without end".into());
+    }
     if message.contains("has no option") {
         return Some("look for a misspelling among what it takes".into());
     }
