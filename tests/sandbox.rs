@@ -179,6 +179,8 @@ fn host_functions_refuse_garbage_with_a_sentence() {
         ("ctx.thing:shift('name', 1)", "not a number"),
         ("ctx.thing:shift('nothing', 1)", "nothing"),
         ("ctx.thing:shift('n', 0.5)", "whole number"),
+        ("math.log2int(0 / 0)", "from 1 to 2^53"),
+        ("math.log2int(0)", "from 1 to 2^53"),
         ("ctx.thing:shift('n', 'one')", "shift takes a number"),
         ("ctx.thing:shift('n', 1, 7)", "the reason of a change must be a text"),
         ("rb.remove(ctx.thing) ctx.thing:shift('n', 1)", "taken away"),
