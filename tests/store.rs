@@ -1199,6 +1199,31 @@ fn what_cannot_be_recovered_or_loaded_is_told_with_a_cure_that_helps() {
     assert!(told.contains("text.rbsave is a campaign: leave this game, and `riskbreaker play text.rbsave`."), "{told}");
 }
 
+/// A name that is too long, a folder and a dead link are told as what they are.
+#[test]
+#[cfg(unix)]
+fn what_cannot_be_the_file_of_a_campaign_is_told_as_what_it_is() {
+    let folder = folder("no_file");
+    fs::create_dir(folder.join("folder.rbsave")).unwrap();
+    std::os::unix::fs::symlink("nowhere", folder.join("link.rbsave")).unwrap();
+    for command in ["verify", "recover", "export"] {
+        for (name, what) in [
+            ("folder", "it is a folder"),
+            ("link", "it is a link that leads nowhere"),
+            ("none", "there is no such file"),
+        ] {
+            let told = said_to(&folder, "tests", &[command, name], "");
+            assert!(told.contains(&format!("{name}.rbsave: {what}")), "{command}: {told}");
+        }
+    }
+    // With 241 letters the lock has room, and the journal does not.
+    for letters in [241, 244] {
+        let name = "n".repeat(letters);
+        let told = said_to(&folder, "tests", &["play", name.as_str(), "--rules", "tug"], "");
+        assert!(told.contains("its name is too long"), "{told}");
+    }
+}
+
 /// What is noted before the first line of a session belongs to that session.
 #[test]
 fn a_note_before_the_first_line_is_told_in_the_recap() {

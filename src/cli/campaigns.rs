@@ -50,13 +50,21 @@ pub fn open(path: &Path, library: &Library) -> Result<Campaign, StoreError> {
     }
 }
 
+/// Says what a path is instead of a file; `None` for a file.
+pub fn no_file(path: &Path) -> Option<&'static str> {
+    match (path.metadata(), path.is_symlink()) {
+        (Ok(found), _) if found.is_file() => None,
+        (Ok(found), _) if found.is_dir() => Some("it is a folder, not the file of a campaign"),
+        (Ok(_), _) => Some("it is no regular file"),
+        (Err(_), true) => Some("it is a link that leads nowhere"),
+        (Err(_), false) => Some("there is no such file"),
+    }
+}
+
 /// Opens the campaign in a file for reading.
 pub fn read(path: &Path, library: &Library) -> Result<Campaign> {
-    if !path.is_file() {
-        return Err(call_error(format!(
-            "{}: there is no such file; `riskbreaker campaigns` lists campaigns",
-            path.display()
-        )));
+    if let Some(wrong) = no_file(path) {
+        return Err(call_error(format!("{}: {wrong}; `riskbreaker campaigns` lists campaigns", path.display())));
     }
     let store = Store::read(path, library)?;
     store.first()?.ok_or_else(|| anyhow::anyhow!("{} holds no campaign", path.display()))

@@ -33,8 +33,8 @@ pub struct RecoverArgs {
 pub fn verify(args: &VerifyArgs, folder: Option<PathBuf>) -> Result<ExitCode> {
     let library = library::open(folder.as_deref())?;
     let path = campaigns::file_of(&args.file);
-    if !path.is_file() {
-        return Err(call_error(format!("{}: there is no such file", path.display())));
+    if let Some(wrong) = campaigns::no_file(&path) {
+        return Err(call_error(format!("{}: {wrong}", path.display())));
     }
     let mut screen = Screen::stdout(args.json);
     let found = match Store::read(&path, &library).and_then(|store| store.verify()) {
@@ -71,8 +71,8 @@ pub fn verify(args: &VerifyArgs, folder: Option<PathBuf>) -> Result<ExitCode> {
 pub fn recover(args: &RecoverArgs, folder: Option<PathBuf>) -> Result<ExitCode> {
     let library = library::open(folder.as_deref())?;
     let path = campaigns::file_of(&args.file);
-    if !path.is_file() {
-        return Err(call_error(format!("{}: there is no such file", path.display())));
+    if let Some(wrong) = campaigns::no_file(&path) {
+        return Err(call_error(format!("{}: {wrong}", path.display())));
     }
     let recovered = recover_file(&path, &library)?;
     let mut screen = Screen::stdout(false);

@@ -49,6 +49,11 @@ impl Lock {
                 _ => format!("its folder cannot be written ({})", system_message(error)),
             },
         };
+        // Of the files beside a store that play needs, the journal has the longest name.
+        let longest = fs::symlink_metadata(beside(store, "journal"));
+        if longest.is_err_and(|error| error.kind() == io::ErrorKind::InvalidFilename) {
+            return Err(StoreError::Io { path: store.to_path_buf(), message: "its name is too long".into() });
+        }
         loop {
             let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
             let mut file = opened.map_err(|error| failed(&error))?;
