@@ -132,6 +132,8 @@ const NARROW: usize = 80;
 
 /// Runs the command line. The exit code is 0 for success, 1 if the checked thing is wrong, 2 if the call is wrong.
 pub fn run() -> ExitCode {
+    #[cfg(unix)]
+    outlive_file_limits();
     let (call, around) = ruleset_path::as_ids(call());
     // A narrow terminal has no room beside long options.
     let narrow = screen::terminal_width() < NARROW;
@@ -152,6 +154,14 @@ pub fn run() -> ExitCode {
             if error.downcast_ref::<CallError>().is_some() { ExitCode::from(2) } else { ExitCode::FAILURE }
         }
     }
+}
+
+/// Lets a write beyond a limit on the size of files (`ulimit -f`) fail like one on a full disk; its signal would end the program
+/// in the middle of the write.
+#[cfg(unix)]
+fn outlive_file_limits() {
+    // SAFETY: no code runs for a signal that is ignored.
+    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
 }
 
 /// Takes `-5` behind an option as its value, so that [`whole`] says what is wrong with it.
