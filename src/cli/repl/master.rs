@@ -2,12 +2,12 @@
 
 use riskbreaker::play::{in_one_line, read_typed, typed_form};
 use riskbreaker::state::{Field, Type, readable_name};
-use riskbreaker::{Driver, Edit, Value, View};
+use riskbreaker::{Driver, Edit, Step, Value, View};
 use serde_json::json;
 
 use super::mark::Mark;
 use super::{Complaint, Done, Repl, names};
-use crate::cli::row::Row;
+use crate::cli::row::{Row, Tone};
 
 /// Words of the generator that a `reroll` passes over: more than any action draws.
 const PASSED_OVER: u64 = 1_000;
@@ -126,7 +126,15 @@ impl Repl {
             self.screen.event("done", &json!({ "text": told }))?;
         }
         self.screen.row(&Row::at(2).plain(told))?;
-        self.settle()
+        let before = self.step.clone();
+        self.play_on()?;
+        let is_stopped = matches!(self.step, Step::Fault(_)) && self.step == before;
+        if is_stopped && !self.screen.json() && self.session.missing_roll().is_none() {
+            // It has not failed again: nothing was tried.
+            let hint = "The error above still stops the game: type `retry` to try the action again.";
+            return Ok(self.screen.row(&Row::at(2).with(hint, Tone::Note))?);
+        }
+        self.show_standing()
     }
 }
 
