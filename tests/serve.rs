@@ -876,6 +876,25 @@ fn too_long_and_too_deep_messages_are_refused() {
     }
 }
 
+/// An id is repeated as it was sent, or refused.
+#[test]
+fn an_id_that_would_be_rounded_is_refused() {
+    let host = host();
+    let connection = host.connect(true);
+    let call = |id: &str| connection.call(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#)).remove(0);
+    for id in ["18446744073709551615", "-9223372036854775808", "-2.5"] {
+        assert_eq!(call(id), format!(r#"{{"id":{id},"jsonrpc":"2.0","result":{{}}}}"#));
+    }
+    for id in ["18446744073709551616", "-9223372036854775809", "1e300", "true"] {
+        let answer: Json = serde_json::from_str(&call(id)).unwrap();
+        assert_eq!(
+            (&answer["id"], &answer["error"]["data"]["kind"]),
+            (&Json::Null, &json!("not_a_request")),
+            "{answer}"
+        );
+    }
+}
+
 /// The program under test, over its pipes.
 struct Program {
     child: Child,

@@ -13,7 +13,7 @@ use super::messages::*;
 use super::misfit::takes;
 use super::outbox::Outbox;
 use super::table::{Game, Table, fingerprint, tell};
-use super::unread::id_of;
+use super::unread::{id_of, is_id};
 use super::viewer::{Role, RoleName, Viewer};
 use crate::play::{Driver, Machines, Scenario, Session, Setup};
 use crate::ruleset::{Library, instead, nearest, quoted::quoted};
@@ -830,10 +830,10 @@ fn parse(message: &str) -> (Json, Result<Request, Failure>) {
         return (Json::Null, Err(Failure::NotARequest { message: what.to_owned() }));
     };
     let id = fields.remove("id");
-    let known = id.clone().filter(|id| id.is_string() || id.is_number()).unwrap_or_default();
+    let known = id.clone().filter(is_id).unwrap_or_default();
     let wrong = |message: &str| (known.clone(), Err(Failure::NotARequest { message: message.to_owned() }));
-    if id.as_ref().is_some_and(|id| !(id.is_string() || id.is_number() || id.is_null())) {
-        return wrong("`id` is a text, a number or null");
+    if id.as_ref().is_some_and(|id| !(is_id(id) || id.is_null())) {
+        return wrong("`id` is a text, null or a number from -2^63 to 2^64 - 1");
     }
     const MEMBERS: [&str; 4] = ["jsonrpc", "id", "method", "params"];
     if let Some(other) = fields.keys().find(|name| !MEMBERS.contains(&name.as_str())) {

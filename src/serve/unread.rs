@@ -2,6 +2,20 @@
 
 use serde_json::Value as Json;
 
+use crate::state::LARGEST_NUMBER;
+
+/// Whether an answer can repeat an id as it was sent: a text or a number. A number that is too large for a whole number would come
+/// back rounded.
+pub(super) fn is_id(id: &Json) -> bool {
+    match id {
+        Json::String(_) => true,
+        Json::Number(n) => {
+            n.is_i64() || n.is_u64() || n.as_f64().is_some_and(|float| float.abs() <= LARGEST_NUMBER as f64)
+        }
+        _ => false,
+    }
+}
+
 /// The id of a message that is no JSON, or is too long: what stands under `id` in the outermost object, if it is a text or a
 /// number. The message may be cut off behind it.
 pub(super) fn id_of(message: &str) -> Json {
@@ -48,7 +62,7 @@ fn value_at(message: &str, start: usize) -> Option<Json> {
         false => rest.find([',', '}', ' ', '\t', '\r', '\n'])?,
     };
     let found: Json = serde_json::from_str(rest.get(..end)?).ok()?;
-    (found.is_string() || found.is_number()).then_some(found)
+    is_id(&found).then_some(found)
 }
 
 #[cfg(test)]
@@ -66,6 +80,8 @@ mod tests {
             (r#"{"jsonrpc":"2.0","id":-2.5,"params":{"x":"#, json!(-2.5)),
             (&deep, json!("d")),
             (r#"{"x":"id","id":null,"y":NaN}"#, Json::Null),
+            (r#"{"id":18446744073709551615,"y":NaN}"#, json!(u64::MAX)),
+            (r#"{"id":18446744073709551616,"y":NaN}"#, Json::Null),
             (r#"{"id":12"#, Json::Null),
             (r#"{"id":"12"#, Json::Null),
             (r#"[{"id":1},NaN]"#, Json::Null),
