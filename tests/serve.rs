@@ -196,6 +196,11 @@ fn parameters_that_do_not_fit_are_refused_in_words_of_the_protocol() {
         ),
         ("table.new", json!({ "position": 3 }), "`position` takes an object, not 3"),
         (
+            "table.new",
+            json!({ "seed": 9_007_199_254_740_992_u64 }),
+            "`seed` takes a whole number from 0 to 9007199254740991, not 9007199254740992",
+        ),
+        (
             "edit",
             json!({ "edit": { "say": { "text": "x" }, "cancel": { "entry": 1 } } }),
             "`edit` takes an object with one of `set`, `remove`, `cancel`, `face`, `leave_out`, `take_in`, `switch`, `say`, \

@@ -553,6 +553,9 @@ impl Connection {
             let message = format!("{path}: the name of a campaign file ends in `.rbsave`");
             return Err(Failure::BadParams { message });
         }
+        if let Some(seed) = new.as_ref().and_then(|new| new.seed).filter(|seed| *seed > LARGEST_SEED) {
+            return Err(takes("seed", &format!("a whole number from 0 to {LARGEST_SEED}"), &json!(seed)));
+        }
         let table = self.host.reserve(request.table.as_deref())?;
         let host = self.host.clone();
         Ok(self.job(request.id, table, move |table, extent| {
@@ -795,9 +798,12 @@ fn begin(machines: Machines, library: &Library, new: NewTable) -> Result<Session
     Ok(Session::start(&rules, setup)?)
 }
 
-/// A seed that nobody finds out by trying all: 1 to 2^53 - 1, which every client can read.
+/// The largest seed, 2^53 - 1: every client can read it.
+const LARGEST_SEED: u64 = LARGEST_NUMBER.unsigned_abs();
+
+/// A seed that nobody finds out by trying all: 1 to [`LARGEST_SEED`].
 fn random_seed() -> u64 {
-    random_word() % LARGEST_NUMBER.unsigned_abs() + 1
+    random_word() % LARGEST_SEED + 1
 }
 
 fn random_word() -> u64 {

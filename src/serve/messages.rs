@@ -393,7 +393,7 @@ pub struct NewTable {
     /// A starting position of one's own instead of a scenario.
     #[serde(default)]
     pub position: Option<BTreeMap<String, Value>>,
-    /// The seed of the dice; chosen at random if it is left out.
+    /// The seed of the dice, at most 2^53 - 1; chosen at random if it is left out.
     #[serde(default)]
     pub seed: Option<u64>,
     #[serde(default)]
