@@ -881,6 +881,22 @@ fn too_long_and_too_deep_messages_are_refused() {
     }
 }
 
+/// Who saves a paused game goes on with a paused game.
+#[test]
+fn a_pause_is_kept_in_a_saved_game() {
+    let host = host();
+    let operator = host.connect(true);
+    done(&operator, "table.new", json!({ "table": "a", "ruleset": "tug", "seed": 5 }));
+    for paused in [true, false] {
+        done(&operator, "pause", json!({ "table": "a", "paused": paused }));
+        let game = done(&operator, "table.save", json!({ "table": "a" })).0["game"].clone();
+        done(&operator, "table.load", json!({ "table": "b", "game": game }));
+        let view = done(&operator, "view", json!({ "table": "b" })).0;
+        assert_eq!(view["settings"]["paused"], paused, "{view}");
+        done(&operator, "table.close", json!({ "table": "b" }));
+    }
+}
+
 /// An id is repeated as it was sent, or refused.
 #[test]
 fn an_id_that_would_be_rounded_is_refused() {

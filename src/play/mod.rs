@@ -104,7 +104,7 @@ pub(crate) use resume_point::KeepPlace;
 pub(crate) use resume_point::KeptPlace;
 pub(crate) use save::Reading;
 #[cfg(feature = "serve")]
-pub(crate) use save::saved_step;
+pub(crate) use save::saved_table;
 pub(crate) use state_bytes::write_whole_state;
 pub(crate) use tape::{By, DicePosition, Slot, Tape};
 #[cfg(feature = "store")]

@@ -55,6 +55,9 @@ struct Saved {
     /// The number of the last step of the table where it was played.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     step: Option<u64>,
+    /// The game master of that table had paused the game.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    paused: bool,
     /// The checkpoint at the end of `done`: with it the tape need not be replayed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     end: Option<Box<SavedEnd>>,
@@ -69,14 +72,18 @@ pub(crate) enum Reading {
     Tape,
 }
 
-/// The number of the last step of the table where a game was saved; nothing if it was saved elsewhere.
+/// The number of the last step of the table where a game was saved, and whether it was paused there; nothing and false if it was
+/// saved elsewhere.
 #[cfg(feature = "serve")]
-pub(crate) fn saved_step(text: &str) -> Option<u64> {
-    #[derive(Deserialize)]
+pub(crate) fn saved_table(text: &str) -> (Option<u64>, bool) {
+    #[derive(Default, Deserialize)]
     struct AtTable {
         step: Option<u64>,
+        #[serde(default)]
+        paused: bool,
     }
-    serde_json::from_str::<AtTable>(text).ok()?.step
+    let table: AtTable = serde_json::from_str(text).unwrap_or_default();
+    (table.step, table.paused)
 }
 
 /// What stands at the end of a saved game: the hash of everything before it.
@@ -169,11 +176,11 @@ impl SavedOpen {
 impl Session {
     /// The game as JSON text: how it began, and its tape.
     pub fn save(&self) -> String {
-        self.save_after_step(None)
+        self.save_at_table(None, false)
     }
 
-    /// The same with the number of the last step of the table where it is played, see [`saved_step`].
-    pub(crate) fn save_after_step(&self, step: Option<u64>) -> String {
+    /// The same with the number of the last step of the table where it is played, and whether it is paused there.
+    pub(crate) fn save_at_table(&self, step: Option<u64>, paused: bool) -> String {
         let game = self.game();
         let rules = self.ruleset();
         // After a load the open action runs with its whole tape. If it has not done so here yet, the states differ.
@@ -209,6 +216,7 @@ impl Session {
             asked_before,
             state: up_to_date.then(|| hash_of(&self.state_bytes())),
             step,
+            paused,
             end: SavedEnd::of(game).map(Box::new),
         };
         with_checksum(in_stored_form(|| serde_json::to_string(&saved)).unwrap_or_default())

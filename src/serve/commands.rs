@@ -381,7 +381,7 @@ impl Command<'_> {
             game.keeper = Some(Box::new(Keeper::create(self.library, &path, &mut game.session)?));
             return written(SavedTable { path: Some(path), game: None, seq: game.seq });
         }
-        let text = super::saved::write(&game.session, game.seq);
+        let text = super::saved::write(game);
         let seq = game.seq;
         match path {
             None => written(SavedTable { path: None, game: Some(text), seq }),

@@ -578,8 +578,7 @@ impl Connection {
                     (None, Some(game)) => game,
                     _ => return Err(needs("either `path` or `game`")),
                 };
-                let (session, seq) = super::saved::read(library, &text)?;
-                Ok((Game::new(session, seq + 1), None))
+                Ok((super::saved::read(library, &text)?, None))
             })();
             let (game, campaign) = opened.inspect_err(|_| host.forget(table))?;
             Opening { host, game: Box::new(game), campaign }.play_or_forget(table, extent)

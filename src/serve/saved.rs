@@ -1,21 +1,26 @@
-//! A table as a file: the saved game with the number of its last step, so that no number is used twice after a restart.
+//! A table as a file: the saved game with the number of its last step, so that no number is used twice after a restart, and with
+//! the pause of the game master.
 
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 
 use super::error::Failure;
-use crate::play::{Session, saved_step};
+use super::table::Game;
+use crate::play::{Session, saved_table};
 use crate::ruleset::{Library, system_message};
 
-pub(super) fn write(session: &Session, seq: u64) -> String {
-    session.save_after_step(Some(seq))
+pub(super) fn write(game: &Game) -> String {
+    game.session.save_at_table(Some(game.seq), game.paused)
 }
 
-/// Reads a saved game and the number of its last step; 0 in a save that was not made at a table.
-pub(super) fn read(library: &Library, text: &str) -> Result<(Session, u64), Failure> {
+/// Reads a saved game. Its next step has the number behind the last one; 1 in a save that was not made at a table.
+pub(super) fn read(library: &Library, text: &str) -> Result<Game, Failure> {
     let session = Session::load(library, text)?;
-    Ok((session, saved_step(text).unwrap_or(0).min((1 << 53) - 2)))
+    let (step, paused) = saved_table(text);
+    let mut game = Game::new(session, step.unwrap_or(0).min((1 << 53) - 2) + 1);
+    game.paused = paused;
+    Ok(game)
 }
 
 /// Writes a file whole or not at all; an existing file has to be a regular one.
