@@ -209,6 +209,8 @@ fn a_fault_calls_the_game_master_to_a_screen_with_a_curtain() {
         let text = String::from_utf8_lossy(&[told.stdout, told.stderr].concat()).into_owned();
         assert!(!text.contains("the script of this card is broken"), "{line}: {text}");
     }
+}
+
 /// Another player for a seat does not try the action again, so nothing fails anew.
 #[test]
 fn a_fault_is_not_told_again_when_a_seat_gets_another_player() {
