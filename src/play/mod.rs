@@ -10,6 +10,7 @@ mod checkpoint;
 mod context;
 mod creation;
 mod decide;
+mod decision_count;
 mod early;
 mod edit;
 mod event;
@@ -58,6 +59,7 @@ pub use action::Cause;
 #[cfg(feature = "store")]
 pub(crate) use action::Done;
 pub use creation::BuiltSheet;
+pub use decision_count::DecisionCount;
 pub use edit::Edit;
 pub use event::{Event, Happening};
 pub use explanation::{Explanation, Term};

@@ -3,8 +3,8 @@ use std::sync::Arc;
 use super::action::{Cause, Done, Open, words_of};
 use super::stream::Note;
 use super::{
-    ActionContext, Answer, By, DicePosition, Edit, Event, Game, Happening, MASTER, Machine, Question, Refusal, Remedy,
-    Ruleset, Slot, Viewer,
+    ActionContext, Answer, By, DecisionCount, DicePosition, Edit, Event, Game, Happening, MASTER, Machine, Question,
+    Refusal, Remedy, Ruleset, Slot, Viewer,
 };
 use crate::state::{Audience, Schema, State};
 
@@ -458,7 +458,11 @@ impl Game {
 
     /// How many decisions people have made that stand: how often [`Game::undo`] has something to take back.
     pub fn decisions(&self) -> u32 {
-        self.last_decision() + self.pending.len() as u32
+        self.decision_count().total()
+    }
+
+    pub fn decision_count(&self) -> DecisionCount {
+        DecisionCount { made: self.last_decision(), waiting: self.pending.len() as u32 }
     }
 
     /// Takes back decisions until so many are left, as if they had not been made: for a reply that is refused half way.

@@ -14,7 +14,7 @@ use super::frames::Sight;
 use super::keeper::{Keeper, is_campaign};
 use super::messages::*;
 use super::misfit::misfit;
-use super::table::{Count, Game};
+use super::table::Game;
 use super::viewer::Role;
 use crate::lab::{Limits, Odds, OddsQuery};
 use crate::play::{Answering, Edit, Given, Question, QuestionId, Refusal, Session, Undone};
@@ -224,7 +224,7 @@ impl Command<'_> {
     fn undo(&self, game: &mut Game) -> Result<Outcome, Failure> {
         let UndoParams { expect, to } = self.read()?;
         expected(game, expect)?;
-        let now = Count::of(&game.session);
+        let now = game.session.decision_count();
         let target = match to {
             None if game.session.decisions() == 0 => return self.turn(game, true),
             None => None,
@@ -247,7 +247,7 @@ impl Command<'_> {
                 Err(Refusal::NothingToUndo) if undone.is_empty() && to.is_none() => return self.turn(game, true),
                 step => undone.push(step?),
             }
-            if target.is_none_or(|target| Count::of(&game.session) <= target) {
+            if target.is_none_or(|target| game.session.decision_count() <= target) {
                 break;
             }
         }

@@ -12,7 +12,7 @@ use super::frames::{Present, RulesInForce, Settings, Sight, Snapshot, State, Ste
 use super::keeper::Keeper;
 use super::messages::{ByeNotice, KEYS_KEPT, LINES_SHOWN, PresenceNotice, ResyncNotice};
 use super::viewer::{Role, Viewer};
-use crate::play::{Driver, Ruleset, Session, push_sparing};
+use crate::play::{DecisionCount, Driver, Ruleset, Session, push_sparing};
 use crate::state::Value;
 
 /// The processor time after which a game that asks nobody is stopped by a fault, so that other tables have their turn.
@@ -51,7 +51,7 @@ pub(super) struct Game {
     /// The settings that were told last.
     told: Option<ToldSettings>,
     /// The first step, and how many decisions there were then.
-    began: (u64, Count),
+    began: (u64, DecisionCount),
     /// The first step with the revisions of this session.
     counted_from: u64,
 }
@@ -89,30 +89,9 @@ impl ToldSettings {
 }
 
 struct Decision {
-    count: Count,
+    count: DecisionCount,
     by: Role,
     seq: u64,
-}
-
-/// How many decisions stand. Requests for other rules go at their boundary, and the change that comes of them is a decision that
-/// has been made: a count that is later is the greater one all the same.
-#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Count {
-    made: u32,
-    /// Requests for other rules that wait for their boundary.
-    waiting: u32,
-}
-
-impl Count {
-    pub fn of(session: &Session) -> Count {
-        let waiting = session.waiting_requests();
-        Count { made: session.decisions().saturating_sub(waiting), waiting }
-    }
-
-    /// How many decisions have come since an earlier one.
-    pub fn since(self, earlier: Count) -> u32 {
-        self.made.saturating_sub(earlier.made) + self.waiting.saturating_sub(earlier.waiting)
-    }
 }
 
 /// What the viewers of one role have been told.
@@ -204,7 +183,7 @@ impl Game {
             taken_back: BTreeSet::new(),
             undone_by: None,
             told: None,
-            began: (seq, Count::default()),
+            began: (seq, DecisionCount::default()),
             counted_from: seq,
         }
     }
@@ -213,7 +192,7 @@ impl Game {
     pub fn begin(&mut self) {
         // A viewer that comes is shown a view first.
         self.session.forget_past();
-        self.began = (self.seq, Count::of(&self.session));
+        self.began = (self.seq, self.session.decision_count());
         self.told = Some(ToldSettings::of(self));
     }
 
@@ -389,7 +368,7 @@ impl Game {
         self.seen.clear();
         // Decisions before this moment are the campaign's to undo.
         self.decisions.clear();
-        self.began = (self.seq, Count::of(&self.session));
+        self.began = (self.seq, self.session.decision_count());
         self.counted_from = self.seq + 1;
         for viewer in self.viewers.iter().filter(|viewer| !viewer.is_gone() && !viewer.is_behind()) {
             tell(viewer, "resync", &ResyncNotice { table: table.to_owned(), reason: reason.to_owned() });
@@ -425,7 +404,7 @@ impl Game {
 
     /// Brings the decisions that stand up to date after a command.
     fn count_decisions(&mut self, by: &Role) {
-        let count = Count::of(&self.session);
+        let count = self.session.decision_count();
         self.began.1 = self.began.1.min(count);
         let mut whose = by.clone();
         while let Some(last) = self.decisions.pop_if(|last| last.count > count) {
@@ -444,7 +423,7 @@ impl Game {
             return self.session.decisions();
         }
         let others = self.decisions.iter().rev().find(|decision| decision.by != *role);
-        Count::of(&self.session).since(others.map_or(self.began.1, |decision| decision.count))
+        self.session.decision_count().since(others.map_or(self.began.1, |decision| decision.count))
     }
 
     /// Whether a role may take back so many decisions.
@@ -462,7 +441,7 @@ impl Game {
     }
 
     /// How many decisions there were after a step; nothing if the step was taken back or never was.
-    pub fn decisions_at(&self, seq: u64) -> Option<Count> {
+    pub fn decisions_at(&self, seq: u64) -> Option<DecisionCount> {
         if seq < self.began.0 || seq > self.seq || self.taken_back.contains(&seq) {
             return None;
         }

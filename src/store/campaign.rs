@@ -410,7 +410,7 @@ impl Campaign {
         self.rows.truncate(step.from);
         self.rows.extend(rows);
         let Step { scene, seating, .. } = step;
-        let made = session.decisions().saturating_sub(session.waiting_requests());
+        let made = session.decision_count().made;
         self.head = Head { made, scene, seating, roster: self.head.roster, act, ..Head::bare(moment) };
         session.note_kept();
         Ok(kept)
@@ -801,7 +801,14 @@ impl Campaign {
 impl Head {
     fn of(row: MomentRow, body: &MomentBody) -> Head {
         let (scene, seating, roster) = (body.scene, body.seating, body.roster);
-        Head { made: body.made(row.decisions), scene, seating, roster, act: body.act.clone(), ..Head::bare(row) }
+        Head {
+            made: body.counted(row.decisions).made,
+            scene,
+            seating,
+            roster,
+            act: body.act.clone(),
+            ..Head::bare(row)
+        }
     }
 
     fn bare(row: MomentRow) -> Head {

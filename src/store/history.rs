@@ -3,7 +3,7 @@
 use super::campaign::{Campaign, lock};
 use super::error::StoreError;
 use super::replay::Waypoint;
-use crate::play::Event;
+use crate::play::{DecisionCount, Event};
 
 /// What happened in a scene and stands.
 #[derive(Clone, Debug)]
@@ -39,17 +39,13 @@ impl Campaign {
             .collect()
     }
 
-    /// The numbers of decisions before each of the last entries of this scene, as [`Session::decisions`] and
-    /// [`Session::waiting_requests`] had them. An undo goes back to the last of these, however many answers an entry holds. At
-    /// most `most` of them.
-    ///
-    /// [`Session::decisions`]: crate::play::Session::decisions
-    /// [`Session::waiting_requests`]: crate::play::Session::waiting_requests
+    /// The decisions before each of the last entries of this scene; the head's count is last. An undo goes back to the last of
+    /// these, however many answers an entry holds. At most `most` of them.
     ///
     /// # Errors
     ///
     /// The file is damaged.
-    pub fn decisions_before(&self, most: usize) -> Result<Vec<(u32, u32)>, StoreError> {
+    pub fn decisions_before(&self, most: usize) -> Result<Vec<DecisionCount>, StoreError> {
         let (file, mut at) = (self.file(), self.head());
         let mut marks = Vec::new();
         let mut scene = None;
@@ -58,7 +54,7 @@ impl Campaign {
             if *scene.get_or_insert(body.scene) != body.scene {
                 break;
             }
-            let mark = (row.decisions, row.decisions - body.made(row.decisions));
+            let mark = body.counted(row.decisions);
             if marks.last() != Some(&mark) {
                 marks.push(mark);
             }

@@ -111,7 +111,7 @@ pub(super) fn text_of(file: &StoreFile, game: u32, id: u32) -> Result<String, St
         parent => Some(file.checked_moment(game, parent)?),
     };
     let (known, tip) = match &before {
-        Some((before, of)) if of.scene == body.scene => (of.made(before.decisions), before.tip),
+        Some((before, of)) if of.scene == body.scene => (of.counted(before.decisions).made, before.tip),
         _ => return Ok(scene_words(&file.scene(game, body.scene)?.title)),
     };
     let mut done = Vec::new();

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::StoreError;
 use super::file::{StoreFile, sum};
-use crate::play::{Done, Place, Seating, Setup};
+use crate::play::{DecisionCount, Done, Place, Seating, Setup};
 
 /// How a campaign stands: the only row that is written over.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -72,9 +72,10 @@ pub struct MomentBody {
 }
 
 impl MomentBody {
-    /// How many of the decisions that stood were made, and did not wait as requests for other rules.
-    pub fn made(&self, decisions: u32) -> u32 {
-        self.place.as_ref().map_or(decisions, |place| place.made().min(decisions))
+    /// The decisions that stood, of which the row has the number.
+    pub fn counted(&self, decisions: u32) -> DecisionCount {
+        let made = self.place.as_ref().map_or(decisions, |place| place.made().min(decisions));
+        DecisionCount { made, waiting: decisions - made }
     }
 }
 

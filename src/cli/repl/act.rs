@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use riskbreaker::dice::Dice;
+use riskbreaker::play::DecisionCount;
 use riskbreaker::ruleset::nearest;
 use riskbreaker::state::readable_name;
 use riskbreaker::store::Campaign;
@@ -11,7 +12,6 @@ use serde_json::json;
 
 use super::difference::{Difference, Picture};
 use super::line::{Phrase, split_first};
-use super::mark::Mark;
 use super::meaning::answers;
 use super::session_slot::SessionSlot;
 use super::vocabulary::Vocabulary;
@@ -416,8 +416,8 @@ impl Repl {
 
     /// The place where the last line began. A line that asked for rules has nothing left where the change that came of it is
     /// undone.
-    pub(super) fn last_mark(&mut self, now: Mark) -> Option<Mark> {
-        while self.done.pop_if(|mark| !mark.is_before(now)).is_some() {}
+    pub(super) fn last_mark(&mut self, now: DecisionCount) -> Option<DecisionCount> {
+        while self.done.pop_if(|mark| *mark >= now).is_some() {}
         self.done.pop()
     }
 
@@ -433,12 +433,9 @@ impl Repl {
                 self.session.take_events();
             }
             let mut turned = Vec::new();
-            let from = Mark::of(&self.session);
+            let from = self.session.decision_count();
             // Where the line began, or where it ended; without a mark one decision is turned.
-            let (start, end) = match back {
-                true => (self.last_mark(from), 0),
-                false => (None, self.undone.pop().unwrap_or(from.sum() + 1)),
-            };
+            let goal = if back { self.last_mark(from) } else { self.undone.pop() };
             if back && self.masters() && self.campaign.as_ref().is_some_and(Campaign::stands_beside) {
                 let Some(text) = self.turn_in_campaign(true)? else { break };
                 lines_turned.push(vec![Undone { text, changes: Vec::new(), seat: None }]);
@@ -460,14 +457,10 @@ impl Repl {
                         None => break,
                     },
                 }
-                let now = Mark::of(&self.session);
-                let there = match back {
-                    true => start.is_none_or(|start| !start.is_before(now)),
-                    false => now.sum() >= end,
-                };
-                arrived = arrived || there;
+                let now = self.session.decision_count();
+                arrived = arrived || goal.is_none_or(|goal| if back { now <= goal } else { now >= goal });
             }
-            if !arrived && Mark::of(&self.session) == from {
+            if !arrived && self.session.decision_count() == from {
                 break;
             }
             if back {
@@ -475,10 +468,7 @@ impl Repl {
                 turned.reverse();
             }
             lines_turned.push(turned);
-            match back {
-                true => self.undone.push(from.sum()),
-                false => self.done.push(from),
-            }
+            if back { &mut self.undone } else { &mut self.done }.push(from);
             if !arrived {
                 break;
             }

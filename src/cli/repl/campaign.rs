@@ -8,7 +8,6 @@ use riskbreaker::{Edit, Session, Value};
 use serde_json::json;
 
 use super::line::split_first;
-use super::mark::Mark;
 use super::sheet_entry::{fault, typed};
 use super::{Complaint, Done, Repl, names};
 use crate::cli::campaigns;
@@ -40,7 +39,7 @@ impl Repl {
     /// The start of each line that can be undone. One entry of the campaign is one line.
     fn mark_lines(&mut self) {
         let marks = self.campaign.as_ref().and_then(|campaign| campaign.decisions_before(LINES_BACK).ok());
-        self.done = marks.unwrap_or_default().into_iter().map(Mark::of_counts).collect();
+        self.done = marks.unwrap_or_default();
     }
 
     /// Writes what was done since the last call to the campaign file. This comes before any output.

@@ -5,7 +5,6 @@ use riskbreaker::state::{Field, Type, readable_name};
 use riskbreaker::{Driver, Edit, Step, Value, View};
 use serde_json::json;
 
-use super::mark::Mark;
 use super::{Complaint, Done, Repl, names};
 use crate::cli::row::{Row, Tone};
 
@@ -78,14 +77,14 @@ impl Repl {
     /// `reroll`: plays the last line again with other dice.
     pub(super) fn reroll(&mut self) -> Done {
         self.turned = true;
-        let from = Mark::of(&self.session);
+        let from = self.session.decision_count();
         let start = self.last_mark(from);
         let mut undone = 0;
-        while start.map_or(undone == 0 && from.sum() > 0, |start| start.is_before(Mark::of(&self.session))) {
+        while start.map_or(undone == 0 && from.total() > 0, |start| start < self.session.decision_count()) {
             self.session.undo()?;
             undone += 1;
         }
-        let start = Mark::of(&self.session);
+        let start = self.session.decision_count();
         let _ = self.session.advance()?;
         self.session.take_events();
         let edited = self.session.edit(Edit::OtherDice { words: PASSED_OVER });

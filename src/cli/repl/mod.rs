@@ -17,7 +17,6 @@ mod inspection;
 mod line;
 mod lines;
 mod lua;
-mod mark;
 mod master;
 mod meaning;
 mod migration;
@@ -39,7 +38,7 @@ use std::sync::{Arc, Mutex};
 
 use anyhow::Result;
 use riskbreaker::dice::DiceRng;
-use riskbreaker::play::MissingRoll;
+use riskbreaker::play::{DecisionCount, MissingRoll};
 use riskbreaker::ruleset::nearest;
 use riskbreaker::script::Table;
 use riskbreaker::state::Kind;
@@ -57,7 +56,6 @@ use self::encounter::Encounter;
 use self::event_rows::Untold;
 pub use self::lines::Lines;
 use self::lines::Next;
-use self::mark::Mark;
 use self::meaning::{Meaning, addressed, answers, meaning};
 pub use self::migration::show as show_migration;
 use self::prompt::Prompt;
@@ -93,9 +91,9 @@ pub struct Repl {
     /// Dice outside the game.
     chance: DiceRng,
     /// The decisions before each line that `undo` can take back, oldest first.
-    done: Vec<Mark>,
+    done: Vec<DecisionCount>,
     /// The number of decisions after each line that `redo` can repeat.
-    undone: Vec<u32>,
+    undone: Vec<DecisionCount>,
     /// The current line is an undo, a redo or a change to another game, so `undo` skips it.
     turned: bool,
     machine: Option<Table>,
@@ -332,14 +330,14 @@ impl Repl {
 
     /// Carries out one line and records its decisions for `undo`.
     fn line(&mut self, line: &str) -> Done {
-        let before = Mark::of(&self.session);
+        let before = self.session.decision_count();
         self.turned = false;
         let done = self.carry_out(line);
         if !self.turned {
-            let now = Mark::of(&self.session);
+            let now = self.session.decision_count();
             // A Lua program may have undone more decisions than it made.
-            self.done.retain(|mark| mark.is_before(now));
-            if before.is_before(now) {
+            self.done.retain(|mark| *mark < now);
+            if before < now {
                 self.done.push(before);
                 self.undone.clear();
             }

@@ -177,12 +177,6 @@ impl Session {
         self.game().awaited()
     }
 
-    /// How many of [`Session::decisions`] ask for other rules, or call them off, and wait for the boundary. There they go, and the
-    /// change that comes of them is the last decision.
-    pub fn waiting_requests(&self) -> u32 {
-        self.game().pending.len() as u32
-    }
-
     /// Whether other rules would come into force here, before anything else is done.
     #[cfg(feature = "serve")]
     pub(crate) fn is_at_boundary(&self) -> bool {
