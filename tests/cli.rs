@@ -13,10 +13,17 @@ use std::process::{Command, Output, Stdio};
 
 const RULESETS: &str = "tests/cli/rulesets";
 
+/// Where the program remembers what was played: not in the list of the person who tests.
+const STATE: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/state");
+
 /// `TRYCMD=overwrite cargo test --test cli` writes anew what is printed; read the difference before it is committed.
 #[test]
 fn transcripts_are_as_written() {
-    trycmd::TestCases::new().case("tests/cli/*.trycmd").case("README.md").env("NO_COLOR", "1");
+    trycmd::TestCases::new()
+        .case("tests/cli/*.trycmd")
+        .case("README.md")
+        .env("NO_COLOR", "1")
+        .env("XDG_STATE_HOME", STATE);
 }
 
 #[test]
@@ -298,6 +305,7 @@ fn play(args: &[&str], lines: &str) -> Output {
 fn play_anywhere(args: &[&str], lines: &str) -> Output {
     let mut program = Command::new(env!("CARGO_BIN_EXE_riskbreaker"))
         .args(args)
+        .env("XDG_STATE_HOME", STATE)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -458,7 +458,9 @@ impl Repl {
                     },
                 }
                 let now = self.session.decision_count();
-                arrived = arrived || goal.is_none_or(|goal| if back { now <= goal } else { now >= goal });
+                // After a redo, other rules that the line has brought about may still wait for the game to go on.
+                let reached = |goal: DecisionCount| if back { now <= goal } else { now.total() >= goal.total() };
+                arrived = arrived || goal.is_none_or(reached);
             }
             if !arrived && self.session.decision_count() == from {
                 break;
