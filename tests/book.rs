@@ -328,6 +328,7 @@ impl Place {
             .current_dir(&self.0)
             .env("PATH", format!("{folder}:{path}"))
             .env("NO_COLOR", "1")
+            .env("XDG_STATE_HOME", self.0.join("state"))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use riskbreaker::watch::{Watched, Watcher};
-use riskbreaker::{Driver, Library, Ruleset, Session, Setup, Step};
+use riskbreaker::{Driver, Library, Remedy, Ruleset, Session, Setup, Step};
 
 /// A copy of the small game on the disk, with a house rule that lies on it.
 struct Table {
@@ -268,6 +268,10 @@ fn a_storm_of_saves_never_mixes_rules_and_never_misses_the_last() {
                 session.answer(question.id, question.default.clone().unwrap()).unwrap();
             }
             Step::Over(_) => session = Session::start(&last, setup()).unwrap(),
+            // A writer that has to wait between removing the card and writing it leaves rules without it.
+            Step::Fault(_) if session.ruleset().source("tug/maneuvers/pull.luau").is_none() => {
+                session.remedy(Remedy::SkipAction).unwrap();
+            }
             Step::Fault(fault) => panic!("{fault}"),
         }
         thread::sleep(Duration::from_millis(1));
