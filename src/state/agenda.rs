@@ -13,7 +13,8 @@ use super::{EntityId, LARGEST_NUMBER, Value};
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct EntryId(pub u32);
 
-/// When an entry is due: up to eight whole numbers, compared place by place; places that a key lacks count as zero.
+/// When an entry is due: up to eight whole numbers, compared place by place; places that a key lacks count as zero, and of two
+/// keys that are the same otherwise the shorter one comes first.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Key {
     places: [i64; Key::PLACES],
