@@ -162,6 +162,26 @@ return rb.kinds({
     }
 }
 
+/// House rules may take away the only card that has a fact of `printed`.
+#[test]
+fn a_printed_fact_may_go_with_its_card() {
+    let mut files = files::of(&["tug"]);
+    let mut put = |path: &str, from: &str, to: &str| {
+        let text = files.get_mut(path).unwrap();
+        assert!(text.contains(from), "{path}");
+        *text = text.replacen(from, to, 1);
+    };
+    put("tug/play.luau", "return rb.play({", "return rb.play({\n\tprinted = { { \"ease\", \"Ease\" } },");
+    put("tug/maneuvers/rest.luau", "id = \"rest\",", "id = \"rest\",\n\tease = 1,");
+    assert!(found(files.clone()).iter().all(|told| !told.contains("`printed`")));
+    let removed = "local rb = require(\"@riskbreaker\")\nreturn rb.removed(\"maneuver\", \"rest\")\n";
+    files.insert("quick/maneuvers/rest.luau".into(), removed.into());
+    let manifest = "id = \"quick\"\ntitle = \"Quick\"\nversion = \"1\"\nover = [\"tug\"]\n";
+    files.insert("quick/ruleset.toml".into(), manifest.into());
+    let told = findings(&Library::from_files(files), "tug", &["quick".into()]);
+    assert!(told.iter().all(|problem| !problem.message.contains("`printed`")), "{told:?}");
+}
+
 #[test]
 fn a_word_answers_a_topic_that_some_question_has() {
     let words = "\n[words]\nfar = \"distance\"\n";
@@ -304,6 +324,20 @@ fn things_that_a_script_may_not_do() {
     assert!(told[0].contains("math has no `random` (roll dice"), "{told:?}");
     let told = planted("verbs.luau", "\t\trope:add(\"at\", by)", "\t\tpcall(rope.add, rope, \"at\", by)");
     assert!(told[0].contains(":5:3: there is no `pcall` (a fault is told to the game master"), "{told:?}");
+}
+
+/// One value of another type in the cast may be right; one in quotes that need not be there is not.
+#[test]
+fn a_word_among_numbers_of_the_cast_is_no_mistake() {
+    let told = |speed: &str| {
+        let mut files = files::shipped(&["contest"]);
+        let dragon = files.get_mut("contest/cast/dragon.toml").unwrap();
+        *dragon = dragon.replacen("speed = 8", &format!("speed = {speed}"), 1);
+        let found = findings(&Library::from_files(files), "contest", &[]);
+        found.iter().filter(|problem| problem.message.contains("in every other file of cast/")).count()
+    };
+    let counts = ["8", "\"8\"", "true", "\"7.5\"", "\"1/2\"", "\"2d6\"", "\"unlimited\""].map(told);
+    assert_eq!(counts, [0, 1, 1, 0, 0, 0, 0]);
 }
 
 #[test]

@@ -463,6 +463,30 @@ fn an_answer_to_the_open_question_is_none_to_one_that_is_asked_again() {
 }
 
 #[test]
+fn of_two_equal_questions_each_has_its_own_answer_in_odds() {
+    const BIDS: &str = r#"
+        local function bid()
+            return { ask = "number", seat = "left", topic = "bid", min = 0, max = 9, default = 0 }
+        end
+        local bids = rb.all({ bid(), bid() })
+        return bids[1] * 10 + bids[2]"#;
+    let rules = Ruleset::load(&library(BIDS, "return nil"), "asks").unwrap();
+    let mut session = Session::start(&rules, Setup::scenario("start")).unwrap();
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    let _ = session.reply(&[("go".to_owned(), Value::Bool(true))]).unwrap();
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    let [first, second] = session.questions() else { panic!("two bids are asked") };
+    let (first, second) = (first.clone(), second.id);
+    session.answer(second, Answer::Number(7)).unwrap();
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    let given = vec![Given::to(&first, Value::Int(3))];
+    let odds = session.odds_at(first.id, OddsQuery { given, ..OddsQuery::default() }).unwrap();
+    assert!(odds.is_exact() && odds.answers.is_empty(), "{odds:?}");
+    let effects = &odds.outcomes[0].0.effects;
+    assert!(effects.iter().any(|effect| format!("{effect:?}").contains("answered 37")), "{effects:?}");
+}
+
+#[test]
 fn odds_put_all_questions_of_a_race_before_a_person_answers_one() {
     let race = |questions: &str| format!("return {{ rb.race({{ {questions} }}) }}");
     const ONE: &str = r#"{ ask = "number", seat = "right", topic = "one", min = 1, max = 3, default = 1 }"#;

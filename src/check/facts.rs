@@ -135,8 +135,8 @@ fn odd_names(stack: &Stack, own: usize, rules: &Rulebook) -> Vec<Problem> {
     found
 }
 
-/// The only value under a key of the cast that is no number, or neither true nor false, where all others are. Dice may stand for a
-/// number.
+/// A number in quotes under a key of the cast where all others are numbers, or what is meant for true or false where all others are
+/// that. Other texts may be right: `"unlimited"`, dice, a fraction.
 fn odd_types(stack: &Stack, own: usize) -> Vec<Problem> {
     let mut said: BTreeMap<String, Vec<(&str, Entry)>> = BTreeMap::new();
     for (_, (_, source)) in stack.files_in("cast") {
@@ -152,8 +152,12 @@ fn odd_types(stack: &Stack, own: usize) -> Vec<Problem> {
             let odd: Vec<_> = said.iter().filter(|(_, entry)| !fits(&entry.value)).collect();
             let [(path, Entry { value, at, .. })] = odd.as_slice() else { continue };
             let ours = stack.parts()[own..].iter().any(|part| path.starts_with(&format!("{}/", part.id())));
-            let is_dice = |text: &str| text.parse::<i64>().is_err() && Dice::parse(text).is_ok();
-            if said.len() <= AGREEING || !ours || value.as_text().is_some_and(is_dice) {
+            let is_meant = match value.as_text() {
+                Some(text) if number => text.trim().parse::<i64>().is_ok(),
+                Some(text) => ["true", "false", "yes", "no"].contains(&text.trim().to_lowercase().as_str()),
+                None => number || matches!(value, Value::Int(0 | 1)),
+            };
+            if said.len() <= AGREEING || !ours || !is_meant {
                 continue;
             }
             let message = format!("`{key}` is not {sort}, as it is in every other file of cast/");

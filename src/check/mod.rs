@@ -37,7 +37,9 @@ use std::thread;
 use self::known::Known;
 use self::script::Reader;
 use crate::play::{Driver, MACHINE_STACK, Ruleset, Scenario, Session, Setup, Step};
-use crate::ruleset::{Library, Problem, Rulebook, Source, SourceKind, Stack, instead, nearest};
+use crate::ruleset::{
+    Library, Problem, Rulebook, SCRIPT_FILES, SCRIPT_FOLDERS, Source, SourceKind, Stack, instead, nearest,
+};
 use crate::script::meant;
 
 /// All problems of a ruleset, in the order of its files and lines: load errors, unknown names, switches that nothing
@@ -258,10 +260,8 @@ fn place(problem: &mut Problem, stack: &Stack) {
     problem.column = Some(text[..at].chars().count() as u32 + 1);
 }
 
-/// Folders of data files, and folders and files of scripts, that the host reads by itself.
+/// Folders of data files that the host reads by itself.
 const DATA_PLACES: &[&str] = &["cast", "scenarios"];
-const PLACES: &[&str] = &["maneuvers", "items", "hooks", "policies", "convert", "specs"];
-const FILES: &[&str] = &["kinds", "verbs", "play", "creation"];
 
 /// Scripts that are in no place where the host looks, and that no other requires.
 fn unread_files(stack: &Stack, own: usize, used: &BTreeSet<String>) -> Vec<Problem> {
@@ -269,14 +269,15 @@ fn unread_files(stack: &Stack, own: usize, used: &BTreeSet<String>) -> Vec<Probl
     for (part, path, source) in stack.scripts() {
         let stem = path.trim_end_matches(".luau").trim_end_matches(".lua");
         let folder = path.split_once('/').map(|(folder, _)| folder);
-        let placed = folder.map_or(FILES.contains(&stem), |folder| PLACES.contains(&folder) || FILES.contains(&folder));
+        let placed = SCRIPT_FILES.contains(&folder.unwrap_or(stem))
+            || folder.is_some_and(|folder| SCRIPT_FOLDERS.contains(&folder));
         // Modules in `lib` may be for those that extend this ruleset.
         if placed || folder == Some("lib") || used.contains(stem) || part < own {
             continue;
         }
         let near = match folder {
-            Some(folder) => nearest(folder, PLACES.iter().copied()),
-            None => nearest(stem, FILES.iter().copied()),
+            Some(folder) => nearest(folder, SCRIPT_FOLDERS.iter().copied()),
+            None => nearest(stem, SCRIPT_FILES.iter().copied()),
         };
         let problem = Problem::new(&*source.path, "nothing reads this file");
         found.push(problem.with_cure(match (near, folder) {

@@ -273,7 +273,7 @@ impl Exploration<'_> {
                 {
                     let counted = self.solve()?;
                     if counted.remaining <= ratio(NEGLIGIBLE.0 as u64, NEGLIGIBLE.1 as u64) {
-                        // No further run was begun in vain.
+                        // `solve` leaves out the run that was begun and not played: here there is none.
                         return Ok(Counted { ways: runs, ..counted });
                     }
                 }

@@ -500,7 +500,7 @@ impl Simulation {
         self.block(tables, (block == 0, self.trials_of(block)), stop)
     }
 
-    /// Plays the trials of a block; nothing if it was stopped. Of the first block of all it is said that it is.
+    /// Plays the trials of a block; nothing if it was stopped. `is_first`: it is the first block of all shards, which may give up.
     fn block(
         &self,
         tables: &mut [Table],

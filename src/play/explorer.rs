@@ -80,13 +80,17 @@ impl Given {
         self.topic == *topic && is_for_seat && is_for_entity
     }
 
-    /// Whether it may answer a further question, after these answers of the run.
-    fn is_left(&self, answered: &[Option<Slot>]) -> bool {
-        let takes = |slot: &Slot| match slot {
+    /// Whether it may answer a further question, after these answers of the run. Of several to equal questions, `before` holds
+    /// those that are given before it: the first is to the first question, the second to the second.
+    fn is_left(&self, before: &[Given], answered: &[Option<Slot>]) -> bool {
+        let is_equal = |other: &&Given| {
+            other.once && (&other.topic, &other.seat, other.about) == (&self.topic, &self.seat, self.about)
+        };
+        let takes = |slot: &&Slot| match slot {
             Slot::Answer { topic, seat, about, .. } => self.fits(seat, topic, *about),
             Slot::Roll { .. } | Slot::Closed { .. } => false,
         };
-        !self.once || !answered.iter().flatten().any(takes)
+        !self.once || answered.iter().flatten().filter(takes).count() <= before.iter().filter(is_equal).count()
     }
 }
 
@@ -720,7 +724,8 @@ impl Explorer {
         key.clear();
         tell(&mut key);
         let answered = self.answered(context);
-        key.extend(self.given.iter().filter(|given| given.once).map(|given| u8::from(given.is_left(answered))));
+        let once = self.given.iter().enumerate().filter(|(_, given)| given.once);
+        key.extend(once.map(|(at, given)| u8::from(given.is_left(&self.given[..at], answered))));
         write_state(context, &mut key);
         match fingerprint(&mut key) {
             Ok(()) => Some(key),
@@ -779,7 +784,8 @@ impl Explorer {
     /// Whether a question has been given its answer. `before`: the tape up to the question.
     pub fn is_given(&self, seat: &str, topic: &str, about: Option<EntityId>, before: &[Option<Slot>]) -> bool {
         let answered = before.get(self.taped..).unwrap_or_default();
-        self.given.iter().any(|given| given.fits(seat, topic, about) && given.is_left(answered))
+        let mut given = self.given.iter().enumerate();
+        given.any(|(at, given)| given.fits(seat, topic, about) && given.is_left(&self.given[..at], answered))
     }
 
     /// What this run has answered so far, behind the tape with which it began.
@@ -842,11 +848,14 @@ impl Explorer {
 
     fn given_answer(&mut self, context: &ActionContext, question: &Question) -> Option<Foretold> {
         let answered = self.answered(context);
-        let fits =
-            |given: &&Given| given.fits(&question.seat, &question.topic, question.about) && given.is_left(answered);
+        let fits = |(at, given): &(usize, &Given)| {
+            let is_asked = given.fits(&question.seat, &question.topic, question.about);
+            is_asked && given.is_left(&self.given[..*at], answered)
+        };
         // The first of those that name most of the question.
-        let found = self.given.iter().filter(fits).min_by_key(|given| (given.about.is_none(), given.seat.is_none()));
-        if let Some(given) = found {
+        let fitting = self.given.iter().enumerate().filter(fits);
+        let found = fitting.min_by_key(|(_, given)| (given.about.is_none(), given.seat.is_none()));
+        if let Some((_, given)) = found {
             self.used.insert(given.topic.clone());
             return Some(match question.read(&given.value) {
                 Ok(answer) => Foretold::Answer(answer),

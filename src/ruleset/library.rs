@@ -11,7 +11,7 @@ use super::origin::Origin;
 use super::problem::{LoadError, Problem};
 use super::quoted::{printable, quoted};
 use super::read_folder::read_folder;
-use super::source::{SourceKind, is_litter};
+use super::source::{SCRIPT_FILES, SCRIPT_FOLDERS, SourceKind, is_litter};
 
 /// Where rulesets are found: a folder on the disk, the ones built into the program, files in memory, or one of these
 /// before another.
@@ -332,18 +332,17 @@ fn why_left_out(entry: &fs::DirEntry) -> Option<Problem> {
         let message = format!("is not read, and the folder is left out: the file must be called `{}`", Manifest::FILE);
         return Some(Problem::new(format!("{name}/{manifest}"), message).with_cure("rename it"));
     }
-    let script_in = |folder: &Path| {
-        files_in(folder).iter().any(|file| !is_litter(file) && SourceKind::of(file) == Some(SourceKind::Script))
-    };
-    let mut subfolders = fs::read_dir(&folder).into_iter().flatten().flatten();
-    // A folder of rulesets is none itself.
-    let holds_scripts = script_in(&folder)
-        || subfolders.any(|subfolder| {
-            let (path, name) = (subfolder.path(), subfolder.file_name());
-            !is_litter(&name.to_string_lossy()) && !has_manifest(&path) && script_in(&path)
+    let is_script = |file: &String| !is_litter(file) && SourceKind::of(file) == Some(SourceKind::Script);
+    let stem = |file: &str| file.trim_end_matches(".luau").trim_end_matches(".lua").to_owned();
+    let is_declared = |file: &String| is_script(file) && SCRIPT_FILES.contains(&stem(file.as_str()).as_str());
+    // Other scripts may be tools. A folder of rulesets is none itself.
+    let holds_scripts = files_in(&folder).iter().any(is_declared)
+        || SCRIPT_FOLDERS.iter().chain(SCRIPT_FILES).any(|place| {
+            let place = folder.join(place);
+            !has_manifest(&place) && files_in(&place).iter().any(is_script)
         });
     holds_scripts.then(|| {
-        let message = "is missing: the folder holds scripts and is left out";
+        let message = "is missing: the folder holds the scripts of a ruleset and is left out";
         let cure = "write one with an id, a title and a version";
         Problem::new(format!("{name}/{}", Manifest::FILE), message).with_cure(cure)
     })
@@ -513,6 +512,8 @@ mod tests {
         scratch.write(".git/x.luau", "return 1");
         scratch.write("gone/.riskbreaker/riskbreaker.luau", "return 1");
         scratch.write("notes/todo.md", "");
+        scratch.write("tools/lint.luau", "return 1");
+        scratch.write("examples/scripts/x.luau", "return 1");
         scratch.write("rulesets/b/kinds.luau", "return 1");
         scratch.write("rulesets/b/ruleset.toml", manifest("b"));
         fs::create_dir_all(scratch.0.join("odd/ruleset.toml")).unwrap();
@@ -526,8 +527,8 @@ mod tests {
                  and `-`, and begins with a letter or digit)",
                 "capital/Ruleset.TOML: is not read, and the folder is left out: the file must be called `ruleset.toml` \
                  (rename it)",
-                "cards/ruleset.toml: is missing: the folder holds scripts and is left out (write one with an id, a title \
-                 and a version)",
+                "cards/ruleset.toml: is missing: the folder holds the scripts of a ruleset and is left out (write one with \
+                 an id, a title and a version)",
             ]
         );
     }

@@ -52,6 +52,8 @@ pub(crate) use rulebook::plain;
 pub use rulebook::{Card, Fact, Rulebook};
 #[cfg(feature = "watch")]
 pub(crate) use source::is_litter;
+#[cfg(feature = "check")]
+pub(crate) use source::{SCRIPT_FILES, SCRIPT_FOLDERS};
 pub use source::{Source, SourceKind};
 pub(crate) use stack::{Role, Stack};
 pub use switch::{Switch, SwitchKind, SwitchRefusal, SwitchValue};

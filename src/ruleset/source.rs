@@ -109,6 +109,12 @@ impl SourceKind {
     }
 }
 
+/// Folders of scripts that the host reads by itself.
+pub(crate) const SCRIPT_FOLDERS: &[&str] = &["maneuvers", "items", "hooks", "policies", "convert", "specs"];
+
+/// Scripts that the host reads by itself, without ending. Each may be a folder, too.
+pub(crate) const SCRIPT_FILES: &[&str] = &["kinds", "verbs", "play", "creation"];
+
 /// True for names of files and folders that editors and version control leave about, which are never part of a ruleset.
 pub(crate) fn is_litter(name: &str) -> bool {
     name.starts_with('.')

@@ -178,8 +178,12 @@ impl Loader<'_> {
                 known.extend(sorted(&declared)?.into_iter().map(|(name, _)| name));
             }
         }
-        // A ruleset without cards leaves them to those above it; of a card that could not be read nobody knows the facts.
-        let is_complete = !known.is_empty() && self.problems.is_empty();
+        // A ruleset without cards leaves them to those above it, and those above may take cards away. Of a card that could not
+        // be read nobody knows the facts.
+        let highest = self.stack.parts().last().map_or("", |part| part.id());
+        let is_highest =
+            self.merger.origin("play", "printed").is_some_and(|file| file.starts_with(&format!("{highest}/")));
+        let is_complete = is_highest && !known.is_empty() && self.problems.is_empty();
         let mut facts = Vec::new();
         for pair in listed.sequence_values::<Lv>() {
             let words = match &pair? {

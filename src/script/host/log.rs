@@ -41,7 +41,8 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
             (None, other) => format!("error raised a {}", other.type_name()),
         };
         let took_memory = message.contains("not enough memory");
-        // The engine refuses before it collects: what the words have made must not be missing for what the script does next.
+        // The engine refuses memory without collecting garbage first. What the words have made would leave too little for the
+        // rest of the script.
         if took_memory && lua.used_memory() > MEMORY / 2 {
             lua.gc_collect()?;
         }

@@ -120,21 +120,20 @@ unsafe fn wanted_field(
             return Err(plain(&fault(context, message)));
         };
         let ty = &declared.field(field).ty;
+        let is_compared = !matches!(ty, Type::List(_) | Type::Map(_) | Type::Ratio);
         let is_table = ffi::lua_type(state, -1) == ffi::LUA_TTABLE;
         // Who was an entity once is told so below.
-        if is_table && host.handles.borrow().id_ever_at(ffi::lua_topointer(state, -1) as usize).is_none() {
+        let is_odd = is_table && host.handles.borrow().id_ever_at(ffi::lua_topointer(state, -1) as usize).is_none();
+        if !is_compared || is_odd {
             let of = &declared.name;
-            let (message, cure) = match ty {
-                Type::List(_) | Type::Map(_) | Type::Ratio => (
-                    format!(
-                        "rb.each and rb.first compare no lists, maps or fractions, as the field `{name}` of a {of} is"
-                    ),
-                    "look through the entities with rb.filter",
-                ),
-                _ => (
-                    format!("the field `{name}` of a {of} takes {}, not a table", ty.wanted()),
-                    "give a value of the sort that the field holds",
-                ),
+            let (message, cure) = if is_compared {
+                let message = format!("the field `{name}` of a {of} takes {}, not a table", ty.wanted());
+                (message, "give a value of the sort that the field holds")
+            } else {
+                let message = format!(
+                    "rb.each and rb.first compare no lists, maps or fractions, as the field `{name}` of a {of} is"
+                );
+                (message, "look through the entities with rb.filter")
             };
             return Err(plain(&stopped(context.fault_with(message, Some(cure.into())))));
         }
@@ -147,9 +146,6 @@ unsafe fn wanted_field(
                     let message = format!("the field `{name}` of a {} {wrong}", declared.name);
                     let cure = match (ty, &value) {
                         (Type::Int { .. }, Value::Text(_)) => "write a number without quotes, or tonumber(text)".into(),
-                        (Type::List(_) | Type::Map(_) | Type::Ratio, _) => {
-                            "look through the entities with rb.filter".into()
-                        }
                         (Type::Enum(texts), Value::Text(text)) => {
                             instead_or(text, texts.iter().map(|text| &**text), "write one of them")
                         }
