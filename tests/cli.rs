@@ -196,6 +196,19 @@ fn a_game_master_with_a_seat_is_told_what_failed_and_a_program_that_something_di
     assert!(text.contains("{\"event\":\"fault\",") && !text.contains("stumble.luau"), "{text}");
 }
 
+/// No script has failed there. Which roll is missing may be hidden from the seat.
+#[test]
+fn the_screen_of_a_seat_tells_that_the_written_dice_have_run_out() {
+    for seats in [["--as", "players"].as_slice(), &["--curtain"]] {
+        let call = [&["play", "duel", "--rules", "riskbreaker-0.0.1", "--dice", "3"][..], seats].concat();
+        let lines = if seats.len() == 1 { "\nok\n" } else { "ok\n" };
+        let told = play_anywhere(&call, lines);
+        let text = String::from_utf8_lossy(&[told.stdout, told.stderr].concat()).into_owned();
+        assert!(text.contains("The written dice have run out") && !text.contains("A script of the rules"), "{text}");
+        assert!(!text.contains("roll for the tie"), "{text}");
+    }
+}
+
 /// Nobody else can go on there.
 #[test]
 fn a_fault_calls_the_game_master_to_a_screen_with_a_curtain() {

@@ -1216,6 +1216,10 @@ fn what_cannot_be_the_file_of_a_campaign_is_told_as_what_it_is() {
             assert!(told.contains(&format!("{name}.rbsave: {what}")), "{command}: {told}");
         }
     }
+    for args in [["play", "folder", "--rules", "tug"].as_slice(), &["campaigns"]] {
+        let told = said_to(&folder, "tests", args, "");
+        assert!(told.contains("folder.rbsave: it is a folder, or no regular file"), "{told}");
+    }
     // With 241 letters the lock has room, and the journal does not.
     for letters in [241, 244] {
         let name = "n".repeat(letters);
@@ -1242,13 +1246,26 @@ fn a_note_before_the_first_line_is_told_in_the_recap() {
 #[test]
 fn options_that_a_begun_campaign_does_not_take_are_named() {
     let folder = folder("options");
-    let begin = ["play", "evening", "--rules", "tug", "--seed", "7"];
+    let begin = ["play", "evening", "--rules", "tug", "--seed", "7", "--set", "wins_at=4", "--seat", "gm=human"];
     said_to(&folder, "tests", &begin, "say one\n");
     let told = said_to(&folder, "tests", &begin, "say two\n");
     assert!(!told.contains("no effect"), "{told}");
-    let other = ["play", "evening", "--rules", "tug", "--seed", "8", "--dice", "1,2"];
+    let other = [
+        "play",
+        "evening",
+        "--rules",
+        "tug",
+        "--seed",
+        "8",
+        "--dice",
+        "1,2",
+        "--set",
+        "wins_at=5",
+        "--seat",
+        "gm=absent",
+    ];
     let told = said_to(&folder, "tests", &other, "say three\n");
-    assert!(told.contains("no effect: `--seed`, `--dice`."), "{told}");
+    assert!(told.contains("no effect: `--seed`, `--dice`, `--set`, `--seat`."), "{told}");
 }
 
 /// A link to a campaign is the campaign: it has the same lock, and what is recovered is the file itself.
@@ -1356,4 +1373,12 @@ fn an_earlier_entry_plays_on_by_the_rules_that_it_was_made_by() {
     let told = play(&["goto 1", "say three", "log --all"]);
     assert!(told.contains("plays on by the rules kept in its file"), "{told}");
     assert!(!told.contains("reloaded"), "{told}");
+    // Once it has gone over to those on the disk, their files are watched.
+    let edit = std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_millis(1700));
+        fs::write(&manifest, fs::read_to_string(&manifest).unwrap() + "\nStill more.\n").unwrap();
+    });
+    let told = play(&["goto 1", "rules tug yes", "say four", "say five", "say six", "say seven"]);
+    edit.join().unwrap();
+    assert!(told.contains("RULES.md reloaded"), "{told}");
 }

@@ -10,7 +10,7 @@ use riskbreaker::store::{Campaign, StoreError};
 use riskbreaker::{DiceSource, Driver, Library, Ruleset, Scenario, Session, Setup, StartError, Value};
 use serde_json::json;
 
-use super::repl::{Editor, Lines, Lookout, Repl, Vocabulary};
+use super::repl::{Editor, Lines, Repl, Vocabulary};
 use super::roll::random_seed;
 use super::row::Row;
 use super::screen::Screen;
@@ -138,13 +138,11 @@ pub fn play(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         introduce(&mut screen, &about, &library, session.ruleset())?;
     }
     // A script does not reload rules.
-    let lookout = (table.script.is_none() && notes.is_empty())
-        .then(|| Lookout::start(&library, session.ruleset(), bell))
-        .flatten();
+    let bell = table.script.is_none().then_some(bell);
     Repl::new(session, library, screen, words)
         .started_by(setup)
         .in_campaign(campaign)
-        .with_lookout(lookout)
+        .with_lookout(bell, !notes.is_empty())
         .seen_by(table.only, table.curtain)
         .run(lines)
 }
@@ -155,13 +153,19 @@ impl TableArgs {
         let rules = session.ruleset();
         let wanted = self.rules.iter().chain(&self.layers).map(String::as_str).collect::<Vec<_>>().join("+");
         let other_layers = !self.layers.is_empty() && self.layers != rules.extra_layers();
+        let sets =
+            |(switch, value): &(String, String)| session.switch(switch).is_none_or(|now| now.to_string() != *value);
+        let seats = |(seat, who): &(String, String)| {
+            let Ok(driver) = who.parse::<Driver>();
+            session.seats().get(seat.as_str()) != Some(&driver)
+        };
         let options = [
             ("`--rules`", self.rules.is_some() && wanted != rules.name()),
             ("`--layers`", self.rules.is_none() && other_layers),
             ("`--seed`", self.seed.is_some_and(|seed| seed != session.seed())),
             ("`--dice`", self.dice.as_ref().is_some_and(|dice| dice != session.dice())),
-            ("`--set`", !self.set.is_empty()),
-            ("`--seat`", !self.seat.is_empty()),
+            ("`--set`", self.set.iter().any(sets)),
+            ("`--seat`", self.seat.iter().any(seats)),
         ];
         let told: Vec<&str> = options.into_iter().filter(|(_, given)| *given).map(|(option, _)| option).collect();
         (!told.is_empty()).then(|| {
@@ -364,9 +368,10 @@ fn open(
 
 fn open_campaign(path: &Path, mut campaign: Campaign, entry: Option<u32>, library: &Library) -> Result<Opening> {
     let session = match entry {
-        Some(entry) => campaign.go_to(entry)?,
-        None => campaign.session().map_err(|error| not_opened(error, path, &campaign))?,
+        Some(entry) => campaign.go_to(entry),
+        None => campaign.session(),
     };
+    let session = session.map_err(|error| not_opened(error, path, &campaign))?;
     campaigns::remember(path);
     let setup = campaign.setup()?;
     let title = format!("{} · {} · entry {}", path.display(), campaign.scene_title()?, campaign.head());
@@ -374,7 +379,8 @@ fn open_campaign(path: &Path, mut campaign: Campaign, entry: Option<u32>, librar
     Ok(Opening { session, setup, title, about: String::new(), campaign: Some(campaign), notes, goes_on: true })
 }
 
-/// Why a campaign does not open. Where it stands is not what this program comes to: it says from which entry it goes on.
+/// Why a campaign does not open at an entry. If this program comes to another state there, the message names the last entry that
+/// opens.
 fn not_opened(error: StoreError, path: &Path, campaign: &Campaign) -> anyhow::Error {
     let StoreError::Diverged { .. } = error else { return error.into() };
     let name = path.with_extension("");

@@ -243,7 +243,7 @@ impl Command<'_> {
         let (mut undone, viewer) = (Vec::new(), Sight::of(self.role).viewer());
         loop {
             match game.session.undo_for(&viewer) {
-                // It was opened from a checkpoint, and has no more in memory than what came after that.
+                // The game was opened from a checkpoint: older decisions are in the campaign file.
                 Err(Refusal::NothingToUndo) if undone.is_empty() && to.is_none() => return self.turn(game, true),
                 step => undone.push(step?),
             }
@@ -448,7 +448,7 @@ pub(super) fn load(
 fn reload(session: &mut Session, rules: Arc<Ruleset>) -> Result<Migration, Failure> {
     let name = rules.name();
     let ReloadReport { state, warnings, .. } = session.reload(rules)?;
-    // An earlier version of them that was asked for would replace them.
+    // A pending request for an earlier version of them would replace them at the boundary.
     if session.pending_rules().is_some_and(|pending| pending.name() == name) {
         session.keep_rules()?;
     }

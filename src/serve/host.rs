@@ -838,7 +838,7 @@ fn parse(message: &str) -> (Json, Result<Request, Failure>) {
     let known = id.clone().filter(is_id).unwrap_or_default();
     let wrong = |message: &str| (known.clone(), Err(Failure::NotARequest { message: message.to_owned() }));
     if id.as_ref().is_some_and(|id| !(is_id(id) || id.is_null())) {
-        return wrong("`id` is a text, null or a number from -2^63 to 2^64 - 1");
+        return wrong("`id` is a text, null or a whole number from -2^63 to 2^64 - 1");
     }
     const MEMBERS: [&str; 4] = ["jsonrpc", "id", "method", "params"];
     if let Some(other) = fields.keys().find(|name| !MEMBERS.contains(&name.as_str())) {

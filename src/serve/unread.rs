@@ -4,8 +4,8 @@ use serde_json::Value as Json;
 
 use crate::state::LARGEST_NUMBER;
 
-/// Whether an answer can repeat an id as it was sent: a text or a number. A number that is too large for a whole number would come
-/// back rounded.
+/// Whether an answer can repeat an id: a text, a whole number of 64 bits, or another number that is not so large that it is
+/// rounded to a whole one.
 pub(super) fn is_id(id: &Json) -> bool {
     match id {
         Json::String(_) => true,

@@ -57,7 +57,7 @@ struct Head {
     id: u32,
     sum: i64,
     decisions: u32,
-    /// Those of them that are no requests for other rules, which wait.
+    /// The decisions without the requests for other rules that wait for their boundary.
     made: u32,
     scene: u32,
     seating: u32,
@@ -666,11 +666,7 @@ impl Campaign {
     fn session_at(&mut self, id: u32) -> Result<Session, StoreError> {
         let shared = self.file.clone();
         let mut file = lock(&shared);
-        let opened = match self.open_at(&mut file, id, Some(IN_MEMORY)) {
-            // The last checkpoint may lie behind what this program does in another way.
-            Err(error @ StoreError::Diverged { .. }) => self.open_at(&mut file, id, Some(0)).map_err(|_| error)?,
-            other => other?,
-        };
+        let opened = self.open_as_it_fits(&mut file, id, Some(IN_MEMORY))?;
         drop(file);
         let Opened { session, moment, body, seating, rows, base } = opened;
         self.since_checkpoint = rows.len();
@@ -682,9 +678,23 @@ impl Campaign {
         Ok(session)
     }
 
+    /// The session of an entry, as [`Campaign::open_at`] gives it. Where this program comes to another state than the kept one, the
+    /// last checkpoint before the entry may lie behind that.
+    pub(super) fn open_as_it_fits(
+        &self,
+        file: &mut StoreFile,
+        id: u32,
+        replayed: Option<usize>,
+    ) -> Result<Opened, StoreError> {
+        match self.open_at(file, id, replayed) {
+            Err(error @ StoreError::Diverged { .. }) => self.open_at(file, id, Some(0)).map_err(|_| error),
+            other => other,
+        }
+    }
+
     /// The session of an entry: from the last checkpoint with at least `replayed` actions behind it, or from the beginning of its
     /// scene.
-    pub(super) fn open_at(&self, file: &mut StoreFile, id: u32, replayed: Option<usize>) -> Result<Opened, StoreError> {
+    fn open_at(&self, file: &mut StoreFile, id: u32, replayed: Option<usize>) -> Result<Opened, StoreError> {
         let game = self.game;
         if id == 0 {
             return Err(StoreError::Refused("no scene has begun yet".into()));
@@ -748,8 +758,7 @@ impl Campaign {
         let mut file = self.file();
         let mut at = self.head.id;
         while at != 0 {
-            let found = [IN_MEMORY, 0].map(|least| self.open_at(&mut file, at, Some(least)).is_ok());
-            if found.contains(&true) {
+            if self.open_as_it_fits(&mut file, at, Some(IN_MEMORY)).is_ok() {
                 return Ok(Some(at));
             }
             at = file.moment(self.game, at)?.parent;
@@ -912,6 +921,7 @@ mod tests {
         let mut opened = campaign.session().unwrap();
         let _ = (opened.advance().unwrap(), session.advance().unwrap());
         assert_eq!(opened.state_bytes(), session.state_bytes());
+        assert!(!campaign.history().unwrap()[0].events.is_empty());
         assert!(campaign.go_to(head).is_err());
         assert_eq!(campaign.go_to(1).unwrap().decisions(), 1);
         assert_eq!(campaign.head(), 1);

@@ -73,7 +73,7 @@ pub struct StoreFile {
     pub rules: HashMap<String, Arc<Ruleset>>,
     /// Rules that are in the file, by hash.
     pub generations: std::collections::HashSet<String>,
-    /// The file that was opened, by the numbers that the system knows it by; nothing where there are none.
+    /// Device and inode of the file that was opened; `None` on systems without them.
     identity: Option<(u64, u64)>,
     _lock: Option<Lock>,
 }
@@ -83,6 +83,12 @@ impl StoreFile {
     pub fn open(path: &Path, library: Library, access: Access, create: bool) -> Result<StoreFile, StoreError> {
         if !create && !path.exists() {
             return Err(StoreError::Io { path: path.to_path_buf(), message: "there is no such file".into() });
+        }
+        if path.exists() && !path.is_file() {
+            return Err(StoreError::Io {
+                path: path.to_path_buf(),
+                message: "it is a folder, or no regular file".into(),
+            });
         }
         let path = &led_to(path);
         let lock = match access {
@@ -303,8 +309,8 @@ impl StoreFile {
     }
 }
 
-/// The file that a name stands for, where the name is a link: under all its names it has one lock, and it is the file that is
-/// replaced.
+/// The file that a link leads to, or the path itself. So a store has one lock under all its names, and what replaces it replaces
+/// the file and not the link.
 pub fn led_to(path: &Path) -> PathBuf {
     match path.is_symlink() {
         true => std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf()),
@@ -324,7 +330,7 @@ pub fn connect(path: &Path, access: Access) -> Result<Connection, StoreError> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false).map_err(failed)?;
     connection.execute_batch("PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0;").map_err(failed)?;
     if access == Access::Read {
-        // Who plays a campaign holds it as long as it is played: it is no use to wait for that.
+        // A program that plays a campaign holds its file until it ends: a longer wait is of no use.
         connection.busy_timeout(Duration::from_millis(200)).map_err(failed)?;
     }
     if access == Access::Write {
@@ -375,7 +381,7 @@ fn not_taken_back(path: &Path, error: StoreError) -> StoreError {
     }
 }
 
-/// What the system knows a file by. The file is not opened for that: to close it would end the locks of the database.
+/// Device and inode of a file. The file is not opened for that: to close it would end the locks of the database.
 #[cfg(unix)]
 fn identity(path: &Path) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt as _;

@@ -15,7 +15,8 @@ pub struct SceneLog {
 }
 
 impl Campaign {
-    /// Everything that happened and stands, scene by scene. Each scene is played again from its beginning.
+    /// Everything that happened and stands, scene by scene. Each scene is played again from its beginning; where this program
+    /// comes to another state than the kept one, from its last checkpoint.
     ///
     /// # Errors
     ///
@@ -33,7 +34,7 @@ impl Campaign {
         ends.into_iter()
             .map(|(scene, end)| {
                 let title = file.scene(self.game(), scene)?.title;
-                let opened = self.open_at(&mut file, end, None)?;
+                let opened = self.open_as_it_fits(&mut file, end, None)?;
                 Ok(SceneLog { title, events: opened.session.log() })
             })
             .collect()

@@ -74,8 +74,7 @@ pub fn recover(path: impl AsRef<Path>, library: &Library) -> Result<Recovery, St
     let path = &led_to(path.as_ref());
     let io = |error: std::io::Error| StoreError::Io { path: path.clone(), message: system_message(&error) };
     let lock = Lock::take(path)?;
-    // What a program left half written is taken back first, as by whoever else reads the file. Where that fails, the pages are
-    // read as they are.
+    // A half-finished write is rolled back first, as every reader does. If that fails, the pages are read as they are.
     let _ = connect_to_read(path, || Ok(None));
     let bytes = fs::read(path).map_err(io)?;
     let found = Salvage::of(&bytes);

@@ -72,7 +72,7 @@ pub struct MomentBody {
 }
 
 impl MomentBody {
-    /// The decisions that stood, of which the row has the number.
+    /// Splits the number of decisions in the row into those that were made and those that wait.
     pub fn counted(&self, decisions: u32) -> DecisionCount {
         let made = self.place.as_ref().map_or(decisions, |place| place.made().min(decisions));
         DecisionCount { made, waiting: decisions - made }

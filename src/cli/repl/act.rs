@@ -414,8 +414,8 @@ impl Repl {
         self.turn(lines, SessionSlot::redo, false)
     }
 
-    /// The place where the last line began. A line that asked for rules has nothing left where the change that came of it is
-    /// undone.
+    /// The count at which the last line began. Marks from `now` on are dropped: their lines have nothing left to undo, such as a
+    /// request for rules whose change was undone.
     pub(super) fn last_mark(&mut self, now: DecisionCount) -> Option<DecisionCount> {
         while self.done.pop_if(|mark| *mark >= now).is_some() {}
         self.done.pop()
@@ -427,6 +427,8 @@ impl Repl {
         let before = Picture::of(&self.session.view());
         // The decisions of each line.
         let mut lines_turned: Vec<Vec<Undone>> = Vec::new();
+        // Why the campaign does not turn further. What was turned before that stands, and is told first.
+        let mut stuck: Done = Ok(());
         for _ in 0..lines {
             if back {
                 // What the line before this one came back to does not stand.
@@ -437,7 +439,14 @@ impl Repl {
             // Where the line began, or where it ended; without a mark one decision is turned.
             let goal = if back { self.last_mark(from) } else { self.undone.pop() };
             if back && self.masters() && self.campaign.as_ref().is_some_and(Campaign::stands_beside) {
-                let Some(text) = self.turn_in_campaign(true)? else { break };
+                let text = match self.turn_in_campaign(true) {
+                    Ok(Some(text)) => text,
+                    Ok(None) => break,
+                    Err(complaint) => {
+                        stuck = Err(complaint);
+                        break;
+                    }
+                };
                 lines_turned.push(vec![Undone { text, changes: Vec::new(), seat: None }]);
                 continue;
             }
@@ -446,15 +455,19 @@ impl Repl {
                 match step(&mut self.session) {
                     Ok(undone) => turned.push(undone),
                     // Older decisions are in the campaign file.
-                    Err(refusal) => match self.turn_in_campaign(back)? {
-                        Some(text) => {
+                    Err(refusal) => match self.turn_in_campaign(back) {
+                        Ok(Some(text)) => {
                             if turned.is_empty() {
                                 turned.push(Undone { text, seat: None, changes: Vec::new() });
                             }
                             arrived = true;
                         }
-                        None if turned.is_empty() && lines_turned.is_empty() => return Err(refusal.into()),
-                        None => break,
+                        Ok(None) if turned.is_empty() && lines_turned.is_empty() => return Err(refusal.into()),
+                        Ok(None) => break,
+                        Err(complaint) => {
+                            stuck = Err(complaint);
+                            break;
+                        }
                     },
                 }
                 let now = self.session.decision_count();
@@ -476,6 +489,9 @@ impl Repl {
             }
             self.step = self.session.advance()?;
             self.keep()?;
+        }
+        if lines_turned.is_empty() && stuck.is_err() {
+            return stuck;
         }
         self.step = self.session.advance()?;
         self.follow_rules();
@@ -509,7 +525,8 @@ impl Repl {
         let open = self.session.questions().first().map(|question| question.id.action);
         self.told = self.session.log().into_iter().filter(|event| Some(event.action) == open).collect();
         self.asked = None;
-        self.settle()
+        self.settle()?;
+        stuck
     }
 
     /// `retry`, `skip`: goes on after a fault.

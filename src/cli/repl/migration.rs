@@ -70,7 +70,13 @@ impl Repl {
 
     /// Looks out for changes of the rules that are in force now, where those are others than before.
     pub(super) fn follow_rules(&mut self) {
-        if self.lookout.as_ref().is_some_and(|lookout| !lookout.watches(self.session.ruleset())) {
+        let rules = self.session.ruleset();
+        let are_others = match (&self.lookout, &self.kept) {
+            (Some(lookout), _) => !lookout.watches(rules),
+            (None, Some(kept)) => *kept != rules.hash(),
+            (None, None) => false,
+        };
+        if are_others {
             self.look_out_anew();
         }
     }

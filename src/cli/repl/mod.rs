@@ -59,7 +59,7 @@ use self::lines::Next;
 use self::meaning::{Meaning, addressed, answers, meaning};
 pub use self::migration::show as show_migration;
 use self::prompt::Prompt;
-pub use self::reload::Lookout;
+use self::reload::Lookout;
 use self::save_file::Saved;
 use self::session_slot::SessionSlot;
 use self::sheet_entry::SheetEntry;
@@ -116,6 +116,9 @@ pub struct Repl {
     attended: bool,
     /// Watches the files of the rules.
     lookout: Option<Lookout>,
+    /// The hash of rules that are kept in the campaign and differ from those on the disk. While they are in force, no files are
+    /// watched.
+    kept: Option<String>,
     /// Interrupts the editor when the files of the rules change; `None` if they are not watched at this table.
     bell: Option<Arc<AtomicBool>>,
     /// Whether the seats take turns at the screen.
@@ -184,6 +187,7 @@ impl Repl {
             ended: false,
             attended: false,
             lookout: None,
+            kept: None,
             bell: None,
             curtain: false,
             drawn: false,
@@ -304,9 +308,8 @@ impl Repl {
 
     /// The reason why a script stops.
     fn stopped_by(&self, fault: &Fault) -> String {
-        // What failed is for the game master alone, and so is a roll that a seat may not see.
         if self.drawn || !self.masters() {
-            return "a script of the rules has failed; the game master says how to go on".to_owned();
+            return self.fault_for_seats().to_owned();
         }
         match self.session.missing_roll() {
             Some(roll) => {
@@ -314,6 +317,14 @@ impl Repl {
                 format!("the written dice have run out: {what}; write its face behind the others in `--dice`")
             }
             None => format!("the game is stopped by an error: {fault}"),
+        }
+    }
+
+    /// What a seat is told of a fault. What failed is for the game master alone, and so is a roll that the seat may not see.
+    fn fault_for_seats(&self) -> &'static str {
+        match self.session.missing_roll() {
+            Some(_) => "The written dice have run out; the game master types the next face, or `--dice` gets more.",
+            None => "A script of the rules has failed; the game master says how to go on.",
         }
     }
 
@@ -515,7 +526,7 @@ impl Repl {
             }
             Step::Fault(_) if self.drawn || !self.masters() => {
                 self.call_master()?;
-                let text = "A script of the rules has failed; the game master says how to go on.";
+                let text = self.fault_for_seats();
                 if self.screen.json() {
                     let fault = Fault { message: text.into(), ..Fault::default() };
                     return Ok(self.screen.event("fault", &json!({ "fault": fault }))?);

@@ -156,9 +156,14 @@ fn is_of(problem: &Problem, id: &str, changed: &[String]) -> bool {
 }
 
 impl Repl {
-    pub fn with_lookout(mut self, lookout: Option<Lookout>) -> Repl {
-        self.bell = lookout.as_ref().map(|lookout| lookout.bell.clone());
-        self.lookout = lookout;
+    /// Watches the files of the rules, if there is a bell for it. Rules that are `kept` in a campaign and differ from those on the
+    /// disk stay in force, so nothing is watched until others come.
+    pub fn with_lookout(mut self, bell: Option<Arc<AtomicBool>>, kept: bool) -> Repl {
+        self.bell = bell;
+        match kept {
+            true => self.kept = Some(self.session.ruleset().hash()),
+            false => self.look_out_anew(),
+        }
         self
     }
 
@@ -168,22 +173,20 @@ impl Repl {
         if self.session.ruleset().hash() == before {
             return Ok(());
         }
-        let note = rules_note(&self.session, &self.library);
-        self.lookout = match (&note, &self.bell) {
-            (None, Some(bell)) => Lookout::start(&self.library, self.session.ruleset(), bell.clone()),
-            _ => None,
+        let Some(note) = rules_note(&self.session, &self.library) else {
+            self.look_out_anew();
+            return Ok(());
         };
-        match note {
-            Some(note) => Ok(self.screen.row(&Row::prose(0).plain(note))?),
-            None => Ok(()),
-        }
+        self.lookout = None;
+        self.kept = Some(self.session.ruleset().hash());
+        Ok(self.screen.row(&Row::prose(0).plain(note))?)
     }
 
-    /// Watches the rules of another game.
+    /// Watches the rules that are in force now.
     pub(super) fn look_out_anew(&mut self) {
-        if let Some(lookout) = self.lookout.take() {
-            self.lookout = Lookout::start(&self.library, self.session.ruleset(), lookout.bell.clone());
-        }
+        self.kept = None;
+        let start = |bell: &Arc<AtomicBool>| Lookout::start(&self.library, self.session.ruleset(), bell.clone());
+        self.lookout = self.bell.as_ref().and_then(start);
     }
 
     /// Applies seen changes before a line is carried out. A line that was typed for a question that is no longer open is
