@@ -113,7 +113,7 @@ pub fn chosen(path: Option<PathBuf>, folder: Option<PathBuf>) -> Result<(Library
     let library = library::open(folder.as_deref())?;
     let id = path.to_string_lossy().into_owned();
     if let Some(unknown) = id.split('+').find(|id| !library.contains(id)) {
-        let instead = library::instead(&library, unknown);
+        let instead = library.instead_of(unknown);
         return Err(call_error(format!("`{unknown}` is neither a ruleset nor a folder; {instead}")));
     }
     Ok((library, vec![id]))

@@ -97,7 +97,7 @@ pub fn is_ruleset(library: &Library, name: &str) -> bool {
 pub fn known(library: &Library, name: &str) -> Result<()> {
     match name.split('+').find(|id| !library.contains(id)) {
         None => Ok(()),
-        Some(id) => Err(call_error(format!("there is no ruleset `{id}`; {}", instead(library, id)))),
+        Some(id) => Err(call_error(format!("there is no ruleset `{id}`; {}", library.instead_of(id)))),
     }
 }
 
@@ -118,11 +118,6 @@ pub fn left_out(library: &Library) -> String {
 /// The name of the folder that a problem is about.
 pub fn folder_of(problem: &Problem) -> &str {
     problem.path.split('/').next().unwrap_or_default()
-}
-
-/// A suggestion for an unknown id.
-pub fn instead(library: &Library, id: &str) -> String {
-    library.instead_of(id)
 }
 
 /// Prints all problems of a ruleset and returns their sum as an error.

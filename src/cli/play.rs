@@ -408,9 +408,9 @@ pub fn rules_note(session: &Session, library: &Library) -> Option<String> {
                 false => format!("version {} there, {} here", today.version(), rules.version()),
             };
             Some(format!(
-                "{kept}: {name} has changed ({versions}, {} changes). `rules {name}` shows what the rules of today would do, \
+                "{kept}: {name} has changed ({versions}, {}). `rules {name}` shows what the rules of today would do, \
                  `rules {name} yes` goes over to them.",
-                changes_between(rules, &today).len()
+                campaigns::counted(changes_between(rules, &today).len() as u32, "change", "changes")
             ))
         }
         Err(_) if library.contains(rules.id()) => Some(format!("{kept}: {name} cannot be loaded as it is today.")),
