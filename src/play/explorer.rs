@@ -94,6 +94,12 @@ impl Given {
     }
 }
 
+/// The answers that may answer a further question, after these answers of the run.
+fn left<'g>(given: &'g [Given], answered: &'g [Option<Slot>]) -> impl Iterator<Item = &'g Given> {
+    let all = given.iter().enumerate();
+    all.filter(|(at, one)| one.is_left(&given[..*at], answered)).map(|(_, one)| one)
+}
+
 /// Appends bytes that are equal only if the running script goes on alike, or says why that cannot be proven.
 pub(crate) type Fingerprint = fn(&mut Vec<u8>) -> Result<(), &'static str>;
 
@@ -784,8 +790,7 @@ impl Explorer {
     /// Whether a question has been given its answer. `before`: the tape up to the question.
     pub fn is_given(&self, seat: &str, topic: &str, about: Option<EntityId>, before: &[Option<Slot>]) -> bool {
         let answered = before.get(self.taped..).unwrap_or_default();
-        let mut given = self.given.iter().enumerate();
-        given.any(|(at, given)| given.fits(seat, topic, about) && given.is_left(&self.given[..at], answered))
+        left(&self.given, answered).any(|given| given.fits(seat, topic, about))
     }
 
     /// What this run has answered so far, behind the tape with which it began.
@@ -848,14 +853,11 @@ impl Explorer {
 
     fn given_answer(&mut self, context: &ActionContext, question: &Question) -> Option<Foretold> {
         let answered = self.answered(context);
-        let fits = |(at, given): &(usize, &Given)| {
-            let is_asked = given.fits(&question.seat, &question.topic, question.about);
-            is_asked && given.is_left(&self.given[..*at], answered)
-        };
+        let fits = |given: &&Given| given.fits(&question.seat, &question.topic, question.about);
         // The first of those that name most of the question.
-        let fitting = self.given.iter().enumerate().filter(fits);
-        let found = fitting.min_by_key(|(_, given)| (given.about.is_none(), given.seat.is_none()));
-        if let Some((_, given)) = found {
+        let fitting = left(&self.given, answered).filter(fits);
+        let found = fitting.min_by_key(|given| (given.about.is_none(), given.seat.is_none()));
+        if let Some(given) = found {
             self.used.insert(given.topic.clone());
             return Some(match question.read(&given.value) {
                 Ok(answer) => Foretold::Answer(answer),

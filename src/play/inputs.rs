@@ -537,7 +537,7 @@ impl ActionContext {
         }
         if let Some(explorer) = &mut self.explorer {
             let (topic, about, has_options) = asked;
-            let before = &self.tape.slots[..self.cursor.min(self.tape.slots.len())];
+            let before = self.tape.before(self.cursor);
             let policy = explorer.ask_policy(self.seats.get(seat), (seat, topic, about), has_options, before);
             return Ok(policy.map_or(Answerer::Reader, Answerer::Policy));
         }
@@ -654,7 +654,7 @@ impl ActionContext {
 
     /// The tape up to the next roll or answer.
     pub fn before_cursor(&self) -> &[Option<Slot>] {
-        &self.tape.slots[..self.cursor.min(self.tape.slots.len())]
+        self.tape.before(self.cursor)
     }
 
     /// While paths are explored: the next question with its answer, if it comes before the first choice point and was noted.

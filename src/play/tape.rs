@@ -129,6 +129,11 @@ impl Slot {
 }
 
 impl Tape {
+    /// Its places before this one, as far as it has them.
+    pub fn before(&self, place: usize) -> &[Option<Slot>] {
+        &self.slots[..place.min(self.slots.len())]
+    }
+
     /// The place and number of the last decision that a person made.
     pub fn last_decision(&self) -> Option<(usize, u32)> {
         self.slots

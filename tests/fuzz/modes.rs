@@ -779,6 +779,14 @@ type Chances = BTreeMap<String, BigRational>;
 /// Runs of a game by which odds are counted, at the most.
 const MOST_RUNS: usize = 100;
 
+/// The odds of a card, if it answers this question.
+fn query_for(question: &Question, card: &str) -> OddsQuery {
+    let (topic, about, value) = ("card".into(), question.about, Value::text(card));
+    let given = vec![Given { topic, seat: None, about, value, once: false }];
+    let limits = Limits { ways: 20_000, ..Limits::default() };
+    OddsQuery { given, lenient: true, limits, ..OddsQuery::default() }
+}
+
 /// Compares the odds of every card of the first turn with all faces that dice can show, one after the other.
 fn odds(case: &Case) -> Checked<usize> {
     let mut plain = case.clone();
@@ -798,15 +806,7 @@ fn odds(case: &Case) -> Checked<usize> {
         if question.read(&Value::text(&card)).is_err() {
             continue;
         }
-        let given = vec![Given {
-            topic: "card".into(),
-            seat: None,
-            about: question.about,
-            value: Value::text(&card),
-            once: false,
-        }];
-        let limits = Limits { ways: 20_000, ..Limits::default() };
-        let query = OddsQuery { given, lenient: true, limits, ..OddsQuery::default() };
+        let query = query_for(&question, &card);
         let before = session.state_bytes();
         let worked_out = enumerated(&mut session, question.id, query, &by_hand.fields);
         same(["before odds", "after odds"], &before, &session.state_bytes())?;
@@ -855,15 +855,7 @@ fn dealt_odds(case: &Case) -> Checked<usize> {
             what.starts_with("over") || fields.iter().any(|(id, field)| what.starts_with(&format!("{id} {field} ")))
         });
         let question = session.seat("left").expect("there is such a seat").asked()[0].clone();
-        let given = vec![Given {
-            topic: "card".into(),
-            seat: None,
-            about: question.about,
-            value: Value::text(&card),
-            once: false,
-        }];
-        let limits = Limits { ways: 20_000, ..Limits::default() };
-        let query = OddsQuery { given, lenient: true, limits, ..OddsQuery::default() };
+        let query = query_for(&question, &card);
         let before = session.state_bytes();
         let odds = session.seat("left").expect("there is such a seat").odds(question.id, query);
         same(["before odds", "after odds"], &before, &session.state_bytes())?;
