@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use num_rational::BigRational;
 use riskbreaker::Ruleset;
 use riskbreaker::dice::DiceRng;
+use riskbreaker::dice::Fraction;
 use riskbreaker::lab::{Limits, OddsQuery, Position};
 
 mod programs;
@@ -14,7 +14,7 @@ mod programs;
 use programs::{Program, ruleset};
 
 /// The chances of what a program says, and in how many places its ways part.
-type Found = Result<(BTreeMap<String, BigRational>, usize, bool), String>;
+type Found = Result<(BTreeMap<String, Fraction>, usize, bool), String>;
 
 fn play(rules: &Arc<Ruleset>, name: &str, unmerged: bool) -> Found {
     let limits = Limits { ways: 30_000, samples: 1, ..Limits::default() };

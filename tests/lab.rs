@@ -6,7 +6,7 @@ mod catalogues;
 use std::path::Path;
 use std::sync::Arc;
 
-use num_rational::BigRational;
+use riskbreaker::dice::{self, Fraction, ratio as of};
 use riskbreaker::lab::{
     CardUse, Effect, Findings, MemoUse, Odds, OddsQuery, Position, Shard, Simulation, Variant, compare_cards,
 };
@@ -20,10 +20,6 @@ fn library(folder: &str) -> Library {
 fn rules(id: &str) -> Arc<Ruleset> {
     let folder = if id.starts_with("riskbreaker-0") { "rulesets" } else { "tests/rulesets" };
     Ruleset::load(&library(folder), id).unwrap_or_else(|error| panic!("{error}"))
-}
-
-fn of(part: i64, whole: i64) -> BigRational {
-    BigRational::new(part.into(), whole.into())
 }
 
 fn given(answers: &[(&str, Value)]) -> Vec<Given> {
@@ -50,15 +46,15 @@ fn odds(rules: &Arc<Ruleset>, position: &Position) -> Odds {
 }
 
 /// The chances of the values of a field, smallest first.
-fn values(odds: &Odds, field: &str) -> Vec<(i64, BigRational)> {
+fn values(odds: &Odds, field: &str) -> Vec<(i64, Fraction)> {
     let found = odds.fields.iter().find(|found| &*found.field == field).expect("the field changes");
-    let mut values: Vec<(i64, BigRational)> =
+    let mut values: Vec<(i64, Fraction)> =
         found.to.iter().map(|(value, chance)| (value.as_int().unwrap(), chance.clone())).collect();
     values.sort();
     values
 }
 
-fn expected(odds: &Odds, field: &str) -> BigRational {
+fn expected(odds: &Odds, field: &str) -> Fraction {
     odds.fields.iter().find(|found| &*found.field == field).unwrap().expected.clone().unwrap()
 }
 
@@ -89,7 +85,7 @@ fn every_way_of_rolling_has_the_odds_of_what_the_script_sees() {
     let five = of_card("five");
     let power = |base: i64, n: u32| base.pow(n);
     let binomial = [1, 5, 10, 10, 5, 1];
-    let by_hand: Vec<(i64, BigRational)> = (0..=5_u32)
+    let by_hand: Vec<(i64, Fraction)> = (0..=5_u32)
         .map(|k| (i64::from(k), of(binomial[k as usize] * power(3, k) * power(7, 5 - k), 100_000)))
         .collect();
     assert_eq!(values(&five, "gold"), by_hand);
@@ -98,14 +94,14 @@ fn every_way_of_rolling_has_the_odds_of_what_the_script_sees() {
 
     let bands = values(&of_card("bands"), "gold");
     let ways = [10, 74, 202, 792, 650];
-    let by_hand: Vec<(i64, BigRational)> = (0..5).map(|band| (band, of(ways[band as usize], 1728))).collect();
+    let by_hand: Vec<(i64, Fraction)> = (0..5).map(|band| (band, of(ways[band as usize], 1728))).collect();
     assert_eq!(bands, by_hand);
 
     let mut products = std::collections::BTreeMap::new();
     for (a, b, c) in (1..=6).flat_map(|a| (1..=6).flat_map(move |b| (1..=4).map(move |c| (a, b, c)))) {
         *products.entry(i64::from((a + b + 1) * c)).or_insert(0) += 1;
     }
-    let by_hand: Vec<(i64, BigRational)> = products.into_iter().map(|(gold, ways)| (gold, of(ways, 144))).collect();
+    let by_hand: Vec<(i64, Fraction)> = products.into_iter().map(|(gold, ways)| (gold, of(ways, 144))).collect();
     assert_eq!(values(&of_card("totals"), "gold"), by_hand);
 
     let mut sixes = [0; 4];
@@ -113,7 +109,7 @@ fn every_way_of_rolling_has_the_odds_of_what_the_script_sees() {
         let dice = [roll % 6, roll / 6 % 6, roll / 36 % 6, roll / 216];
         sixes[dice.iter().filter(|face| **face == 5).count().min(3)] += 1;
     }
-    let by_hand: Vec<(i64, BigRational)> = (0..4).map(|n| (n as i64, of(sixes[n], 1296))).collect();
+    let by_hand: Vec<(i64, Fraction)> = (0..4).map(|n| (n as i64, of(sixes[n], 1296))).collect();
     assert_eq!(values(&of_card("count_sixes"), "gold"), by_hand);
 }
 
@@ -143,7 +139,7 @@ fn rolls_made_again_and_again_are_solved_or_say_what_remains() {
     assert_eq!(chances, vec![of(1, 4); 4]);
 
     let seldom = odds(&dicey, &position("again_seldom", &[]));
-    assert!(!seldom.is_exact() && seldom.estimate.is_none() && seldom.remaining < of(1, 1_000_000_000_000));
+    assert!(!seldom.is_exact() && seldom.estimate.is_none() && seldom.remaining < of(1, 1_000_000_000_000_i64));
     assert_eq!(values(&seldom, "gold")[3], (3, of(1, 16)));
     let boom = odds(&dicey, &position("exploding", &[]));
     assert_eq!(values(&boom, "gold")[5], (7, of(1, 36)));
@@ -157,7 +153,7 @@ fn too_many_ways_are_an_estimate_that_says_so() {
     let far = odds(&rules("dicey"), &position);
     let estimate = far.estimate.as_ref().unwrap();
     assert!(estimate.why.contains("more paths than the 5000"), "{}", estimate.why);
-    let sum: BigRational = far.outcomes.iter().map(|(_, chance)| chance).sum();
+    let sum = dice::sum(far.outcomes.iter().map(|(_, chance)| chance));
     assert_eq!(sum, of(1, 1));
 }
 
@@ -365,7 +361,7 @@ fn the_odds_of_a_contest_come_from_their_scripts() {
             let result: i64 = said.expect("the contest is told").parse().unwrap();
             of_result[(result.signum() + 1) as usize].push(chance.clone());
         }
-        let [loses, draws, wins] = of_result.map(|chances| chances.iter().sum::<BigRational>());
+        let [loses, draws, wins] = of_result.map(dice::sum);
         // By hand: the total of 3d12 and the lead, 18 to 21 a draw.
         let mut ways = [0; 3];
         for roll in 0..1728 {
@@ -377,16 +373,16 @@ fn the_odds_of_a_contest_come_from_their_scripts() {
             [&of(ways[0], 1728), &of(ways[1], 1728), &of(ways[2], 1728)],
             "lead {lead}"
         );
-        let ratio = |chance: &BigRational| ways_of(chance) / ways_of(&loses);
+        let ratio = |chance: &Fraction| ways_of(chance) / ways_of(&loses);
         assert!((ratio(&wins) / won - 1.0).abs() < 0.04, "lead {lead}: {} to 1", ratio(&wins));
         assert!((ratio(&draws) / drawn - 1.0).abs() < 0.08, "lead {lead}: {} drawn", ratio(&draws));
     }
 }
 
 /// A chance in 1728ths.
-fn ways_of(chance: &BigRational) -> f64 {
+fn ways_of(chance: &Fraction) -> f64 {
     let ways = chance * of(1728, 1);
-    assert!(ways.is_integer());
+    assert!(ways.is_int());
     ways.to_string().parse().unwrap()
 }
 
@@ -401,15 +397,10 @@ fn the_success_table_of_the_third_rules_comes_from_their_scripts() {
         let gain =
             Position { actor: Some("Fighter".into()), edits, ..position("gain_advantage", &[("risk", 1.into())]) };
         let odds = odds(&third, &gain);
-        let up: BigRational = odds
-            .outcomes
-            .iter()
-            .filter(|(outcome, _)| {
-                let gains = |effect: &Effect| matches!(effect, Effect::Changed { title, field, .. } if title.starts_with("Heroes") && &**field == "advantage");
-                outcome.effects.iter().any(gains)
-            })
-            .map(|(_, chance)| chance)
-            .sum();
+        let up = odds.chance(|outcome| {
+            let gains = |effect: &Effect| matches!(effect, Effect::Changed { title, field, .. } if title.starts_with("Heroes") && &**field == "advantage");
+            outcome.effects.iter().any(gains)
+        });
         assert_eq!(up, of(tenths, 10), "stat {stat}");
     }
 }

@@ -15,10 +15,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use num_bigint::BigInt;
-use num_rational::BigRational;
-use num_traits::{One, Zero};
-use riskbreaker::dice::Dice;
+use dashu_int::IBig;
+use riskbreaker::dice::{self, Dice, Fraction, ratio, ratio as of};
 use riskbreaker::lab::{Effect, Limits, Odds, OddsQuery, Outcome, Position};
 use riskbreaker::play::{Answering, Given};
 use riskbreaker::{Library, Refusal, Ruleset, Value};
@@ -65,10 +63,6 @@ fn every_path_that_was_followed_is_counted() {
         let position = Position { card: format!("rolls_{sides}"), ..Position::default() };
         assert_eq!(position.odds(&rules).unwrap().0.ways, sides);
     }
-}
-
-fn of(part: i64, whole: i64) -> BigRational {
-    BigRational::new(part.into(), whole.into())
 }
 
 fn gambles() -> Arc<Ruleset> {
@@ -118,7 +112,7 @@ fn facts_of(outcome: &Outcome) -> String {
 
 /// Chances by what came of it.
 #[derive(Debug, Default, PartialEq)]
-struct Table(BTreeMap<String, BigRational>);
+struct Table(BTreeMap<String, Fraction>);
 
 impl Table {
     fn of(odds: &Odds) -> Table {
@@ -129,13 +123,13 @@ impl Table {
         table
     }
 
-    fn add(&mut self, chance: BigRational, facts: String) {
-        *self.0.entry(facts).or_insert_with(BigRational::zero) += chance;
+    fn add(&mut self, chance: Fraction, facts: String) {
+        *self.0.entry(facts).or_default() += chance;
     }
 
     /// All chances out of their sum: what did not stand is rolled again.
     fn out_of_itself(mut self) -> Table {
-        let sum: BigRational = self.0.values().sum();
+        let sum = dice::sum(self.0.values());
         self.0.values_mut().for_each(|chance| *chance /= &sum);
         self
     }
@@ -150,7 +144,7 @@ fn facts(numbers: &[(&str, i64)]) -> String {
 }
 
 /// Goes through every roll of dice with so many sides, each as likely as any other.
-fn every(sides: &[i64], mut each: impl FnMut(BigRational, &[i64])) {
+fn every(sides: &[i64], mut each: impl FnMut(Fraction, &[i64])) {
     let whole: i64 = sides.iter().product();
     for n in 0..whole {
         let mut rest = n;
@@ -180,14 +174,12 @@ fn totals_of_dice_are_as_another_program_counts_them() {
     let read: BTreeMap<String, serde_json::Value> = serde_json::from_str(text).unwrap();
     assert_eq!(read.len(), 15);
     for (dice, counted) in read {
-        let number = |value: &serde_json::Value| value.as_str().unwrap().parse::<BigInt>().unwrap();
+        let number = |value: &serde_json::Value| value.as_str().unwrap().parse::<IBig>().unwrap();
         let of = number(&counted["of"]);
         let ways = counted["ways"].as_object().unwrap();
-        let ways: BTreeMap<i64, BigRational> = ways
-            .iter()
-            .map(|(total, ways)| (total.parse().unwrap(), BigRational::new(number(ways), of.clone())))
-            .collect();
-        let found: BTreeMap<i64, BigRational> = Dice::parse(&dice).unwrap().distribution().unwrap().iter().collect();
+        let ways: BTreeMap<i64, Fraction> =
+            ways.iter().map(|(total, ways)| (total.parse().unwrap(), ratio(number(ways), of.clone()))).collect();
+        let found: BTreeMap<i64, Fraction> = Dice::parse(&dice).unwrap().distribution().unwrap().iter().collect();
         assert_eq!(found, ways, "{dice}");
     }
 }
@@ -212,7 +204,7 @@ fn rolls_that_are_made_until_they_stand_are_closed_exactly() {
 
     // Each payment that succeeds, 4 in 6, is followed by 1, 3 or 5.
     let mut quaking = Table::default();
-    let ways: Vec<(BigRational, i64, i64)> =
+    let ways: Vec<(Fraction, i64, i64)> =
         std::iter::once((of(1, 3), 0, 0)).chain([1, 3, 5].map(|odd| (of(2, 9), 1, odd))).collect();
     for (chance, paid, hurt) in &ways {
         for (other, paid_too, hurt_too) in &ways {
@@ -295,7 +287,7 @@ fn loops_by_hand_are_solved() {
     let mut six = Table::default();
     every(&[6], |chance, roll| {
         let again = of(1, 3).pow(5);
-        let last = if roll[0] > 2 { (BigRational::one() - &again) / of(4, 1) } else { BigRational::zero() };
+        let last = if roll[0] > 2 { (Fraction::ONE - &again) / of(4, 1) } else { Fraction::ZERO };
         six.add(last + again * chance, facts(&[("Ann gold", roll[0])]));
     });
     assert_counted("six_times_at_most", six);
@@ -305,7 +297,7 @@ fn loops_by_hand_are_solved() {
 fn a_loop_that_changes_something_for_ever_is_left_with_what_remains() {
     let odds = asked_within("wins", 200_000, Answering::Default, &[]).unwrap();
     assert!(!odds.is_exact() && odds.estimate.is_none(), "{:?}", odds.estimate);
-    assert!(odds.remaining > BigRational::zero() && odds.remaining < of(1, 1_000_000_000), "{}", odds.remaining);
+    assert!(odds.remaining > Fraction::ZERO && odds.remaining < of(1, 1_000_000_000), "{}", odds.remaining);
     for (outcome, chance) in &odds.outcomes {
         let won = facts_of(outcome).strip_prefix("Ann gold ").map_or(0, |n| n.parse().unwrap());
         assert_eq!(*chance, of(2, 5) * of(3, 5).pow(won));
@@ -316,7 +308,7 @@ fn a_loop_that_changes_something_for_ever_is_left_with_what_remains() {
 fn who_may_roll_again_for_ever_does_so_until_it_is_best() {
     let odds = asked("until_pleased", Answering::Best, &[]).unwrap();
     let mut six = Table::default();
-    six.add(BigRational::one(), facts(&[("Ann gold", 6)]));
+    six.add(Fraction::ONE, facts(&[("Ann gold", 6)]));
     assert_eq!(Table::of(&odds), six);
     assert!(odds.is_exact());
 }
@@ -330,9 +322,8 @@ fn what_goes_too_many_ways_is_estimated_and_says_so() {
     assert!(estimate.why.contains("more paths than the 3000"), "{}", estimate.why);
     // The same call says the same.
     assert_eq!(odds, asked_within("ledger", 3_000, Answering::Default, &[]).unwrap());
-    let below: BigRational =
-        odds.outcomes.iter().filter(|(_, chance)| !chance.is_zero()).map(|(_, chance)| chance.clone()).sum();
-    assert_eq!(below, BigRational::one());
+    let below = odds.outcomes.iter().map(|(_, chance)| chance).filter(|chance| !chance.is_zero());
+    assert_eq!(dice::sum(below), Fraction::ONE);
     let half = odds.chance(|outcome| {
         facts_of(outcome).strip_prefix("Ann gold ").map_or(0, |n| n.parse::<i64>().unwrap()) < 1 << 15
     });
@@ -359,7 +350,7 @@ fn what_is_too_much_work_is_estimated_from_fewer_plays() {
 #[test]
 fn counts_in_a_loop_without_end_are_solved() {
     // Rounds by how many hits both have; of those in which nobody hits there are any number.
-    let mut rounds: BTreeMap<(i64, i64), BigRational> = BTreeMap::from([((0, 0), BigRational::one())]);
+    let mut rounds: BTreeMap<(i64, i64), Fraction> = BTreeMap::from([((0, 0), Fraction::ONE)]);
     let mut table = Table::default();
     while let Some(((own, other), chance)) = rounds.pop_first() {
         if own == 4 || other == 4 {
@@ -368,20 +359,20 @@ fn counts_in_a_loop_without_end_are_solved() {
         }
         // 3 in 6 hits for one, 2 in 6 for the other: with no hit, 12 in 36, the round is played again.
         for (more, others, part) in [(1, 1, of(6, 24)), (1, 0, of(12, 24)), (0, 1, of(6, 24))] {
-            *rounds.entry((own + more, other + others)).or_insert_with(BigRational::zero) += &chance * part;
+            *rounds.entry((own + more, other + others)).or_default() += &chance * part;
         }
     }
     assert_counted("race", table);
 }
 
 /// The chances of sums of dice with so many sides each.
-fn sums(count: u32, sides: i64) -> BTreeMap<i64, BigRational> {
-    let mut sums: BTreeMap<i64, BigRational> = BTreeMap::from([(0, BigRational::one())]);
+fn sums(count: u32, sides: i64) -> BTreeMap<i64, Fraction> {
+    let mut sums: BTreeMap<i64, Fraction> = BTreeMap::from([(0, Fraction::ONE)]);
     for _ in 0..count {
         let mut next = BTreeMap::new();
         for (sum, chance) in sums {
             for face in 1..=sides {
-                *next.entry(sum + face).or_insert_with(BigRational::zero) += &chance / of(sides, 1);
+                *next.entry(sum + face).or_default() += &chance / of(sides, 1);
             }
         }
         sums = next;
@@ -390,7 +381,7 @@ fn sums(count: u32, sides: i64) -> BTreeMap<i64, BigRational> {
 }
 
 /// Chances by how much gold Ann gets.
-fn gold(chances: impl IntoIterator<Item = (i64, BigRational)>) -> Table {
+fn gold(chances: impl IntoIterator<Item = (i64, Fraction)>) -> Table {
     let mut table = Table::default();
     chances
         .into_iter()
@@ -399,30 +390,32 @@ fn gold(chances: impl IntoIterator<Item = (i64, BigRational)>) -> Table {
     table
 }
 
-fn yes_or_no(chance: BigRational) -> Table {
-    gold([(0, BigRational::one() - &chance), (1, chance)])
+fn yes_or_no(chance: Fraction) -> Table {
+    gold([(0, Fraction::ONE - &chance), (1, chance)])
 }
 
 /// Ann or Bea gets one, Ann with this chance.
-fn whose(chance: BigRational) -> Table {
+fn whose(chance: Fraction) -> Table {
     let mut table = Table::default();
-    table.add(BigRational::one() - &chance, facts(&[("Bea gold", 1)]));
+    table.add(Fraction::ONE - &chance, facts(&[("Bea gold", 1)]));
     table.add(chance, facts(&[("Ann gold", 1)]));
     table
 }
 
 #[test]
 fn sums_of_dice_that_are_rolled_one_by_one_are_exact() {
-    let least = |count, sides, least| sums(count, sides).into_iter().filter(|(n, _)| *n >= least).map(|(_, c)| c).sum();
+    let least = |count, sides, least| {
+        dice::sum(sums(count, sides).into_iter().filter(|(n, _)| *n >= least).map(|(_, chance)| chance))
+    };
     assert_counted("ten_dice", yes_or_no(least(10, 6, 45)));
     assert_counted("eight_dice", yes_or_no(least(8, 8, 50)));
 
-    let mut many: BTreeMap<i64, BigRational> = BTreeMap::from([(0, BigRational::one())]);
+    let mut many: BTreeMap<i64, Fraction> = BTreeMap::from([(0, Fraction::ONE)]);
     for _ in 0..12 {
         let mut next = BTreeMap::new();
         for (sum, chance) in many {
             for face in [0, 0, 0, 4, 5, 6] {
-                *next.entry(sum + face).or_insert_with(BigRational::zero) += &chance * of(1, 6);
+                *next.entry(sum + face).or_default() += &chance * of(1, 6);
             }
         }
         many = next;
@@ -431,15 +424,15 @@ fn sums_of_dice_that_are_rolled_one_by_one_are_exact() {
 }
 
 /// The chance to win a duel for who strikes first, by the points of both.
-fn duel(own: i64, other: i64, known: &mut BTreeMap<(i64, i64), BigRational>) -> BigRational {
+fn duel(own: i64, other: i64, known: &mut BTreeMap<(i64, i64), Fraction>) -> Fraction {
     if let Some(known) = known.get(&(own, other)) {
         return known.clone();
     }
-    let strikes = |hit: BigRational, sides: i64| {
-        let miss = BigRational::one() - &hit;
+    let strikes = |hit: Fraction, sides: i64| {
+        let miss = Fraction::ONE - &hit;
         std::iter::once((0, miss)).chain((1..=sides).map(move |harm| (harm, &hit / of(sides, 1))))
     };
-    let (mut won, mut again) = (BigRational::zero(), BigRational::zero());
+    let (mut won, mut again) = (Fraction::ZERO, Fraction::ZERO);
     for (harm, chance) in strikes(of(10, 20), 6) {
         if other - harm <= 0 {
             won += chance;
@@ -454,7 +447,7 @@ fn duel(own: i64, other: i64, known: &mut BTreeMap<(i64, i64), BigRational>) -> 
             }
         }
     }
-    let chance = won / (BigRational::one() - again);
+    let chance = won / (Fraction::ONE - again);
     known.insert((own, other), chance.clone());
     chance
 }
@@ -464,90 +457,93 @@ fn duels_and_random_walks_are_exact() {
     assert_counted("duel18", whose(duel(20, 18, &mut BTreeMap::new())));
     assert_counted("duel30", whose(duel(30, 30, &mut BTreeMap::new())));
     let ratio = of(2, 3);
-    let rich = (BigRational::one() - ratio.pow(20)) / (BigRational::one() - ratio.pow(40));
+    let rich = (Fraction::ONE - ratio.pow(20)) / (Fraction::ONE - ratio.pow(40));
     assert_counted("ruin", whose(rich.clone()));
-    assert_counted("ruin_of_fields", gold([(40, rich.clone()), (0, BigRational::one() - rich)]));
+    assert_counted("ruin_of_fields", gold([(40, rich.clone()), (0, Fraction::ONE - rich)]));
 }
 
 #[test]
 fn loops_that_keep_counts_tables_and_functions_are_exact() {
     // Rows of 25 flips without a run of so many heads.
-    let without = |run: usize| -> BigRational {
-        let mut rows = vec![BigRational::one()];
+    let without = |run: usize| -> Fraction {
+        let mut rows = vec![Fraction::ONE];
         for length in 1..=25 {
-            let sum = |from: usize| (from..length).map(|at| rows[at].clone()).sum::<BigRational>();
-            let row = if length < run { of(2, 1).pow(length as i32) } else { sum(length - run) };
+            let sum = |from: usize| dice::sum((from..length).map(|at| &rows[at]));
+            let row = if length < run { of(2, 1).pow(length as isize) } else { sum(length - run) };
             rows.push(row);
         }
         rows[25].clone() / of(2, 1).pow(25)
     };
     let longest = (0..=25).map(|run| {
-        let less = if run == 0 { BigRational::zero() } else { without(run as usize) };
+        let less = if run == 0 { Fraction::ZERO } else { without(run as usize) };
         (run, if run == 25 { of(1, 1) } else { without(run as usize + 1) } - less)
     });
     assert_counted("longest_run", gold(longest));
 
-    let all_within = |rolls: i32| -> BigRational {
-        (0..=6).zip([1, -6, 15, -20, 15, -6, 1]).map(|(k, sign)| of(sign, 1) * of(6 - k, 6).pow(rolls)).sum()
+    let all_within = |rolls: isize| -> Fraction {
+        let signs = [1, -6, 15, -20, 15, -6, 1];
+        dice::sum((0..=6).zip(signs).map(|(k, sign)| of(sign, 1) * of(6 - k, 6).pow(rolls)))
     };
-    let coupons = (6..=14).map(|rolls| (i64::from(rolls), all_within(rolls) - all_within(rolls - 1)));
-    assert_counted("coupons", gold(coupons.chain([(15, BigRational::one() - all_within(14))])));
+    let coupons = (6..=14).map(|rolls| (rolls as i64, all_within(rolls) - all_within(rolls - 1)));
+    assert_counted("coupons", gold(coupons.chain([(15, Fraction::ONE - all_within(14))])));
 
-    let mut bands = BigRational::zero();
+    let mut bands = Fraction::ZERO;
     let choose = |n: i64, k: i64| (0..k).fold(of(1, 1), |ways, i| ways * of(n - i, i + 1));
     for low in 0..=24_i64 {
         for mid in low + 1..=24 - low {
             if 24 - low - mid >= 6 {
                 let ways = choose(24, low) * choose(24 - low, mid);
-                bands +=
-                    ways * of(2, 6).pow(low as i32) * of(3, 6).pow(mid as i32) * of(1, 6).pow((24 - low - mid) as i32);
+                bands += ways
+                    * of(2, 6).pow(low as isize)
+                    * of(3, 6).pow(mid as isize)
+                    * of(1, 6).pow((24 - low - mid) as isize);
             }
         }
     }
     assert_counted("bands24", yes_or_no(bands));
 
-    let mut attack: BTreeMap<i64, BigRational> = BTreeMap::from([(0, of(11, 20))]);
+    let mut attack: BTreeMap<i64, Fraction> = BTreeMap::from([(0, of(11, 20))]);
     for one in 1..=8 {
-        *attack.entry(one).or_insert_with(BigRational::zero) += of(8, 160);
+        *attack.entry(one).or_default() += of(8, 160);
         for other in 1..=8 {
-            *attack.entry(one + other).or_insert_with(BigRational::zero) += of(1, 1280);
+            *attack.entry(one + other).or_default() += of(1, 1280);
         }
     }
-    let mut health: BTreeMap<i64, BigRational> = BTreeMap::from([(25, BigRational::one())]);
-    let mut rounds: BTreeMap<i64, BigRational> = BTreeMap::new();
+    let mut health: BTreeMap<i64, Fraction> = BTreeMap::from([(25, Fraction::ONE)]);
+    let mut rounds: BTreeMap<i64, Fraction> = BTreeMap::new();
     for round in 1..=12 {
         let mut next = BTreeMap::new();
         for (left, chance) in &health {
             for (harm, too) in &attack {
                 let into = if left - harm <= 0 || round == 12 { &mut rounds } else { &mut next };
                 let key = if left - harm <= 0 || round == 12 { round } else { left - harm };
-                *into.entry(key).or_insert_with(BigRational::zero) += chance * too;
+                *into.entry(key).or_default() += chance * too;
             }
         }
         health = next;
     }
     assert_counted("helper_hits", gold(rounds));
 
-    let mut open: BTreeMap<i64, BigRational> = BTreeMap::from([(0, BigRational::one())]);
-    let mut rolls: BTreeMap<i64, BigRational> = BTreeMap::new();
+    let mut open: BTreeMap<i64, Fraction> = BTreeMap::from([(0, Fraction::ONE)]);
+    let mut rolls: BTreeMap<i64, Fraction> = BTreeMap::new();
     for roll in 1..=30 {
         let mut next = BTreeMap::new();
         for (sum, chance) in &open {
             for face in 1..=6 {
                 let (into, key) = if sum + face >= 30 { (&mut rolls, roll) } else { (&mut next, sum + face) };
-                *into.entry(key).or_insert_with(BigRational::zero) += chance / of(6, 1);
+                *into.entry(key).or_default() += chance / of(6, 1);
             }
         }
         open = next;
     }
     assert_counted("counter", gold(rolls));
-    assert_counted("word", gold([(6, BigRational::one())]));
+    assert_counted("word", gold([(6, Fraction::ONE)]));
 }
 
 #[test]
 fn places_that_differ_in_what_scripts_can_see_are_told_apart() {
     assert_counted("shared", gold([(1, of(1, 2)), (0, of(1, 2))]));
-    assert_counted("sorting", gold([(1, BigRational::one())]));
+    assert_counted("sorting", gold([(1, Fraction::ONE)]));
     // What these come to is the engine's own affair: it is the same where nothing is merged.
     for card in ["holes", "own_order"] {
         let odds = odds(card);
@@ -627,10 +623,10 @@ fn pools_are_counted_by_what_they_show() {
 #[test]
 fn pools_against_pools_are_counted_by_what_each_shows() {
     let hits = |sides: &[i64], least: i64| {
-        let mut chances: BTreeMap<i64, BigRational> = BTreeMap::new();
+        let mut chances: BTreeMap<i64, Fraction> = BTreeMap::new();
         every(sides, |chance, roll| {
             let count = roll.iter().filter(|face| **face >= least).count() as i64;
-            *chances.entry(count).or_insert_with(BigRational::zero) += chance;
+            *chances.entry(count).or_default() += chance;
         });
         chances
     };
@@ -647,12 +643,12 @@ fn pools_against_pools_are_counted_by_what_each_shows() {
 #[test]
 fn exploding_dice_of_which_only_success_is_seen_are_exact() {
     // One die: every face below 6 ends it, a 6 goes on. Two come to less than 9 in finitely many ways.
-    let mut die: BTreeMap<i64, BigRational> = BTreeMap::new();
+    let mut die: BTreeMap<i64, Fraction> = BTreeMap::new();
     for face in 1..=5 {
         die.insert(face, of(1, 6));
         die.insert(6 + face, of(1, 36));
     }
-    let mut less = BigRational::zero();
+    let mut less = Fraction::ZERO;
     for (one, chance) in &die {
         for (other, too) in &die {
             if one + other < 9 {
@@ -661,7 +657,7 @@ fn exploding_dice_of_which_only_success_is_seen_are_exact() {
         }
     }
     let mut boom = Table::default();
-    boom.add(BigRational::one() - &less, facts(&[("Ann gold", 3)]));
+    boom.add(Fraction::ONE - &less, facts(&[("Ann gold", 3)]));
     boom.add(less, facts(&[]));
     assert_counted("boom", boom);
 }
@@ -761,7 +757,7 @@ fn fence(stake: i64, parry: bool, press: bool) -> Table {
 }
 
 /// What a table is worth to Ann: what Bea is hurt less what she is.
-fn worth(table: &Table) -> BigRational {
+fn worth(table: &Table) -> Fraction {
     let number = |facts: &str| {
         let fact = |name: &str| {
             let found = facts.split("; ").find_map(|fact| fact.strip_prefix(name));
@@ -769,7 +765,7 @@ fn worth(table: &Table) -> BigRational {
         };
         of(fact("Bea hurt") - fact("Ann hurt"), 1)
     };
-    table.0.iter().map(|(facts, chance)| number(facts) * chance).sum()
+    dice::sum(table.0.iter().map(|(facts, chance)| number(facts) * chance))
 }
 
 #[test]
@@ -829,7 +825,7 @@ fn faces_are_counted_in_every_order_where_the_order_counts() {
 #[test]
 fn what_comes_and_goes_within_an_action_is_no_outcome() {
     let odds = odds("comes_and_goes");
-    let lines: Vec<(String, BigRational)> =
+    let lines: Vec<(String, Fraction)> =
         odds.lines().into_iter().zip(odds.outcomes.iter().map(|(_, chance)| chance.clone())).collect();
     let rock = |key: &str| format!("rockfall of Bea at {key} with by: 1");
     let mail = format!("Bea gets mail ({}, wear: 2)", rock("30.1"));
@@ -839,7 +835,7 @@ fn what_comes_and_goes_within_an_action_is_no_outcome() {
 }
 
 /// What comes of drawing stones until `more` says no, given what is drawn and what is left.
-fn drawn(sum: i64, left: &[i64], chance: BigRational, more: &dyn Fn(i64, &[i64]) -> bool, table: &mut Table) {
+fn drawn(sum: i64, left: &[i64], chance: Fraction, more: &dyn Fn(i64, &[i64]) -> bool, table: &mut Table) {
     if sum > 7 {
         return table.add(chance, facts(&[("Ann hurt", 3)]));
     } else if sum > 0 && !more(sum, left) {
@@ -853,17 +849,17 @@ fn drawn(sum: i64, left: &[i64], chance: BigRational, more: &dyn Fn(i64, &[i64])
 }
 
 /// What the best of stopping and going on is worth to who draws.
-fn best_of_drawing(sum: i64, left: &[i64]) -> BigRational {
+fn best_of_drawing(sum: i64, left: &[i64]) -> Fraction {
     if sum > 7 { of(-3, 1) } else { of(sum, 1).max(worth_of_drawing_on(sum, left)) }
 }
 
-fn worth_of_drawing_on(sum: i64, left: &[i64]) -> BigRational {
+fn worth_of_drawing_on(sum: i64, left: &[i64]) -> Fraction {
     let each = (0..left.len()).map(|at| {
         let mut rest = left.to_vec();
         let weight = rest.remove(at);
         best_of_drawing(sum + weight, &rest)
     });
-    each.sum::<BigRational>() / of(left.len() as i64, 1)
+    dice::sum(each) / of(left.len() as i64, 1)
 }
 
 #[test]
@@ -871,7 +867,7 @@ fn draws_without_putting_back_are_counted_with_whoever_decides_on_the_next() {
     let stones = [1, 2, 2, 3, 4, 5];
     let counted = |more: &dyn Fn(i64, &[i64]) -> bool| {
         let mut table = Table::default();
-        drawn(0, &stones, BigRational::one(), more, &mut table);
+        drawn(0, &stones, Fraction::ONE, more, &mut table);
         table
     };
     let told = |answering: Answering, given: &[(&str, Value)]| Table::of(&asked("drawing", answering, given).unwrap());

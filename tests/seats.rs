@@ -1160,7 +1160,7 @@ fn odds_of_hidden_cards_are_exact_over_all_that_can_be_held() {
             let odds = session.seat("north").unwrap().odds(question.id, query.clone()).unwrap();
             assert!(odds.is_exact() && odds.dealt, "{odds:?}");
             let strikes = odds.chance(|outcome| outcome.line().to_lowercase().contains("south coins"));
-            assert_eq!(strikes.to_string(), format!("{}", num_rational::BigRational::new(wins.into(), 6.into())));
+            assert_eq!(strikes.to_string(), format!("{}", riskbreaker::dice::ratio(wins, 6)));
             let advised = session.seat("north").unwrap().advise(question.id, Duration::from_millis(5), None).unwrap();
             assert!(advised.dealt && advised.unseen == odds.unseen && advised.answers.len() == 2);
             // The game master's odds are those of the true state.
@@ -1194,7 +1194,7 @@ fn seats_that_share_a_screen_look_ahead_from_the_hand_of_the_one_that_is_asked()
             let odds = seats.odds(number, OddsQuery { given, ..OddsQuery::default() }).unwrap();
             assert!(odds.is_exact() && odds.dealt, "{odds:?}");
             let strikes = odds.chance(|outcome| outcome.line().to_lowercase().contains("south coins"));
-            assert_eq!(strikes, num_rational::BigRational::new(wins.into(), 3.into()), "{together:?}");
+            assert_eq!(strikes, riskbreaker::dice::ratio(wins, 3), "{together:?}");
             assert!(seats.advise(number, Duration::from_millis(5), None).unwrap().dealt);
         }
     }

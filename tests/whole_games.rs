@@ -4,25 +4,20 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use num_rational::BigRational;
-use num_traits::{One, Zero};
+use riskbreaker::dice::{self, Fraction, ratio as of};
 use riskbreaker::lab::{GameLimits, game_odds};
 use riskbreaker::{Driver, Library, Ruleset, Session, Setup, Step};
 
-fn of(part: i64, whole: i64) -> BigRational {
-    BigRational::new(part.into(), whole.into())
-}
-
 /// The chance to win for who strikes next, by the health of both: a blow hits half of the time, for 1 to 3.
-fn wins(own: i64, other: i64, known: &mut BTreeMap<(i64, i64), BigRational>) -> BigRational {
+fn wins(own: i64, other: i64, known: &mut BTreeMap<(i64, i64), Fraction>) -> Fraction {
     if let Some(chance) = known.get(&(own, other)) {
         return chance.clone();
     }
     // Both miss with a quarter: then it is as it was. `hits` is what comes of the own hits, `missed` of the other's alone.
-    let (mut hits, mut missed) = (BigRational::zero(), BigRational::zero());
+    let (mut hits, mut missed) = (Fraction::ZERO, Fraction::ZERO);
     for harm in 1..=3 {
-        let lost = if other - harm <= 0 { BigRational::zero() } else { wins(other - harm, own, known) };
-        hits += of(1, 6) * (BigRational::one() - lost);
+        let lost = if other - harm <= 0 { Fraction::ZERO } else { wins(other - harm, own, known) };
+        hits += of(1, 6) * (Fraction::ONE - lost);
         if own - harm > 0 {
             missed += of(1, 6) * wins(own - harm, other, known);
         }
@@ -38,9 +33,9 @@ fn a_small_game_is_solved_exactly() {
     let rules = Ruleset::load(&library, "skirmish").unwrap_or_else(|error| panic!("{error}"));
     let odds = game_odds(&rules, Setup::default(), GameLimits::default(), None).unwrap();
     let ann = wins(6, 5, &mut BTreeMap::new());
-    let results: BTreeMap<String, BigRational> = odds.results.iter().cloned().collect();
+    let results: BTreeMap<String, Fraction> = odds.results.iter().cloned().collect();
     assert_eq!(results["Ann wins"], ann);
-    assert_eq!(results["Bea wins"], BigRational::one() - ann);
+    assert_eq!(results["Bea wins"], Fraction::ONE - ann);
     assert!(odds.remaining.is_zero());
     // The turns of both, by the health of both, and the ends.
     assert!(odds.states <= 120, "{}", odds.states);
@@ -60,7 +55,7 @@ fn the_ready_duel_is_solved_as_often_as_it_is_asked() {
     let found = [(); 2].map(|()| game_odds(&rules, setup.clone(), GameLimits::default(), None).unwrap());
     assert_eq!(found[0].results, found[1].results);
     assert!(found[0].remaining.is_zero());
-    let sum: BigRational = found[0].results.iter().map(|(_, chance)| chance).sum();
+    let sum = dice::sum(found[0].results.iter().map(|(_, chance)| chance));
     assert!(sum.is_one() && found[0].results.len() == 3, "{:?}", found[0].results);
 }
 
@@ -191,7 +186,7 @@ fn rounds_of(parts: &str, start: &str, policy: &str) -> Arc<Ruleset> {
     Ruleset::load(&library, "timed").unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn by_policy(rules: &Arc<Ruleset>) -> Result<BTreeMap<String, BigRational>, String> {
+fn by_policy(rules: &Arc<Ruleset>) -> Result<BTreeMap<String, Fraction>, String> {
     let setup = Setup::default().seat("first", Driver::Policy("p".into()));
     let odds = game_odds(rules, setup, GameLimits::default(), None).map_err(|error| error.to_string())?;
     Ok(odds.results.into_iter().collect())
@@ -240,10 +235,10 @@ fn a_game_that_counts_its_rounds_comes_to_what_it_comes_to_without_the_count() {
         let start = "local x = rb.spawn(\"thing\", {}) rb.recur(\"e\", 1, 1, x) rb.recur(\"f\", { 1, 1 }, { 1, 0 }, x)";
         by_policy(&rounds_of(&parts, start, "return nil")).unwrap()
     });
-    assert_eq!(blind.values().sum::<BigRational>(), BigRational::one());
+    assert_eq!(dice::sum(blind.values()), Fraction::ONE);
     for (result, chance) in &blind {
         let missing = chance - &counted[result];
-        assert!(missing >= BigRational::zero() && missing < of(1, 1_000_000_000), "{result}: {missing}");
+        assert!(missing >= Fraction::ZERO && missing < of(1, 1_000_000_000), "{result}: {missing}");
     }
 }
 

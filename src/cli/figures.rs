@@ -2,19 +2,13 @@
 
 use std::fmt::Write as _;
 
-use num_rational::BigRational;
-use num_traits::ToPrimitive;
 use riskbreaker::Value;
+use riskbreaker::dice::{Fraction, float};
 use riskbreaker::lab::Odds;
 use serde_json::{Value as Json, json};
 
 /// A longer fraction is printed in percent only; `--json` has it in full.
 const LONGEST_FRACTION: usize = 24;
-
-/// A chance as the nearest number of the machine.
-pub fn float(chance: &BigRational) -> f64 {
-    chance.to_f64().unwrap_or(0.0)
-}
 
 /// `12.35 %`. A chance above zero is never printed as zero.
 pub fn percent(share: f64) -> String {
@@ -25,24 +19,24 @@ pub fn percent(share: f64) -> String {
 }
 
 /// The fraction, if it is short enough.
-pub fn fraction(chance: &BigRational) -> String {
+pub fn fraction(chance: &Fraction) -> String {
     let text = chance.to_string();
     if text.len() > LONGEST_FRACTION { String::new() } else { text }
 }
 
 /// A number with its sign, as a change.
-pub fn change(by: &BigRational) -> String {
+pub fn change(by: &Fraction) -> String {
     let text = fraction(by);
     let exact = if text.contains('/') { format!(" ({text})") } else { String::new() };
     format!("{:+.3}{exact}", float(by))
 }
 
-pub fn chance_json(chance: &BigRational) -> Json {
+pub fn chance_json(chance: &Fraction) -> Json {
     json!({ "exact": chance.to_string(), "decimal": float(chance) })
 }
 
 /// A chance of some odds: `35.00 %` if it is exact, else with the interval, `35.0 % (34.1 to 35.9)`.
-pub fn chance_of(odds: &Odds, chance: &BigRational) -> String {
+pub fn chance_of(odds: &Odds, chance: &Fraction) -> String {
     if odds.estimate.is_none() {
         return percent(float(chance));
     }
@@ -59,12 +53,12 @@ fn rough_percent(share: f64) -> String {
 }
 
 /// The fraction of a chance, if the odds are exact and it is short enough.
-pub fn fraction_of(odds: &Odds, chance: &BigRational) -> String {
+pub fn fraction_of(odds: &Odds, chance: &Fraction) -> String {
     if odds.is_exact() { fraction(chance) } else { String::new() }
 }
 
 /// A chance of some odds for machines: the fraction only if it is exact, else the interval.
-pub fn chance_of_json(odds: &Odds, chance: &BigRational) -> Json {
+pub fn chance_of_json(odds: &Odds, chance: &Fraction) -> Json {
     if odds.is_exact() {
         return chance_json(chance);
     }

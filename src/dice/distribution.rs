@@ -1,8 +1,7 @@
 use std::ops::{Bound, RangeBounds};
 
-use num_bigint::{BigInt, BigUint};
-use num_rational::BigRational;
-use num_traits::{One, ToPrimitive, Zero};
+use super::fraction::{Fraction, float, ratio};
+use dashu_int::{IBig, UBig};
 
 use super::notation::{Dice, Term};
 use super::pool::{Pool, Reroll};
@@ -21,7 +20,7 @@ pub struct Distribution {
     /// What is listed; at least one total.
     weights: Weights,
     /// What the weights are parts of.
-    whole: BigUint,
+    whole: UBig,
     unlisted: Unlisted,
 }
 
@@ -73,34 +72,34 @@ impl Dice {
 
 impl Distribution {
     /// The chance of exactly `total`, 0 to 1; 0 for a total that is not listed.
-    pub fn chance(&self, total: i64) -> BigRational {
+    pub fn chance(&self, total: i64) -> Fraction {
         self.share(total..=total)
     }
 
     /// The chance of `total` or more, 0 to 1, among what is listed.
-    pub fn at_least(&self, total: i64) -> BigRational {
+    pub fn at_least(&self, total: i64) -> Fraction {
         self.share(total..)
     }
 
     /// The chance of `total` or less, 0 to 1, among what is listed.
-    pub fn at_most(&self, total: i64) -> BigRational {
+    pub fn at_most(&self, total: i64) -> Fraction {
         self.share(..=total)
     }
 
     /// The chance of `low` to `high`, both included, 0 to 1, among what is listed.
-    pub fn between(&self, low: i64, high: i64) -> BigRational {
+    pub fn between(&self, low: i64, high: i64) -> Fraction {
         self.share(low..=high)
     }
 
     /// The chance of less than `total`, 0 to 1, among what is listed.
-    pub fn below(&self, total: i64) -> BigRational {
+    pub fn below(&self, total: i64) -> Fraction {
         self.share(..total)
     }
 
     /// The chance of the totals that are not listed, since dice exploded too often to get there: below 10^-12 for each
     /// exploding pool, and 0 if nothing explodes.
-    pub fn remaining(&self) -> BigRational {
-        ratio(&self.whole - self.weights.sum(), &self.whole)
+    pub fn remaining(&self) -> Fraction {
+        ratio(&self.whole - self.weights.sum(), self.whole.clone())
     }
 
     /// True if every total that can come is listed.
@@ -109,14 +108,14 @@ impl Distribution {
     }
 
     /// The expected total of what is listed: exact if [`Distribution::is_exact`].
-    pub fn mean(&self) -> BigRational {
-        BigRational::new(self.moment(1), self.weights.sum().into())
+    pub fn mean(&self) -> Fraction {
+        ratio(self.moment(1), self.weights.sum())
     }
 
     /// The expected square of the distance to the mean, in totals squared, of what is listed.
-    pub fn variance(&self) -> BigRational {
+    pub fn variance(&self) -> Fraction {
         let mean = self.mean();
-        BigRational::new(self.moment(2), self.weights.sum().into()) - &mean * &mean
+        ratio(self.moment(2), self.weights.sum()) - &mean * &mean
     }
 
     /// The most likely total; the smallest of them if there are several.
@@ -126,8 +125,8 @@ impl Distribution {
     }
 
     /// The totals that can come with the chance of each, above 0, in rising order; there is at least one.
-    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (i64, BigRational)> + ExactSizeIterator + '_ {
-        self.weights.iter().map(|(total, weight)| (*total, ratio(weight.clone(), &self.whole)))
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (i64, Fraction)> + ExactSizeIterator + '_ {
+        self.weights.iter().map(|(total, weight)| (*total, ratio(weight.clone(), self.whole.clone())))
     }
 
     /// The totals that can come, in rising order.
@@ -137,7 +136,7 @@ impl Distribution {
 
     /// The exact chance of a range of totals, 0 to 1; `None` if dice that exploded too often to be listed may or may not be
     /// in it.
-    pub fn exactly(&self, totals: impl RangeBounds<i64>) -> Option<BigRational> {
+    pub fn exactly(&self, totals: impl RangeBounds<i64>) -> Option<Fraction> {
         let least = match totals.start_bound() {
             Bound::Included(low) => *low,
             Bound::Excluded(low) => low.saturating_add(1),
@@ -162,9 +161,9 @@ impl Distribution {
     }
 
     /// The chances of more than another roll, of as much, and of less, 0 to 1, among what is listed of both.
-    pub fn against(&self, other: &Distribution) -> [BigRational; 3] {
-        let [mut above, mut equal, mut below] = [BigUint::zero(), BigUint::zero(), BigUint::zero()];
-        let (all, mut lower) = (other.weights.sum(), BigUint::zero());
+    pub fn against(&self, other: &Distribution) -> [Fraction; 3] {
+        let [mut above, mut equal, mut below] = [UBig::ZERO, UBig::ZERO, UBig::ZERO];
+        let (all, mut lower) = (other.weights.sum(), UBig::ZERO);
         let mut rest = other.weights.iter().peekable();
         for (total, weight) in self.weights.iter() {
             while let Some((_, passed)) = rest.next_if(|(other, _)| other < total) {
@@ -172,18 +171,18 @@ impl Distribution {
             }
             let same = match rest.peek() {
                 Some((other, same)) if other == total => same.clone(),
-                _ => BigUint::zero(),
+                _ => UBig::ZERO,
             };
             below += weight * (&all - &lower - &same);
             above += weight * &lower;
             equal += weight * same;
         }
         let whole = &self.whole * &other.whole;
-        [above, equal, below].map(|ways| ratio(ways, &whole))
+        [above, equal, below].map(|ways| ratio(ways, whole.clone()))
     }
 
     fn certain(total: i64) -> Distribution {
-        Distribution { weights: Weights::certain(total), whole: BigUint::one(), unlisted: Unlisted::None }
+        Distribution { weights: Weights::certain(total), whole: UBig::ONE, unlisted: Unlisted::None }
     }
 
     fn of_term(Term { times, pool }: &Term, effort: &mut Effort) -> Result<Distribution, TooMuch> {
@@ -207,7 +206,7 @@ impl Distribution {
             (Unlisted::From(total), Some(least)) => Unlisted::From(total + others * least),
             (unlisted, _) => unlisted,
         };
-        let whole = die.whole.pow(pool.count);
+        let whole = die.whole.pow(pool.count as usize);
         Ok(Distribution { weights: weights.times(*times), whole, unlisted: unlisted.times(*times) })
     }
 
@@ -228,7 +227,7 @@ impl Distribution {
         if idle.sum() * 10_u32 > &rest.whole * 9_u32 {
             return Err(TooMuch);
         }
-        let rounds = rounds(&ratio(exploding.sum(), &whole), pool.count);
+        let rounds = rounds(&ratio(exploding.sum(), whole.clone()), pool.count);
         let (exploding, resting) = (worth(exploding), worth(resting));
         let unlisted = match (exploding.least(), resting.least()) {
             (Some(more), Some(least)) => Unlisted::From(i64::from(rounds) * more + least.min(more)),
@@ -244,7 +243,7 @@ impl Distribution {
             }
             sum = sum.merged(exploded.plus(&resting, effort)?);
         }
-        Ok(Distribution { weights: sum, whole: whole.pow(rounds), unlisted })
+        Ok(Distribution { weights: sum, whole: whole.pow(rounds as usize), unlisted })
     }
 
     /// The face on which one die of `pool` comes to rest after its rerolls.
@@ -270,7 +269,7 @@ impl Distribution {
     }
 
     /// The totals with their weights, and what the weights are parts of.
-    pub(super) fn parts(self) -> (Vec<(i64, BigUint)>, BigUint) {
+    pub(super) fn parts(self) -> (Vec<(i64, UBig)>, UBig) {
         (self.weights.iter().cloned().collect(), self.whole)
     }
 
@@ -293,14 +292,14 @@ impl Distribution {
     }
 
     /// The chance of a range of totals, 0 to 1, among what is listed.
-    pub fn share(&self, totals: impl RangeBounds<i64>) -> BigRational {
-        ratio(self.weights.within(totals).iter().map(|(_, weight)| weight).sum(), &self.whole)
+    pub fn share(&self, totals: impl RangeBounds<i64>) -> Fraction {
+        ratio(self.weights.within(totals).iter().map(|(_, weight)| weight).sum::<UBig>(), self.whole.clone())
     }
 
     /// The sum of weight times total to the power of `n`.
-    fn moment(&self, n: u32) -> BigInt {
+    fn moment(&self, n: u32) -> IBig {
         let parts =
-            self.weights.iter().map(|(total, weight)| BigInt::from(*total).pow(n) * BigInt::from(weight.clone()));
+            self.weights.iter().map(|(total, weight)| IBig::from(*total).pow(n as usize) * IBig::from(weight.clone()));
         parts.sum()
     }
 }
@@ -330,24 +329,21 @@ impl PartialEq for Distribution {
 
 impl Eq for Distribution {}
 
-fn ratio(part: BigUint, whole: &BigUint) -> BigRational {
-    BigRational::new(part.into(), whole.clone().into())
-}
-
 /// How many faces of one die are followed if each explodes with a chance of `explodes`.
-fn rounds(explodes: &BigRational, dice: u32) -> u32 {
-    let explodes = explodes.to_f64().unwrap_or(1.0);
+fn rounds(explodes: &Fraction, dice: u32) -> u32 {
+    let explodes = float(explodes);
     let mut left = explodes * f64::from(dice);
     let mut rounds = 1;
     while left >= NEGLIGIBLE && rounds < EXPLOSIONS {
         left *= explodes;
         rounds += 1;
     }
-    if explodes.is_zero() { 1 } else { rounds }
+    if explodes == 0.0 { 1 } else { rounds }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::fraction::sum;
     use super::*;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
@@ -356,15 +352,15 @@ mod tests {
         Dice::parse(dice).unwrap().distribution().unwrap_or_else(|error| panic!("{error}"))
     }
 
-    fn of(part: i64, whole: i64) -> BigRational {
-        BigRational::new(part.into(), whole.into())
+    fn of(part: i64, whole: i64) -> Fraction {
+        ratio(part, whole)
     }
 
     /// Rolls every roll of an expression without `!`, one by one. A die that `rr` rolls again is left out, and what is
     /// left is scaled up to 1.
-    fn rolled_one_by_one(dice: &Dice) -> BTreeMap<i64, BigRational> {
+    fn rolled_one_by_one(dice: &Dice) -> BTreeMap<i64, Fraction> {
         let mut open = vec![Vec::new()];
-        let mut totals: BTreeMap<i64, BigRational> = BTreeMap::new();
+        let mut totals: BTreeMap<i64, Fraction> = BTreeMap::new();
         while let Some(faces) = open.pop() {
             let mut given = faces.iter();
             let mut asked = Vec::new();
@@ -382,20 +378,20 @@ mod tests {
             match roll {
                 Some(roll) => {
                     let chance = asked.iter().fold(of(1, 1), |chance, &sides| chance / of(sides.into(), 1));
-                    *totals.entry(roll.total()).or_insert_with(BigRational::zero) += chance;
+                    *totals.entry(roll.total()).or_default() += chance;
                 }
                 None if rerolls(&faces) => {}
                 None => open.extend((1..=asked[asked.len() - 1]).map(|face| [&faces[..], &[face]].concat())),
             }
         }
-        let sum: BigRational = totals.values().sum();
+        let sum = sum(totals.values());
         totals.into_iter().map(|(total, chance)| (total, chance / &sum)).collect()
     }
 
     fn assert_sums_to_1(distribution: &Distribution) {
         assert_eq!(distribution.at_least(i64::MIN) + distribution.remaining(), of(1, 1));
         if distribution.iter().len() < 100 {
-            let listed: BigRational = distribution.iter().map(|(_, chance)| chance).sum();
+            let listed = sum(distribution.iter().map(|(_, chance)| chance));
             assert_eq!(listed + distribution.remaining(), of(1, 1));
         }
     }
@@ -442,7 +438,7 @@ mod tests {
         assert_eq!(against("2d6", "d12"), [of(1, 2), of(1, 12), of(5, 12)]);
         assert_eq!(against("d4", "2*d6"), [of(1, 12), of(1, 12), of(5, 6)]);
         let many = against("1000d6", "1000d6");
-        assert!(many[0] == many[2] && many.iter().sum::<BigRational>() == of(1, 1));
+        assert!(many[0] == many[2] && sum(&many) == of(1, 1));
     }
 
     #[test]
@@ -466,7 +462,7 @@ mod tests {
         assert!(die.remaining() < of(1, 1_000_000_000_000));
         assert_sums_to_1(&die);
         // The mean of a die that explodes is that of the die times 6/5.
-        assert!((die.mean() - of(21, 5)).to_f64().unwrap().abs() < 1e-9);
+        assert!((die.mean() - of(21, 5)).to_f64().value().abs() < 1e-9);
         // The better of two is at most n if both are.
         let better = distribution("2d6!kh1");
         for n in [1, 5, 6, 7, 12, 20] {

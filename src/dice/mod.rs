@@ -1,6 +1,7 @@
 //! Dice: notation, rolls, the generator of seeded dice, and exact distributions.
 
 mod distribution;
+mod fraction;
 mod notation;
 mod partition;
 mod pool;
@@ -11,9 +12,8 @@ mod throws;
 mod weights;
 
 pub use distribution::{Distribution, TooWide};
+pub use fraction::{Fraction, float, ratio, sum};
 pub use notation::{Dice, NotationError};
-/// A chance, as an exact fraction.
-pub use num_rational::BigRational;
 pub(crate) use partition::{Partition, Seen, ranks};
 pub use rng::DiceRng;
 pub use roll::{Face, FacesError, Fate, Roll};

@@ -1,8 +1,8 @@
 use std::collections::BTreeMap;
 use std::ops::{Bound, RangeBounds};
 
-use num_bigint::BigUint;
-use num_traits::{One, Zero};
+use dashu_int::UBig;
+use dashu_int::ops::BitTest;
 
 /// The most totals that are listed.
 const MOST_TOTALS: usize = 1_000_000;
@@ -24,7 +24,7 @@ const FEW_PAIRS: usize = 1 << 12;
 /// result, so one multiplication of large numbers multiplies the polynomials.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Weights {
-    ways: Vec<(i64, BigUint)>,
+    ways: Vec<(i64, UBig)>,
 }
 
 /// It would take too much time or memory.
@@ -61,21 +61,21 @@ impl Effort {
 
 impl Weights {
     /// Takes totals in rising order and leaves out those without weight.
-    pub fn new(ways: impl IntoIterator<Item = (i64, BigUint)>) -> Result<Weights, TooMuch> {
+    pub fn new(ways: impl IntoIterator<Item = (i64, UBig)>) -> Result<Weights, TooMuch> {
         let ways: Vec<_> = ways.into_iter().filter(|(_, n)| !n.is_zero()).take(MOST_TOTALS + 1).collect();
         if ways.len() > MOST_TOTALS { Err(TooMuch) } else { Ok(Weights { ways }) }
     }
 
     pub fn certain(total: i64) -> Weights {
-        Weights { ways: vec![(total, BigUint::one())] }
+        Weights { ways: vec![(total, UBig::ONE)] }
     }
 
-    pub fn iter(&self) -> std::slice::Iter<'_, (i64, BigUint)> {
+    pub fn iter(&self) -> std::slice::Iter<'_, (i64, UBig)> {
         self.ways.iter()
     }
 
     /// The part of the list whose totals lie in a range.
-    pub fn within(&self, totals: impl RangeBounds<i64>) -> &[(i64, BigUint)] {
+    pub fn within(&self, totals: impl RangeBounds<i64>) -> &[(i64, UBig)] {
         let from = match totals.start_bound() {
             Bound::Included(low) => self.ways.partition_point(|(total, _)| total < low),
             Bound::Excluded(low) => self.ways.partition_point(|(total, _)| total <= low),
@@ -91,7 +91,7 @@ impl Weights {
 
     /// Every total replaced; those that become equal are added up.
     pub fn mapped(self, into: impl Fn(i64) -> i64) -> Weights {
-        let mut ways: BTreeMap<i64, BigUint> = BTreeMap::new();
+        let mut ways: BTreeMap<i64, UBig> = BTreeMap::new();
         for (total, n) in self.ways {
             *ways.entry(into(total)).or_default() += n;
         }
@@ -112,7 +112,7 @@ impl Weights {
         self.ways.len()
     }
 
-    pub fn sum(&self) -> BigUint {
+    pub fn sum(&self) -> UBig {
         self.ways.iter().map(|(_, n)| n).sum()
     }
 
@@ -129,8 +129,8 @@ impl Weights {
     }
 
     /// Every number of ways multiplied by `factor`.
-    pub fn scaled(&self, factor: &BigUint, effort: &mut Effort) -> Result<Weights, TooMuch> {
-        let digits = self.ways.last().map_or(0, |(_, n)| n.bits() / 32) + COST_OF_PAIR;
+    pub fn scaled(&self, factor: &UBig, effort: &mut Effort) -> Result<Weights, TooMuch> {
+        let digits = self.ways.last().map_or(0, |(_, n)| n.bit_len() as u64 / 32) + COST_OF_PAIR;
         effort.spend(digits.saturating_mul(self.ways.len() as u64))?;
         let ways = self.ways.iter().map(|(total, n)| (*total, n * factor));
         Ok(Weights { ways: ways.collect() })
@@ -144,7 +144,7 @@ impl Weights {
 
     /// The ways of either.
     pub fn merged(self, other: Weights) -> Weights {
-        let mut ways: BTreeMap<i64, BigUint> = self.ways.into_iter().collect();
+        let mut ways: BTreeMap<i64, UBig> = self.ways.into_iter().collect();
         for (total, n) in other.ways {
             *ways.entry(total).or_default() += n;
         }
@@ -177,7 +177,7 @@ impl Weights {
             return Err(TooMuch);
         }
         effort.spend((pairs as u64).saturating_mul(COST_OF_PAIR + packing.digits))?;
-        let mut ways: BTreeMap<i64, BigUint> = BTreeMap::new();
+        let mut ways: BTreeMap<i64, UBig> = BTreeMap::new();
         for (total, n) in &self.ways {
             for (other_total, m) in &other.ways {
                 *ways.entry(total + other_total).or_default() += n * m;
@@ -187,7 +187,7 @@ impl Weights {
     }
 
     /// The sums of `count` dice, if these are the ways of one, of `whole`.
-    pub fn of_sum(&self, count: u32, whole: &BigUint, effort: &mut Effort) -> Result<Weights, TooMuch> {
+    pub fn of_sum(&self, count: u32, whole: &UBig, effort: &mut Effort) -> Result<Weights, TooMuch> {
         let Some((low, high)) = self.bounds() else {
             return Ok(Weights::default());
         };
@@ -196,11 +196,11 @@ impl Weights {
             return Ok(self.clone());
         }
         if low == high {
-            return Ok(Weights { ways: vec![(low * n, self.sum().pow(count))] });
+            return Ok(Weights { ways: vec![(low * n, self.sum().pow(count as usize))] });
         }
         let packing = Packing::for_dice(low * n, high * n, count, whole).checked()?;
         effort.spend_on_product(packing.words(), packing.words())?;
-        packing.unpack(&packing.pack(&self.ways, low).pow(count), low * n)
+        packing.unpack(&packing.pack(&self.ways, low).pow(count as usize), low * n)
     }
 
     /// The sums of the `kept` highest of `count` dice, if these are the ways of one, of `whole`.
@@ -214,8 +214,8 @@ impl Weights {
         &self,
         kept: u32,
         count: u32,
-        whole: &BigUint,
-        all: BigUint,
+        whole: &UBig,
+        all: UBig,
         effort: &mut Effort,
     ) -> Result<Weights, TooMuch> {
         let Some((low, high)) = self.bounds() else {
@@ -227,14 +227,14 @@ impl Weights {
         let k = i64::from(kept);
         let packing = Packing::for_dice(low * k, high * k, count, whole).checked()?;
         effort.spend(packing.products_of_choice(self.len(), kept, count))?;
-        let mut sum = BigUint::zero();
+        let mut sum = UBig::ZERO;
         // The polynomial of what is above `t`, to the power of its place.
-        let mut powers = vec![BigUint::zero(); kept as usize];
-        powers[0] = BigUint::one();
+        let mut powers = vec![UBig::ZERO; kept as usize];
+        powers[0] = UBig::ONE;
         let mut below = all;
         for (t, at) in self.ways.iter().rev() {
             below -= at;
-            let mut choices = BigUint::one();
+            let mut choices = UBig::ONE;
             for (above, of_above) in (0..).zip(&powers) {
                 let ways = at_least(kept - above, count - above, at, &below) * &choices * of_above;
                 sum += ways << packing.shift(i64::from(kept - above) * (t - low));
@@ -260,13 +260,18 @@ struct Packing {
 
 impl Packing {
     /// Room for the totals `low..=high` with up to `whole` ways.
-    fn new(low: i64, high: i64, whole: &BigUint) -> Packing {
-        Packing { width: low.abs_diff(high) + 1, digits: whole.bits() / 32 + 1 }
+    fn new(low: i64, high: i64, whole: &UBig) -> Packing {
+        Packing { width: low.abs_diff(high) + 1, digits: whole.bit_len() as u64 / 32 + 1 }
     }
 
     /// The same for the totals of `count` dice of `whole` ways each.
-    fn for_dice(low: i64, high: i64, count: u32, whole: &BigUint) -> Packing {
-        Packing { width: low.abs_diff(high) + 1, digits: whole.bits() * u64::from(count) / 32 + 1 }
+    fn for_dice(low: i64, high: i64, count: u32, whole: &UBig) -> Packing {
+        Packing { width: low.abs_diff(high) + 1, digits: whole.bit_len() as u64 * u64::from(count) / 32 + 1 }
+    }
+
+    /// Bytes for each coefficient.
+    fn bytes(&self) -> usize {
+        4 * self.digits as usize
     }
 
     /// Words of 64 bits for the result.
@@ -290,9 +295,9 @@ impl Packing {
     /// Replaces each power of a polynomial by the power of that polynomial with `at` ways to get `total` added.
     ///
     /// By the binomial theorem: (p + m)^n is the sum of n over j times p^(n - j) times m^j.
-    fn add_monomial(&self, powers: &mut [BigUint], at: &BigUint, total: i64) {
+    fn add_monomial(&self, powers: &mut [UBig], at: &UBig, total: i64) {
         for n in (1..powers.len()).rev() {
-            let mut factor = BigUint::one();
+            let mut factor = UBig::ONE;
             let (lower, power) = powers.split_at_mut(n);
             for (j, lower) in (1..).zip(lower.iter().rev()) {
                 factor = factor * at * (n + 1 - j) / j;
@@ -314,49 +319,46 @@ impl Packing {
     }
 
     /// How far the number is shifted for totals larger by `total`, which is not negative.
-    fn shift(&self, total: i64) -> u64 {
-        total.unsigned_abs() * self.digits * 32
+    fn shift(&self, total: i64) -> usize {
+        (total.unsigned_abs() * self.digits * 32) as usize
     }
 
     /// Packs `ways`, whose totals are `low` or more.
-    fn pack(&self, ways: &[(i64, BigUint)], low: i64) -> BigUint {
+    fn pack(&self, ways: &[(i64, UBig)], low: i64) -> UBig {
         let Some((high, _)) = ways.last() else {
-            return BigUint::zero();
+            return UBig::ZERO;
         };
-        let digits = self.digits as usize;
-        let mut packed = vec![0; (high.abs_diff(low) as usize + 1) * digits];
+        let mut packed = vec![0; (high.abs_diff(low) as usize + 1) * self.bytes()];
         for (total, n) in ways {
-            let start = total.abs_diff(low) as usize * digits;
-            for (place, digit) in packed[start..].iter_mut().zip(n.iter_u32_digits()) {
-                *place = digit;
-            }
+            let (start, bytes) = (total.abs_diff(low) as usize * self.bytes(), n.to_le_bytes());
+            packed[start..start + bytes.len()].copy_from_slice(&bytes);
         }
-        BigUint::new(packed)
+        UBig::from_le_bytes(&packed)
     }
 
-    fn unpack(&self, packed: &BigUint, low: i64) -> Result<Weights, TooMuch> {
-        let packed = packed.to_u32_digits();
-        let coefficients = packed.chunks(self.digits as usize);
-        Weights::new((low..).zip(coefficients.map(BigUint::from_slice)))
+    fn unpack(&self, packed: &UBig, low: i64) -> Result<Weights, TooMuch> {
+        let packed = packed.to_le_bytes();
+        let coefficients = packed.chunks(self.bytes());
+        Weights::new((low..).zip(coefficients.map(UBig::from_le_bytes)))
     }
 }
 
 /// In how many ways at least `least` of `dice` dice show a face with `at` ways, and the others one with `below`.
-fn at_least(least: u32, dice: u32, at: &BigUint, below: &BigUint) -> BigUint {
+fn at_least(least: u32, dice: u32, at: &UBig, below: &UBig) -> UBig {
     let exactly = |from: u32, to: u32| {
         let mut choices = choose(dice, from);
-        let mut sum = BigUint::zero();
+        let mut sum = UBig::ZERO;
         for n in from..to {
-            sum += &choices * at.pow(n) * below.pow(dice - n);
+            sum += &choices * at.pow(n as usize) * below.pow((dice - n) as usize);
             choices = choices * (dice - n) / (n + 1);
         }
         sum
     };
-    if least <= dice - least { (at + below).pow(dice) - exactly(0, least) } else { exactly(least, dice + 1) }
+    if least <= dice - least { (at + below).pow(dice as usize) - exactly(0, least) } else { exactly(least, dice + 1) }
 }
 
 /// In how many ways `n` of `dice` dice can be chosen.
-fn choose(dice: u32, n: u32) -> BigUint {
+fn choose(dice: u32, n: u32) -> UBig {
     let n = n.min(dice - n);
-    (0..n).fold(BigUint::one(), |choices, i| choices * (dice - i) / (i + 1))
+    (0..n).fold(UBig::ONE, |choices, i| choices * (dice - i) / (i + 1))
 }

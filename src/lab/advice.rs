@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use num_rational::BigRational;
+use crate::dice::Fraction;
 
 use super::exploration::{Detail, explore};
 use super::interrupt::is_set;
@@ -24,7 +24,7 @@ pub struct Advice {
     /// The odds of the action after it, with the best answers to further questions, or why they cannot be computed.
     pub odds: Result<Odds, Refusal>,
     /// The average value of the state after it to the seat that is asked.
-    pub worth: Option<BigRational>,
+    pub worth: Option<Fraction>,
     /// What came of games played out from there.
     pub played: Option<PlayedOut>,
 }
@@ -265,7 +265,7 @@ pub(crate) fn best_answer(
     stop: Option<&AtomicBool>,
 ) -> Result<Answer, Refusal> {
     let fallback = || question.default.clone().or_else(|| question.first_answer());
-    let mut best: Option<(BigRational, Answer)> = None;
+    let mut best: Option<(Fraction, Answer)> = None;
     for answer in question.answers(MOST).unwrap_or_default() {
         if is_set(stop) {
             return Err(Refusal::new("it was interrupted"));

@@ -9,22 +9,23 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use num_rational::BigRational;
-use num_traits::{One, Zero};
+use dashu_int::ops::BitTest;
+
+use crate::dice::{Fraction, sum};
 
 use super::interrupt::is_set;
 use crate::play::{ChoicePoint, Edge, Fork};
 
 /// What an end is worth, by seat.
-pub(super) type Worth = BTreeMap<Arc<str>, BigRational>;
+pub(super) type Worth = BTreeMap<Arc<str>, Fraction>;
 
 /// Where the chance goes in the end.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Settled {
     /// The chance of each end.
-    pub ends: BTreeMap<u32, BigRational>,
+    pub ends: BTreeMap<u32, Fraction>,
     /// The chance of what was not followed to its end.
-    pub remaining: BigRational,
+    pub remaining: Fraction,
     /// What was chosen as best on a way that can be taken: topic and answer.
     pub chosen: BTreeSet<(String, String)>,
 }
@@ -62,8 +63,8 @@ impl Effort<'_> {
     const SQUARE: u64 = 12;
 
     /// Counts an operation on a fraction.
-    fn pay(&self, fraction: &BigRational) -> Result<(), Unsolved> {
-        let words = (fraction.numer().bits() + fraction.denom().bits()) / 128;
+    fn pay(&self, fraction: &Fraction) -> Result<(), Unsolved> {
+        let words = (fraction.numerator().bit_len() + fraction.denominator().bit_len()) as u64 / 128;
         let cost = Effort::LEAST + Effort::WORD * words + Effort::SQUARE * words * words;
         self.left.set(self.left.get().saturating_sub(cost));
         if self.left.get() == 0 { Err(Unsolved::TooLong) } else { Ok(()) }
@@ -84,7 +85,7 @@ pub(super) enum Target {
     Step,
 }
 
-pub(super) type Row = BTreeMap<Target, BigRational>;
+pub(super) type Row = BTreeMap<Target, Fraction>;
 
 pub(super) struct Chain<'p> {
     points: &'p [ChoicePoint],
@@ -120,34 +121,34 @@ impl<'p> Chain<'p> {
     /// # Errors
     ///
     /// As [`Unsolved`] says.
-    pub fn expected_steps(&self, start: u32) -> Result<BigRational, Unsolved> {
-        let mut steps: HashMap<u32, BigRational> = HashMap::new();
-        let counted = |row: &Row, steps: &HashMap<u32, BigRational>| -> BigRational {
-            let of = |(target, chance): (&Target, &BigRational)| match target {
+    pub fn expected_steps(&self, start: u32) -> Result<Fraction, Unsolved> {
+        let mut steps: HashMap<u32, Fraction> = HashMap::new();
+        let counted = |row: &Row, steps: &HashMap<u32, Fraction>| -> Fraction {
+            let of = |(target, chance): (&Target, &Fraction)| match target {
                 Target::Step => chance.clone(),
-                Target::State(state) => chance * steps.get(state).cloned().unwrap_or_else(BigRational::zero),
-                Target::End(_) | Target::Rest => BigRational::zero(),
+                Target::State(state) => chance * steps.get(state).cloned().unwrap_or_default(),
+                Target::End(_) | Target::Rest => Fraction::ZERO,
             };
-            row.iter().map(of).sum()
+            sum(row.iter().map(of))
         };
         for component in &self.components {
             self.effort.check()?;
             if !self.is_cyclic(component) {
                 let row = &self.rows[component[0] as usize];
-                let count = counted(row, &steps) + BigRational::one();
+                let count = counted(row, &steps) + Fraction::ONE;
                 row.iter().try_for_each(|_| self.effort.pay(&count))?;
                 steps.insert(component[0], count);
                 continue;
             }
             let mut elimination = Elimination::new(component, &self.rows);
-            elimination.rows.values_mut().for_each(|row| drop(row.insert(Target::Step, BigRational::one())));
+            elimination.rows.values_mut().for_each(|row| drop(row.insert(Target::Step, Fraction::ONE)));
             for (state, row) in elimination.eliminate_all(&mut HashMap::new(), &self.effort)?.into_iter().rev() {
                 let count = counted(&row, &steps);
                 row.iter().try_for_each(|_| self.effort.pay(&count))?;
                 steps.insert(state, count);
             }
         }
-        Ok(steps.remove(&start).unwrap_or_else(BigRational::zero))
+        Ok(steps.remove(&start).unwrap_or_default())
     }
 
     /// Decides each choice for the branch that is worth most to the seat that chooses.
@@ -170,10 +171,10 @@ impl<'p> Chain<'p> {
                 let state = component[0];
                 if let Fork::Answers { seat, .. } = &self.points[state as usize].fork {
                     let edges = &self.points[state as usize].edges;
-                    let mut best: Option<(BigRational, usize, Worth)> = None;
+                    let mut best: Option<(Fraction, usize, Worth)> = None;
                     for (branch, edge) in edges.iter().enumerate() {
                         let value = value_of(&values, &target(*edge));
-                        let own = value.get(seat).cloned().unwrap_or_else(BigRational::zero);
+                        let own = value.get(seat).cloned().unwrap_or_default();
                         if best.as_ref().is_none_or(|(most, ..)| own > *most) {
                             best = Some((own, branch, value));
                         }
@@ -244,7 +245,7 @@ impl<'p> Chain<'p> {
             let mut changed = false;
             for state in component {
                 let Some(seat) = chooser(state) else { continue };
-                let own = |value: Worth| value.get(seat).cloned().unwrap_or_else(BigRational::zero);
+                let own = |value: Worth| value.get(seat).cloned().unwrap_or_default();
                 let mut best = own(values[state].clone());
                 for (branch, edge) in points[*state as usize].edges.iter().enumerate() {
                     let worth = own(value_of(values, &target(*edge)));
@@ -264,7 +265,7 @@ impl<'p> Chain<'p> {
     /// Chooses a branch of a point.
     fn take(&mut self, state: u32, branch: usize) {
         let edge = self.points[state as usize].edges[branch];
-        self.rows[state as usize] = Row::from([(target(edge), BigRational::one())]);
+        self.rows[state as usize] = Row::from([(target(edge), Fraction::ONE)]);
         self.choice.insert(state, branch);
     }
 
@@ -274,16 +275,16 @@ impl<'p> Chain<'p> {
     ///
     /// As [`Unsolved`] says.
     pub fn settle(&self, start: Edge) -> Result<Settled, Unsolved> {
-        let mut mass: HashMap<u32, BigRational> = HashMap::new();
-        let mut settled = Settled { remaining: BigRational::zero(), ..Settled::default() };
-        let mut flow = |mass: &mut HashMap<u32, BigRational>, target: Target, chance: BigRational| match target {
-            Target::State(state) => *mass.entry(state).or_insert_with(BigRational::zero) += chance,
-            Target::End(end) => *settled.ends.entry(end).or_insert_with(BigRational::zero) += chance,
+        let mut mass: HashMap<u32, Fraction> = HashMap::new();
+        let mut settled = Settled { remaining: Fraction::ZERO, ..Settled::default() };
+        let mut flow = |mass: &mut HashMap<u32, Fraction>, target: Target, chance: Fraction| match target {
+            Target::State(state) => *mass.entry(state).or_default() += chance,
+            Target::End(end) => *settled.ends.entry(end).or_default() += chance,
             Target::Rest => settled.remaining += chance,
             Target::Step => {}
         };
         let mut chosen = BTreeSet::new();
-        flow(&mut mass, target(start), BigRational::one());
+        flow(&mut mass, target(start), Fraction::ONE);
         for component in self.components.iter().rev() {
             self.effort.check()?;
             if component.iter().any(|state| mass.contains_key(state)) {
@@ -304,7 +305,7 @@ impl<'p> Chain<'p> {
                 }
                 continue;
             }
-            let mut own: HashMap<u32, BigRational> =
+            let mut own: HashMap<u32, Fraction> =
                 component.iter().filter_map(|state| Some((*state, mass.remove(state)?))).collect();
             if own.is_empty() {
                 continue;
@@ -408,15 +409,15 @@ fn row(point: &ChoicePoint) -> Row {
     match &point.fork {
         Fork::Roll(ranked) => {
             for (branch, edge) in ranked.partition.branches.iter().zip(&point.edges) {
-                *row.entry(target(*edge)).or_insert_with(BigRational::zero) += &branch.chance;
+                *row.entry(target(*edge)).or_default() += &branch.chance;
             }
             if !ranked.partition.rest.is_zero() {
-                *row.entry(Target::Rest).or_insert_with(BigRational::zero) += &ranked.partition.rest;
+                *row.entry(Target::Rest).or_default() += &ranked.partition.rest;
             }
         }
         Fork::Answers { .. } => {
             for edge in &point.edges {
-                row.insert(target(*edge), BigRational::one());
+                row.insert(target(*edge), Fraction::ONE);
             }
         }
     }
@@ -427,7 +428,7 @@ fn weighed(row: &Row, value_of: impl Fn(&Target) -> Worth) -> Worth {
     let mut sum = Worth::new();
     for (target, chance) in row {
         for (seat, worth) in value_of(target) {
-            *sum.entry(seat).or_insert_with(BigRational::zero) += worth * chance;
+            *sum.entry(seat).or_default() += worth * chance;
         }
     }
     sum
@@ -465,7 +466,7 @@ impl Elimination {
     /// on to the states that are left. Edges out of the component stay with the state that they come from.
     fn eliminate_all(
         &mut self,
-        own: &mut HashMap<u32, BigRational>,
+        own: &mut HashMap<u32, Fraction>,
         effort: &Effort<'_>,
     ) -> Result<Vec<(u32, Row)>, Unsolved> {
         let mut order = Vec::with_capacity(self.members.len());
@@ -483,7 +484,7 @@ impl Elimination {
             let mut row = self.rows.remove(&state).expect("each is taken out once");
             let before = self.before.remove(&state).expect("each is taken out once");
             if let Some(stays) = row.remove(&Target::State(state)) {
-                let leaves = BigRational::one() - stays;
+                let leaves = Fraction::ONE - stays;
                 if leaves.is_zero() {
                     return Err(Unsolved::Endless);
                 }
@@ -505,7 +506,7 @@ impl Elimination {
                 let Some(share) = known.remove(&Target::State(state)) else { continue };
                 for (target, chance) in &row {
                     effort.pay(chance)?;
-                    *known.entry(*target).or_insert_with(BigRational::zero) += chance * &share;
+                    *known.entry(*target).or_default() += chance * &share;
                 }
             }
             if let Some(mass) = own.get(&state).cloned() {
@@ -514,7 +515,7 @@ impl Elimination {
                     if let Target::State(to) = target
                         && self.members.contains(to)
                     {
-                        *own.entry(*to).or_insert_with(BigRational::zero) += chance * &mass;
+                        *own.entry(*to).or_default() += chance * &mass;
                     }
                 }
             }
@@ -527,11 +528,12 @@ impl Elimination {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dice::ratio;
 
     /// So many rounds, in each of which one of eight places moves on by one or two.
     fn rounds(count: u32) -> Vec<Row> {
-        let half = || BigRational::new(1.into(), 2.into());
-        let third = || BigRational::new(1.into(), 3.into());
+        let half = || ratio(1, 2);
+        let third = || ratio(1, 3);
         let place = |round: u32, at: u32| match round < count {
             true => Target::State(8 * round + at % 8),
             false => Target::End(at % 8),
@@ -540,7 +542,7 @@ mod tests {
             let (next, at) = (state / 8 + 1, state % 8);
             Row::from([
                 (place(next, at + 1), third()),
-                (place(next, at + 2), BigRational::one() - half() - third()),
+                (place(next, at + 2), Fraction::ONE - half() - third()),
                 (place(next, at + 3), half()),
             ])
         };
@@ -550,9 +552,8 @@ mod tests {
     #[test]
     fn a_chain_whose_fractions_grow_too_long_is_given_up() {
         let short = Chain::of_rows(rounds(40), 0, None);
-        let sum: BigRational = short.settle(Edge::To(0)).unwrap().ends.values().sum();
-        assert!(sum.is_one());
-        assert_eq!(short.expected_steps(0), Ok(BigRational::from_integer(40.into())));
+        assert!(sum(short.settle(Edge::To(0)).unwrap().ends.values()).is_one());
+        assert_eq!(short.expected_steps(0), Ok(Fraction::from(40)));
         let long = Chain::of_rows(rounds(400), 0, None);
         long.effort.left.set(2_400_000);
         assert_eq!(long.settle(Edge::To(0)), Err(Unsolved::TooLong));

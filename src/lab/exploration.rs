@@ -2,8 +2,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use num_rational::BigRational;
-use num_traits::{One, Zero};
+use crate::dice::{Fraction, ratio, sum};
 
 use super::chain::{Chain, TOO_LONG, Unsolved, Worth};
 use super::interrupt::is_set;
@@ -191,10 +190,6 @@ fn told(value: &Value) -> String {
     }
 }
 
-fn ratio(n: u64, d: u64) -> BigRational {
-    BigRational::new(n.into(), d.into())
-}
-
 /// What an end is worth, by seat, as short as possible: there may be very many ends.
 type EndWorth = Arc<[(Arc<str>, i64)]>;
 
@@ -323,7 +318,7 @@ impl Exploration<'_> {
         let mut chain = Chain::new(&explorer.points, explorer.start, self.query.interrupt.as_deref());
         let solved = (|| {
             if self.query.answering == Answering::Best {
-                let whole = |own: &(Arc<str>, i64)| (own.0.clone(), BigRational::from_integer(own.1.into()));
+                let whole = |own: &(Arc<str>, i64)| (own.0.clone(), Fraction::from(own.1));
                 let worth: Vec<Worth> = self.ends.iter().map(|(_, worth)| worth.iter().map(whole).collect()).collect();
                 chain.choose(&worth)?;
             }
@@ -342,7 +337,7 @@ impl Exploration<'_> {
                 Unsolved::TooLong => return Failure::TooMuch(TOO_LONG.into()),
             }))
         })?;
-        let sum: BigRational = settled.ends.values().sum::<BigRational>() + &settled.remaining;
+        let sum = sum(settled.ends.values()) + &settled.remaining;
         if !sum.is_one() {
             return Err(Refusal::failing(format!("the host itself failed: the chances sum to {sum}")).into());
         }
@@ -541,8 +536,8 @@ impl Exploration<'_> {
 
 /// How likely each end is.
 struct Counted {
-    ends: BTreeMap<u32, BigRational>,
-    remaining: BigRational,
+    ends: BTreeMap<u32, Fraction>,
+    remaining: Fraction,
     estimate: Option<Estimate>,
     guessed: bool,
     ways: u64,
@@ -553,19 +548,19 @@ struct Counted {
 impl Counted {
     /// The odds, with the outcomes by number, and the outcome and the worth of each end.
     fn odds(self, outcomes: Vec<Arc<Outcome>>, ends: &[(u32, EndWorth)]) -> Odds {
-        let mut chances: BTreeMap<u32, BigRational> = BTreeMap::new();
+        let mut chances: BTreeMap<u32, Fraction> = BTreeMap::new();
         let mut worth = Worth::new();
         for (end, chance) in self.ends {
             let (outcome, own) = &ends[end as usize];
             for (seat, own) in own.iter() {
-                let whole = BigRational::from_integer((*own).into());
-                *worth.entry(seat.clone()).or_insert_with(BigRational::zero) += whole * &chance;
+                let whole = Fraction::from(*own);
+                *worth.entry(seat.clone()).or_default() += whole * &chance;
             }
-            *chances.entry(*outcome).or_insert_with(BigRational::zero) += chance;
+            *chances.entry(*outcome).or_default() += chance;
         }
         let numbered = outcomes.into_iter().zip(0_u32..);
         let likely = numbered.filter_map(|(outcome, number)| Some((outcome, chances.remove(&number)?)));
-        let mut outcomes: Vec<(Outcome, BigRational)> =
+        let mut outcomes: Vec<(Outcome, Fraction)> =
             likely.map(|(outcome, chance)| (Arc::unwrap_or_clone(outcome), chance)).collect();
         let fields = fields(&outcomes, &self.remaining);
         leave_out_common(&mut outcomes);
@@ -607,11 +602,11 @@ fn look_at(context: &mut ActionContext, vm: &mut dyn Machine, entity: EntityId, 
 }
 
 /// What becomes of each field that changes in some outcome.
-fn fields(outcomes: &[(Outcome, BigRational)], remaining: &BigRational) -> Vec<FieldOdds> {
+fn fields(outcomes: &[(Outcome, Fraction)], remaining: &Fraction) -> Vec<FieldOdds> {
     let mut fields: BTreeMap<(EntityId, Arc<str>), FieldOdds> = BTreeMap::new();
     // Where a value stands in the list of its field.
     let mut places: HashMap<(EntityId, &str, &Value), usize> = HashMap::new();
-    let followed = BigRational::one() - remaining;
+    let followed = Fraction::ONE - remaining;
     for (outcome, chance) in outcomes {
         for effect in &outcome.effects {
             let Effect::Changed { entity, title, field, label, from, to, shown, .. } = effect else { continue };
@@ -634,7 +629,7 @@ fn fields(outcomes: &[(Outcome, BigRational)], remaining: &BigRational) -> Vec<F
     }
     let mut list: Vec<FieldOdds> = fields.into_values().collect();
     for odds in &mut list {
-        let changed: BigRational = odds.to.iter().map(|(_, chance)| chance).sum();
+        let changed = sum(odds.to.iter().map(|(_, chance)| chance));
         let stays = &followed - changed;
         if !stays.is_zero() {
             odds.to.push((odds.from.clone(), stays));
@@ -645,7 +640,7 @@ fn fields(outcomes: &[(Outcome, BigRational)], remaining: &BigRational) -> Vec<F
 }
 
 /// Leaves out fields that are not told at the table and change alike in every outcome: bookkeeping.
-fn leave_out_common(outcomes: &mut [(Outcome, BigRational)]) {
+fn leave_out_common(outcomes: &mut [(Outcome, Fraction)]) {
     let Some((first, _)) = outcomes.first() else { return };
     let common: Vec<Effect> = first
         .effects

@@ -2,8 +2,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use num_rational::BigRational;
-use num_traits::{One, ToPrimitive, Zero};
+use crate::dice::{Fraction, float, sum};
 
 use super::outcome::{Effect, Outcome};
 use super::tally::Rate;
@@ -83,11 +82,11 @@ impl Default for Limits {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Odds {
     /// The likeliest first. Their chances and `remaining` sum to exactly 1.
-    pub outcomes: Vec<(Outcome, BigRational)>,
+    pub outcomes: Vec<(Outcome, Fraction)>,
     /// Each field that can change.
     pub fields: Vec<FieldOdds>,
     /// The chance of what was not followed to its end, such as dice that explode again and again.
-    pub remaining: BigRational,
+    pub remaining: Fraction,
     /// Set where the action was played at random, because it has too many ways: chances are shares of those plays then.
     pub estimate: Option<Estimate>,
     /// Whether a best answer was chosen although some paths were not followed to their end, so that it may not be the best.
@@ -99,7 +98,7 @@ pub struct Odds {
     /// The answers to questions without a given one: topic, answer, and where it came from.
     pub answers: Vec<(String, String, &'static str)>,
     /// The average value of the state afterwards, for each seat that was asked for.
-    pub worth: BTreeMap<Arc<str>, BigRational>,
+    pub worth: BTreeMap<Arc<str>, Fraction>,
     /// Topics of given answers that no question asked for; an empty one stands for [`OddsQuery::against`].
     pub unasked: Vec<String>,
     /// What the one who asks cannot see: kinds of entities by name, and single fields as `kind.field`. Empty where the asker
@@ -120,6 +119,14 @@ pub struct Estimate {
     pub interrupted: bool,
 }
 
+impl Estimate {
+    /// How many of the samples a share of them is.
+    fn count(&self, share: &Fraction) -> u64 {
+        let count = share * Fraction::from(self.samples);
+        count.trunc().try_into().unwrap_or_default()
+    }
+}
+
 /// What becomes of one field.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FieldOdds {
@@ -136,21 +143,21 @@ pub struct FieldOdds {
     /// The value before the action.
     pub from: Value,
     /// The value afterwards with its chance, the likeliest first; the value as it was is among them.
-    pub to: Vec<(Value, BigRational)>,
+    pub to: Vec<(Value, Fraction)>,
     /// The expected change of a number, over what was followed to its end.
-    pub expected: Option<BigRational>,
+    pub expected: Option<Fraction>,
 }
 
 impl FieldOdds {
     /// Brings the values in order and works out the expected change, of the share that was followed to its end.
-    pub(super) fn sort_and_expect(&mut self, followed: &BigRational) {
+    pub(super) fn sort_and_expect(&mut self, followed: &Fraction) {
         self.to.sort_by(|(one, a), (other, b)| b.cmp(a).then_with(|| one.to_string().cmp(&other.to_string())));
         let step = |value: &Value| Some(value.as_int()? - self.from.as_int()?);
-        let steps: Option<BigRational> = self
+        let steps: Option<Fraction> = self
             .to
             .iter()
-            .map(|(value, chance)| Some(BigRational::from_integer(step(value)?.into()) * chance))
-            .try_fold(BigRational::zero(), |sum, part| Some(sum + part?));
+            .map(|(value, chance)| Some(Fraction::from(step(value)?) * chance))
+            .try_fold(Fraction::ZERO, |sum, part| Some(sum + part?));
         self.expected = steps.filter(|_| !followed.is_zero()).map(|sum| sum / followed);
     }
 }
@@ -223,16 +230,13 @@ impl Odds {
 
     /// The bounds of the true chance, which is reported as `chance`. Both bounds are `chance` if it is exact. Otherwise the
     /// upper bound adds the remainder, or the interval holds the true chance in 99 of 100 estimates.
-    pub fn interval(&self, chance: &BigRational) -> (f64, f64) {
-        let share = |chance: &BigRational| chance.to_f64().unwrap_or_default();
+    pub fn interval(&self, chance: &Fraction) -> (f64, f64) {
         match &self.estimate {
             Some(estimate) => {
-                let of = BigRational::from_integer(estimate.samples.into());
-                let count = (chance * of).to_integer().to_u64().unwrap_or_default();
-                let rate = Rate::within_99(count, estimate.samples);
+                let rate = Rate::within_99(estimate.count(chance), estimate.samples);
                 (rate.low, rate.high)
             }
-            None => (share(chance), share(&(chance + &self.remaining))),
+            None => (float(chance), float(&(chance + &self.remaining))),
         }
     }
 
@@ -240,7 +244,7 @@ impl Odds {
     ///
     /// Ways that were not followed to their end stay in `remaining`: whether they fit is not known.
     pub fn given(&self, fits: impl Fn(&Outcome) -> bool) -> Option<Odds> {
-        let held: BigRational = self.chance(&fits);
+        let held: Fraction = self.chance(&fits);
         if held.is_zero() {
             return None;
         }
@@ -250,9 +254,8 @@ impl Odds {
         };
         let mut only = self.clone();
         if let Some(estimate) = &mut only.estimate {
-            let of = BigRational::from_integer(estimate.samples.into());
-            estimate.samples = (&held * of).to_integer().to_u64().unwrap_or_default();
-            only.remaining = BigRational::zero();
+            estimate.samples = estimate.count(&held);
+            only.remaining = Fraction::ZERO;
         } else {
             only.remaining = &self.remaining / &whole;
         }
@@ -266,18 +269,18 @@ impl Odds {
             }
         }
         for field in &mut only.fields {
-            let mut to: HashMap<&Value, BigRational> = HashMap::new();
+            let mut to: HashMap<&Value, Fraction> = HashMap::new();
             for (outcome, chance) in &only.outcomes {
-                *to.entry(value_after(field, outcome)).or_insert_with(BigRational::zero) += chance;
+                *to.entry(value_after(field, outcome)).or_default() += chance;
             }
             field.to = to.into_iter().map(|(value, chance)| (value.clone(), chance)).collect();
-            field.sort_and_expect(&(BigRational::one() - &only.remaining));
+            field.sort_and_expect(&(Fraction::ONE - &only.remaining));
         }
         Some(only)
     }
 
     /// The chance of all outcomes that `fits` accepts.
-    pub fn chance(&self, fits: impl Fn(&Outcome) -> bool) -> BigRational {
-        self.outcomes.iter().filter(|(outcome, _)| fits(outcome)).map(|(_, chance)| chance).sum()
+    pub fn chance(&self, fits: impl Fn(&Outcome) -> bool) -> Fraction {
+        sum(self.outcomes.iter().filter(|(outcome, _)| fits(outcome)).map(|(_, chance)| chance))
     }
 }

@@ -5,8 +5,7 @@ use std::collections::{BTreeMap, BinaryHeap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use num_rational::BigRational;
-use num_traits::{One, ToPrimitive, Zero};
+use crate::dice::{Fraction, float, ratio, sum};
 
 use super::chain::{Chain, Row, Settled, TOO_LONG, Target, Unsolved};
 use super::exploration::{MOST_STARTS, WORK_OF_RUN};
@@ -40,11 +39,11 @@ impl Default for GameLimits {
 #[derive(Clone, Debug, PartialEq)]
 pub struct GameOdds {
     /// The results, as the ruleset names them, the likeliest first. Their chances and `remaining` sum to exactly 1.
-    pub results: Vec<(String, BigRational)>,
+    pub results: Vec<(String, Fraction)>,
     /// The chance of games that were not followed to their end.
-    pub remaining: BigRational,
+    pub remaining: Fraction,
     /// The expected number of actions, of games that were followed to their end or to the limit.
-    pub actions: BigRational,
+    pub actions: Fraction,
     /// States between two actions, those that are equal counted once.
     pub states: usize,
     /// How often an action was run.
@@ -220,11 +219,11 @@ impl Solver<'_> {
                     return Err(Refusal::failing(text).into());
                 }
             };
-            if settled.remaining <= BigRational::new(NEGLIGIBLE.0.into(), NEGLIGIBLE.1.into()) {
+            if settled.remaining <= ratio(NEGLIGIBLE.0, NEGLIGIBLE.1) {
                 return Ok(self.odds(settled, actions));
             }
             if spent || self.waiting.is_empty() {
-                return Err(self.too_many(settled.remaining.to_f64().unwrap_or(1.0)));
+                return Err(self.too_many(float(&settled.remaining)));
             }
             // More was open than it seemed.
             little *= little;
@@ -232,8 +231,8 @@ impl Solver<'_> {
     }
 
     /// What the game comes to, once it is solved.
-    fn odds(&self, settled: Settled, actions: BigRational) -> GameOdds {
-        let mut results: Vec<(String, BigRational)> =
+    fn odds(&self, settled: Settled, actions: Fraction) -> GameOdds {
+        let mut results: Vec<(String, Fraction)> =
             settled.ends.into_iter().map(|(end, chance)| (self.results[end as usize].clone(), chance)).collect();
         results.sort_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
         let states = self.nodes.len();
@@ -252,17 +251,17 @@ impl Solver<'_> {
 
     /// What is known before the game is solved: how likely the ways are that were followed to each result.
     fn known_so_far(&self) -> Result<GameOdds, Failure> {
-        let mut results: Vec<(String, BigRational)> =
-            self.results.iter().map(|name| (name.clone(), BigRational::zero())).collect();
+        let mut results: Vec<(String, Fraction)> =
+            self.results.iter().map(|name| (name.clone(), Fraction::ZERO)).collect();
         for node in &self.nodes {
             if let Some(result) = node.result {
-                results[result as usize].1 += BigRational::from_float(node.mass).unwrap_or_else(BigRational::zero);
+                results[result as usize].1 += Fraction::try_from(node.mass).unwrap_or_default();
             }
         }
         results.sort_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
-        let remaining = BigRational::one() - results.iter().map(|(_, chance)| chance).sum::<BigRational>();
+        let remaining = Fraction::ONE - sum(results.iter().map(|(_, chance)| chance));
         let (states, ways) = (self.nodes.len(), self.ways);
-        Ok(GameOdds { results, remaining, actions: BigRational::zero(), states, ways, interrupted: true })
+        Ok(GameOdds { results, remaining, actions: Fraction::ZERO, states, ways, interrupted: true })
     }
 
     /// Explores the action that is next in a state.
@@ -292,12 +291,12 @@ impl Solver<'_> {
             // Keys that were worked out anew stand.
             game.context.state.settle();
         }
-        let mut chances: BTreeMap<u32, BigRational> = BTreeMap::new();
-        let mut rest = BigRational::zero();
+        let mut chances: BTreeMap<u32, Fraction> = BTreeMap::new();
+        let mut rest = Fraction::ZERO;
         let nothing_left = game.open.is_none();
         if nothing_left {
             let next = self.place(&mut game, false, mass)?;
-            chances.insert(next, BigRational::one());
+            chances.insert(next, Fraction::ONE);
         } else {
             let budget = Budget { runs: 20_000, points: 20_000, bytes: 32 << 20, steps: 2_000_000, effort: u64::MAX };
             let explorer = Explorer::new(Vec::new(), None, Answering::Seated, 0, budget, fingerprint);
@@ -318,7 +317,7 @@ impl Solver<'_> {
                     break;
                 }
                 let remaining = self.settled(&game)?.1;
-                if remaining <= BigRational::new(NEGLIGIBLE.0.into(), (NEGLIGIBLE.1 * 1000).into()) {
+                if remaining <= ratio(NEGLIGIBLE.0, NEGLIGIBLE.1 * 1000) {
                     break;
                 }
             }
@@ -329,7 +328,7 @@ impl Solver<'_> {
         let mut row = Row::new();
         for (next, chance) in chances {
             let to = &mut self.nodes[next as usize];
-            to.mass += mass * chance.to_f64().unwrap_or_default();
+            to.mass += mass * float(&chance);
             let target = match to.result {
                 Some(result) => Target::End(result),
                 None => Target::State(next),
@@ -337,21 +336,21 @@ impl Solver<'_> {
             if to.state.is_some() {
                 self.waiting.push((to.mass.to_bits(), Reverse(next)));
             }
-            *row.entry(target).or_insert_with(BigRational::zero) += chance;
+            *row.entry(target).or_default() += chance;
         }
         if !rest.is_zero() {
             row.insert(Target::Rest, rest);
         }
         if nothing_left {
             // That the agenda is empty is no action: it takes back the step that each state counts.
-            row.insert(Target::Step, -BigRational::one());
+            row.insert(Target::Step, -Fraction::ONE);
         }
         self.rows[node as usize] = row;
         Ok(())
     }
 
     /// The states that an action leads to, by number, and what was not followed.
-    fn settled(&mut self, game: &Game) -> Result<(BTreeMap<u32, BigRational>, BigRational), Failure> {
+    fn settled(&mut self, game: &Game) -> Result<(BTreeMap<u32, Fraction>, Fraction), Failure> {
         let explorer = game.context.explorer.as_ref().expect("it is there while ways are explored");
         let chain = Chain::new(&explorer.points, explorer.start, None);
         let settled = chain.settle(explorer.start);
@@ -430,7 +429,7 @@ impl Solver<'_> {
         self.bytes += key.len();
         self.work += WORK_OF_BYTE * key.len() as u64;
         self.known.insert(key.into_boxed_slice(), number);
-        self.rows.push(Row::from([(Target::Rest, BigRational::one())]));
+        self.rows.push(Row::from([(Target::Rest, Fraction::ONE)]));
         self.nodes.push(Node { state: Some(state).filter(|_| result.is_none()), asked, result, mass });
         Ok(number)
     }

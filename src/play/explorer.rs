@@ -8,12 +8,10 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
 use std::sync::Arc;
 
-use num_traits::ToPrimitive;
-
 use super::resume_point::ResumePoint;
 use super::state_bytes::{write_bytes, write_last_roll, write_state};
 use super::{ActionContext, Answer, Driver, KeepPlace, Question, Refusal, Slot, Viewer};
-use crate::dice::{Dice, DiceRng, Effort, Partition, Roll, Seen};
+use crate::dice::{Dice, DiceRng, Effort, Partition, Roll, Seen, float};
 use crate::state::{EntityId, Value};
 
 /// How questions are answered that are met on the way and that nobody has answered beforehand.
@@ -604,8 +602,7 @@ impl Explorer {
             self.off_plan = Some(OffPlan::TooWide(message));
             return None;
         };
-        let chances: Vec<f64> =
-            partition.branches.iter().map(|branch| branch.chance.to_f64().unwrap_or_default()).collect();
+        let chances: Vec<f64> = partition.branches.iter().map(|branch| float(&branch.chance)).collect();
         let mut order: Vec<u32> = (0..chances.len() as u32).collect();
         order.sort_by(|one, other| chances[*other as usize].total_cmp(&chances[*one as usize]));
         let ranked = Arc::new(Ranked { partition, order, chances });

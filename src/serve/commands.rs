@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use num_traits::ToPrimitive as _;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -16,6 +15,7 @@ use super::messages::*;
 use super::misfit::misfit;
 use super::table::Game;
 use super::viewer::Role;
+use crate::dice::{Fraction, float};
 use crate::lab::{Limits, Odds, OddsQuery};
 use crate::play::{Answering, Edit, Given, Question, QuestionId, Refusal, Session, Undone};
 use crate::play::{Machines, Migration, MigrationFate, MigrationNote, ReloadReport, Ruleset};
@@ -477,10 +477,7 @@ fn in_the_way(session: &Session) -> Option<MigrationNote> {
 
 fn report(odds: &Odds) -> OddsReport {
     let exact = odds.estimate.is_none();
-    let chance = |chance: &num_rational::BigRational| Chance {
-        fraction: exact.then(|| chance.to_string()),
-        decimal: chance.to_f64().unwrap_or(0.0),
-    };
+    let chance = |chance: &Fraction| Chance { fraction: exact.then(|| chance.to_string()), decimal: float(chance) };
     let outcomes = odds.lines().into_iter().zip(&odds.outcomes);
     OddsReport {
         exact: odds.is_exact(),

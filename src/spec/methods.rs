@@ -1,8 +1,9 @@
-use num_rational::BigRational;
+use dashu_int::{IBig, UBig};
 
 use super::case::{Case, Checked, same, some_reason, take_default, words, wrong};
 use super::lines::cards_in;
 use super::odds;
+use crate::dice::{Fraction, ratio};
 use crate::play::plain::{self, replies, value_of};
 use crate::play::{Edit, Refusal, Session, Step};
 use crate::ruleset::instead;
@@ -497,7 +498,7 @@ fn expected_pair(pair: &Value) -> Checked<odds::Expected> {
     }
 }
 
-fn chance_in(value: &Value) -> Checked<BigRational> {
+fn chance_in(value: &Value) -> Checked<Fraction> {
     let text = match value {
         Value::None => {
             return Err(wrong("a chance is missing: write it as a fraction such as \"3/5\", or as \"60 %\""));
@@ -505,27 +506,28 @@ fn chance_in(value: &Value) -> Checked<BigRational> {
         Value::Text(text) => text.to_string(),
         other => other.to_string(),
     };
-    let whole = |n: i64| BigRational::from_integer(n.into());
-    let chance = read_chance(&text).filter(|chance| (whole(0)..=whole(1)).contains(chance));
+    let chance = read_chance(&text).filter(|chance| (Fraction::ZERO..=Fraction::ONE).contains(chance));
     chance
         .ok_or_else(|| wrong(format!("`{text}` is no chance: write it as a fraction such as \"3/5\", or as \"60 %\"")))
 }
 
 /// `3/5`, `1`, `60 %` or `12.5 %`.
-fn read_chance(text: &str) -> Option<BigRational> {
+fn read_chance(text: &str) -> Option<Fraction> {
     let (number, hundredth) = match text.trim().strip_suffix('%') {
         Some(number) => (number.trim(), true),
         None => (text.trim(), false),
     };
     let (whole, places) = number.split_once('.').unwrap_or((number, ""));
-    let mut chance: BigRational = format!("{whole}{places}").parse().ok()?;
-    if number.contains('/') && !places.is_empty() {
+    let (part, of) = match number.split_once('/') {
+        Some(_) if !places.is_empty() => return None,
+        Some((part, of)) => (part.to_owned(), of.parse().ok()?),
+        None => (format!("{whole}{places}"), UBig::ONE),
+    };
+    if of.is_zero() {
         return None;
     }
-    for _ in 0..places.len() + if hundredth { 2 } else { 0 } {
-        chance /= BigRational::from_integer(10.into());
-    }
-    Some(chance)
+    let decimals = places.len() + if hundredth { 2 } else { 0 };
+    Some(ratio(part.parse::<IBig>().ok()?, of * UBig::from(10_u8).pow(decimals)))
 }
 
 /// An edit of a reference names the entity by its title.
@@ -570,6 +572,14 @@ mod tests {
         let args = Args { method: "play", values: &values };
         assert_eq!(args.text(1).unwrap_err(), "argument 2 of t:play must be a text, not a list");
         assert_eq!(args.text(2).unwrap_err(), "argument 3 of t:play must be a text, not nothing");
-        assert_eq!(read_chance("60 %"), read_chance("3/5"));
+    }
+
+    #[test]
+    fn a_chance_is_read_as_it_is_written() {
+        let chances = ["3/5", "60 %", "12.5 %", "0.04", "1"].map(read_chance);
+        assert_eq!(chances, [(3, 5), (3, 5), (1, 8), (1, 25), (1, 1)].map(|(n, d)| Some(ratio(n, d))));
+        for text in ["3/0", "1.5/2", "/2", "1/", "half", ""] {
+            assert_eq!(read_chance(text), None, "{text}");
+        }
     }
 }

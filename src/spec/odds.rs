@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use num_rational::BigRational;
-use num_traits::{Signed, ToPrimitive};
+use crate::dice::{Fraction, float};
 
 use super::case::{Checked, same, wrong};
 use crate::lab::{Effect, Odds, OddsQuery, Outcome, check_compared};
@@ -15,7 +14,7 @@ use crate::state::{EntityId, Value};
 /// What is expected of a card: something that it comes to, with its chance.
 pub(super) struct Expected {
     pub wanted: Value,
-    pub chance: BigRational,
+    pub chance: Fraction,
 }
 
 /// What an outcome must have to count: everything of it.
@@ -189,7 +188,7 @@ pub(super) fn compare(
     card: &str,
     answers: Vec<(String, Value)>,
     expected: &[Expected],
-    within: Option<&BigRational>,
+    within: Option<&Fraction>,
     interrupt: Option<Arc<AtomicBool>>,
 ) -> Checked<()> {
     question.read(&Value::text(card)).map_err(wrong)?;
@@ -204,7 +203,7 @@ pub(super) fn compare(
     let query = OddsQuery { given, watch, interrupt, ..OddsQuery::default() };
     let odds = session.odds_at(question.id, query).map_err(wrong)?;
     if !odds.is_exact() && within.is_none() {
-        let remaining = odds.remaining.to_f64().unwrap_or_default();
+        let remaining = float(&odds.remaining);
         let (why, within, instead) = match &odds.estimate {
             Some(estimate) => (estimate.why.clone(), "2 %", ""),
             None if odds.guessed => {
@@ -225,7 +224,7 @@ pub(super) fn compare(
     }
     for (one, wanted) in expected.iter().zip(&wanted) {
         let found = odds.chance(|outcome| wanted.fits(outcome));
-        let off = (&found - &one.chance).abs();
+        let off = if found < one.chance { &one.chance - &found } else { &found - &one.chance };
         let near = match within {
             Some(within) => off <= within + &odds.remaining,
             None => found == one.chance,
@@ -238,16 +237,9 @@ pub(super) fn compare(
 }
 
 /// Why a chance is not as expected.
-fn told(
-    card: &str,
-    one: &Expected,
-    odds: &Odds,
-    found: &BigRational,
-    of: usize,
-    within: Option<&BigRational>,
-) -> String {
+fn told(card: &str, one: &Expected, odds: &Odds, found: &Fraction, of: usize, within: Option<&Fraction>) -> String {
     let which = if of > 1 { format!(" that {}", in_words(&one.wanted)) } else { String::new() };
-    let percent = |chance: &BigRational| 100.0 * chance.to_f64().unwrap_or_default();
+    let percent = |chance: &Fraction| 100.0 * float(chance);
     let give = within.map(|within| format!(", give or take {:.2} %", percent(within))).unwrap_or_default();
     let found = match odds.is_exact() {
         true => format!("{found}"),

@@ -3,8 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use num_rational::BigRational;
-use num_traits::{One, Zero};
+use riskbreaker::dice::Fraction;
 use riskbreaker::lab::{Findings, Limits, MemoUse, Odds, OddsQuery, Simulation, Tally, Variant};
 use riskbreaker::play::Given;
 use riskbreaker::{
@@ -774,7 +773,7 @@ fn there_and_back(
 // Odds
 
 /// Chances by what they are of: fields of things with their values, and what the game ends with.
-type Chances = BTreeMap<String, BigRational>;
+type Chances = BTreeMap<String, Fraction>;
 
 /// Runs of a game by which odds are counted, at the most.
 const MOST_RUNS: usize = 100;
@@ -900,7 +899,7 @@ enum Course {
 /// Goes through all faces by writing them.
 fn count(rules: &Arc<Ruleset>, card: &str) -> Option<Counted> {
     let mut counted = Counted { chances: Chances::new(), fields: Vec::new(), fault: None, runs: 0 };
-    let mut todo = vec![(Vec::new(), BigRational::one())];
+    let mut todo = vec![(Vec::new(), Fraction::ONE)];
     while let Some((faces, mass)) = todo.pop() {
         counted.runs += 1;
         if counted.runs > MOST_RUNS || faces.len() > 8 {
@@ -914,13 +913,13 @@ fn count(rules: &Arc<Ruleset>, card: &str) -> Option<Counted> {
             }
             Course::Ends(seen) => {
                 for (what, chance) in seen {
-                    *counted.chances.entry(what).or_insert_with(BigRational::zero) += chance * &mass;
+                    *counted.chances.entry(what).or_default() += chance * &mass;
                 }
             }
             Course::Rolls(sides) => {
                 for face in 1..=sides {
                     let faces: Vec<u32> = faces.iter().copied().chain([face]).collect();
-                    todo.push((faces, &mass / BigRational::from_integer(i64::from(sides).into())));
+                    todo.push((faces, &mass / Fraction::from(i64::from(sides))));
                 }
             }
         }
@@ -978,10 +977,10 @@ fn seen(session: &Session, fields: &[(EntityId, Arc<str>)], over: Option<&str>) 
     let view = session.view();
     for (id, field) in fields {
         let value = view.field(*id, field).map_or("gone".to_string(), |value| format!("{value:?}"));
-        chances.insert(format!("{id} {field} {value}"), BigRational::one());
+        chances.insert(format!("{id} {field} {value}"), Fraction::ONE);
     }
     if let Some(text) = over {
-        chances.insert(format!("over {text}"), BigRational::one());
+        chances.insert(format!("over {text}"), Fraction::ONE);
     }
     chances
 }
@@ -1024,13 +1023,13 @@ fn chances_of(session: &Session, odds: &Odds, fields: &[(EntityId, Arc<str>)]) -
                     chances.insert(format!("{id} {field} {value:?}"), chance.clone());
                 }
             }
-            None => drop(chances.insert(format!("{id} {field} {before:?}"), BigRational::one())),
+            None => drop(chances.insert(format!("{id} {field} {before:?}"), Fraction::ONE)),
         }
     }
     for (outcome, chance) in &odds.outcomes {
         for effect in &outcome.effects {
             if let riskbreaker::lab::Effect::Over { text } = effect {
-                *chances.entry(format!("over {text}")).or_insert_with(BigRational::zero) += chance;
+                *chances.entry(format!("over {text}")).or_default() += chance;
             }
         }
     }

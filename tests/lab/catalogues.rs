@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use num_rational::BigRational;
-use num_traits::Zero;
+use riskbreaker::dice::{Fraction, ratio};
 use riskbreaker::lab::{Effect, Odds, OddsQuery, Outcome, Position};
 use riskbreaker::play::Given;
 use riskbreaker::{Library, Ruleset, Scenario, Setup, Value};
@@ -135,10 +134,10 @@ fn contests_come_to_each_result_as_often_as_their_catalogue_says() {
         );
         let of = |holds: &dyn Fn(i64) -> bool| found.chance(|outcome| holds(result(outcome)));
         for (wanted, ways) in (-4..).zip(ways) {
-            assert_eq!(of(&|result| result == wanted), BigRational::new(ways.into(), 1728.into()), "{lead}: {wanted}");
+            assert_eq!(of(&|result| result == wanted), ratio(ways, 1728), "{lead}: {wanted}");
         }
         let sides = [of(&|result| result > 0), of(&|result| result == 0), of(&|result| result < 0)];
-        assert_eq!(sides, [wins, draws, loses].map(|ways| BigRational::new(ways.into(), 1728.into())), "{lead}");
+        assert_eq!(sides, [wins, draws, loses].map(|ways| ratio(ways, 1728)), "{lead}");
     }
 }
 
@@ -148,10 +147,9 @@ fn attacks_come_to_each_degree_as_often_as_their_catalogue_says() {
     for (mode, net) in NETS.into_iter().enumerate() {
         let all: i64 = KEPT.iter().map(|row| row[mode]).sum();
         for need in 1..=22 {
-            let mut counted: BTreeMap<String, BigRational> = BTreeMap::new();
+            let mut counted: BTreeMap<String, Fraction> = BTreeMap::new();
             for (sum, row) in (2..).zip(KEPT) {
-                *counted.entry(degree(sum, need).to_owned()).or_insert_with(BigRational::zero) +=
-                    BigRational::new(row[mode].into(), all.into());
+                *counted.entry(degree(sum, need).to_owned()).or_default() += ratio(row[mode], all);
             }
             let position = format!(
                 "order = [\"Ann\", \"Bob\", \"Eve\"]\n\
@@ -169,9 +167,9 @@ fn attacks_come_to_each_degree_as_often_as_their_catalogue_says() {
                     ..Position::default()
                 },
             );
-            let mut degrees: BTreeMap<String, BigRational> = BTreeMap::new();
+            let mut degrees: BTreeMap<String, Fraction> = BTreeMap::new();
             for (outcome, chance) in &found.outcomes {
-                *degrees.entry(outcome.watched[0].to_string()).or_insert_with(BigRational::zero) += chance;
+                *degrees.entry(outcome.watched[0].to_string()).or_default() += chance;
             }
             assert_eq!(degrees, counted, "net {net}, need {need}");
         }

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use num_rational::BigRational;
-use num_traits::{One, Zero};
+use riskbreaker::dice::{Fraction, ratio};
 
 /// Chances by what a program says.
-pub type Chances = BTreeMap<String, BigRational>;
+pub type Chances = BTreeMap<String, Fraction>;
 
 /// Dice that go through every row of faces, one row after the other.
 #[derive(Default)]
@@ -46,8 +45,8 @@ pub fn enumerated(program: impl Fn(&mut Every) -> String) -> Chances {
     let mut chances = Chances::new();
     loop {
         let said = program(&mut dice);
-        let ways: BigRational = dice.row.iter().map(|(_, sides)| BigRational::from_integer((*sides).into())).product();
-        *chances.entry(said).or_insert_with(BigRational::zero) += BigRational::one() / ways;
+        let ways = dice.row.iter().fold(Fraction::ONE, |ways, (_, sides)| ways * Fraction::from(*sides));
+        *chances.entry(said).or_default() += Fraction::ONE / ways;
         if !dice.advance() {
             return chances;
         }
@@ -66,20 +65,20 @@ pub enum Next<S> {
 pub fn absorbed<S: Clone + Ord>(start: S, step: impl Fn(&S) -> Vec<Next<S>>) -> Chances {
     let mut numbers: BTreeMap<S, usize> = BTreeMap::from([(start.clone(), 0)]);
     let mut states = vec![start];
-    let mut rows: Vec<(BTreeMap<usize, BigRational>, Chances)> = Vec::new();
+    let mut rows: Vec<(BTreeMap<usize, Fraction>, Chances)> = Vec::new();
     while let Some(state) = states.get(rows.len()).cloned() {
         let places = step(&state);
-        let share = BigRational::new(1.into(), places.len().into());
+        let share = ratio(1, places.len());
         let mut row = (BTreeMap::new(), Chances::new());
         for place in places {
             match place {
-                Next::End(said) => *row.1.entry(said).or_insert_with(BigRational::zero) += &share,
+                Next::End(said) => *row.1.entry(said).or_default() += &share,
                 Next::On(state) => {
                     let number = *numbers.entry(state.clone()).or_insert_with(|| {
                         states.push(state);
                         states.len() - 1
                     });
-                    *row.0.entry(number).or_insert_with(BigRational::zero) += &share;
+                    *row.0.entry(number).or_default() += &share;
                 }
             }
         }
@@ -89,21 +88,21 @@ pub fn absorbed<S: Clone + Ord>(start: S, step: impl Fn(&S) -> Vec<Next<S>>) -> 
     for last in (1..rows.len()).rev() {
         let (mut to, mut ends) = rows.pop().expect("it is there");
         if let Some(stays) = to.remove(&last) {
-            let leaves = BigRational::one() - stays;
+            let leaves = Fraction::ONE - stays;
             to.values_mut().chain(ends.values_mut()).for_each(|chance| *chance /= &leaves);
         }
         for (row, row_ends) in &mut rows {
             let Some(share) = row.remove(&last) else { continue };
             for (number, chance) in &to {
-                *row.entry(*number).or_insert_with(BigRational::zero) += chance * &share;
+                *row.entry(*number).or_default() += chance * &share;
             }
             for (said, chance) in &ends {
-                *row_ends.entry(said.clone()).or_insert_with(BigRational::zero) += chance * &share;
+                *row_ends.entry(said.clone()).or_default() += chance * &share;
             }
         }
     }
     let (mut to, mut ends) = rows.pop().expect("the start is there");
-    let leaves = BigRational::one() - to.remove(&0).unwrap_or_else(BigRational::zero);
+    let leaves = Fraction::ONE - to.remove(&0).unwrap_or_default();
     ends.values_mut().for_each(|chance| *chance /= &leaves);
     ends
 }

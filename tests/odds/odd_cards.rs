@@ -1,6 +1,6 @@
 //! Odd cards against brute force: each is written down twice, in Luau and in Rust, and enumerated there roll by roll.
 
-use num_rational::BigRational;
+use riskbreaker::dice::{Fraction, ratio, sum};
 
 use super::enumeration::{Chances, Every, enumerated};
 use super::play_programs;
@@ -524,21 +524,18 @@ const CARDS: &[Card] = &[
 /// Dice that explode, of which the script sees what is exact however often they do.
 #[test]
 fn what_is_seen_of_exploding_dice_is_exact_where_it_can_be() {
-    let of = |part: i64, whole: i64| BigRational::new(part.into(), whole.into());
-    let two = |yes: BigRational| Chances::from([("true".into(), yes.clone()), ("false".into(), of(1, 1) - yes)]);
+    let of = |part: i64, whole: i64| ratio(part, whole);
+    let two = |yes: Fraction| Chances::from([("true".into(), yes.clone()), ("false".into(), of(1, 1) - yes)]);
     // The chance of each total of d4!>=3, by what its first face is.
     let mut totals = vec![of(0, 1)];
     for total in 1..8_i64 {
         let first = if total < 3 { of(1, 4) } else { of(0, 1) };
-        let more: BigRational = [3, 4].iter().filter(|f| **f <= total).map(|f| &totals[(total - f) as usize]).sum();
+        let more = sum([3, 4].iter().filter(|f| **f <= total).map(|f| &totals[(total - f) as usize]));
         totals.push(first + more / of(4, 1));
     }
-    let below: BigRational = totals.iter().sum();
-    let fewer_than_three: BigRational = [(1, 20), (20, 19), (190, 18)]
-        .map(|(ways, others)| of(ways, 1) * of(5, 1).pow(others))
-        .iter()
-        .sum::<BigRational>()
-        / of(6, 1).pow(20);
+    let below = sum(&totals);
+    let fewer_than_three =
+        sum([(1, 20), (20, 19), (190, 18)].map(|(ways, others)| of(ways, 1) * of(5, 1).pow(others))) / of(6, 1).pow(20);
     play_programs(
         "exploding",
         &[

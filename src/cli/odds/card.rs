@@ -6,13 +6,14 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::Result;
+use riskbreaker::dice::float;
 use riskbreaker::lab::{Odds, OddsQuery, Opening, Outcome, Place, Position};
 use riskbreaker::play::{Answering, Given};
 use riskbreaker::{Refusal, Ruleset, Scenario, Setup, Value};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Value as Json, json};
 
-use super::super::figures::{bar, chance_of, chance_of_json, float, fraction_of, percent, plain_json, svg_bars};
+use super::super::figures::{bar, chance_of, chance_of_json, fraction_of, percent, plain_json, svg_bars};
 use super::super::report::unwritable;
 use super::super::row::Row;
 use super::super::screen::Screen;
@@ -173,7 +174,7 @@ fn tell_condition(
 }
 
 /// One column of a condition for machines.
-pub fn condition_json(column: &Column, chance: &num_rational::BigRational) -> Json {
+pub fn condition_json(column: &Column, chance: &riskbreaker::dice::Fraction) -> Json {
     json!({
         "column": column.name, "exact": column.odds.is_exact(), "estimated": column.odds.estimate.is_some(),
         "chance": chance_of_json(&column.odds, chance),

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use num_rational::BigRational;
 use riskbreaker::Value;
+use riskbreaker::dice::Fraction;
 use riskbreaker::lab::{Compared, Odds, Outcome};
 
 /// What has to hold of an outcome: all of one of these lists.
@@ -81,7 +81,7 @@ impl Conditions {
     }
 
     /// The chance that they hold.
-    pub fn chance(&self, places: &Places, odds: &Odds) -> BigRational {
+    pub fn chance(&self, places: &Places, odds: &Odds) -> Fraction {
         odds.chance(|outcome| self.hold(places, outcome))
     }
 }

@@ -4,12 +4,11 @@ use std::ops::RangeBounds;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use num_rational::BigRational;
-use num_traits::Zero;
 use riskbreaker::dice::{Dice, Distribution};
+use riskbreaker::dice::{Fraction, float, sum};
 use serde_json::{Value as Json, json};
 
-use super::super::figures::{bar, chance_json, float, fraction, percent, svg_bars};
+use super::super::figures::{bar, chance_json, fraction, percent, svg_bars};
 use super::super::report::unwritable;
 use super::super::row::Row;
 use super::super::screen::Screen;
@@ -37,15 +36,15 @@ struct Band {
 
 /// The chance of some totals; what dice add that exploded too often to be listed may be missing.
 struct Share {
-    chance: BigRational,
+    chance: Fraction,
     /// What may be missing of it.
-    missing: BigRational,
+    missing: Fraction,
 }
 
 impl Share {
     fn of(totals: &Distribution, range: impl RangeBounds<i64> + Clone) -> Share {
         match totals.exactly(range.clone()) {
-            Some(chance) => Share { chance, missing: BigRational::zero() },
+            Some(chance) => Share { chance, missing: Fraction::ZERO },
             None => Share { chance: totals.share(range), missing: totals.remaining() },
         }
     }
@@ -185,7 +184,7 @@ pub fn of_dice_against(dice: &Dice, other: &str, args: &Args) -> Result<ExitCode
     let totals = |dice: &Dice| dice.distribution().map_err(|error| call_error(error.to_string()));
     let (own, its) = (totals(dice)?, totals(&other)?);
     let chances = own.against(&its);
-    let remaining = BigRational::from_integer(1.into()) - chances.iter().sum::<BigRational>();
+    let remaining = Fraction::from(1) - sum(&chances);
     let chances = chances.map(|chance| Share { chance, missing: remaining.clone() });
     let mut screen = Screen::stdout(args.json);
     if args.json {
@@ -213,7 +212,7 @@ pub fn of_dice_against(dice: &Dice, other: &str, args: &Args) -> Result<ExitCode
 fn dice_json(dice: &Dice, totals: &Distribution, wanted: &[(&str, String, Share)]) -> Json {
     let count = totals.totals().len();
     let listed = if count > MOST_LISTED { 0 } else { count };
-    let moment = |number: &BigRational| match totals.is_exact() {
+    let moment = |number: &Fraction| match totals.is_exact() {
         true => chance_json(number),
         false => json!({ "decimal": float(number) }),
     };
@@ -253,7 +252,7 @@ mod tests {
         let many = table("100d6");
         assert!((30..=ROWS).contains(&many.bands.len()), "{}", many.bands.len());
         assert!(many.below.is_some() && many.above.is_some());
-        let shown: BigRational = many.bands.iter().map(|band| &band.share.chance).sum();
+        let shown = sum(many.bands.iter().map(|band| &band.share.chance));
         assert!(float(&shown) > 0.9998 && float(&shown) < 1.0);
         let large = table("d1000000");
         assert_eq!(large.bands.len(), ROWS);

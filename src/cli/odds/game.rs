@@ -4,13 +4,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use num_rational::BigRational;
-use num_traits::Zero;
+use riskbreaker::dice::{Fraction, float};
 use riskbreaker::lab::{GameLimits, Variant, game_odds};
 use riskbreaker::{Driver, Scenario, Setup, Value};
 use serde_json::{Value as Json, json};
 
-use super::super::figures::{bar, chance_json, float, fraction, percent};
+use super::super::figures::{bar, chance_json, fraction, percent};
 use super::super::interrupt::{INTERRUPTED, watched};
 use super::super::row::Row;
 use super::super::screen::Screen;
@@ -46,9 +45,9 @@ pub fn of_game(scenario: &str, args: &Args, folder: Option<PathBuf>) -> Result<E
     let exact = found.remaining.is_zero();
     let code = if found.interrupted { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS };
     let mut screen = Screen::stdout(args.json);
-    let most = |chance: &BigRational| chance + &found.remaining;
+    let most = |chance: &Fraction| chance + &found.remaining;
     if args.json {
-        let chance = |chance: &BigRational| match exact {
+        let chance = |chance: &Fraction| match exact {
             true => chance_json(chance),
             false => json!({ "low": float(chance), "high": float(&most(chance)) }),
         };
@@ -65,11 +64,11 @@ pub fn of_game(scenario: &str, args: &Args, folder: Option<PathBuf>) -> Result<E
     }
     screen.row(&Row::at(0).strong(format!("{scenario} · {}", rules.name())))?;
     let longest = found.results.iter().map(|(_, chance)| float(chance)).fold(0.0, f64::max);
-    let shown = |chance: &BigRational| match found.interrupted {
+    let shown = |chance: &Fraction| match found.interrupted {
         false => percent(float(chance)),
         true => format!("{} to {}", percent(float(chance)), percent(float(&most(chance)))),
     };
-    let exactly = |chance: &BigRational| if exact { fraction(chance) } else { String::new() };
+    let exactly = |chance: &Fraction| if exact { fraction(chance) } else { String::new() };
     let mut rows: Vec<Vec<String>> = found
         .results
         .iter()

@@ -3,20 +3,17 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use num_rational::BigRational;
-use num_traits::Zero;
+use riskbreaker::dice::{Fraction, float, sum};
 use riskbreaker::lab::{FieldOdds, Odds};
 use riskbreaker::state::readable_name;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Value as Json, json};
 
-use super::super::figures::{
-    bar, chance_json, chance_of, chance_of_json, change, float, fraction_of, percent, plain_json,
-};
+use super::super::figures::{bar, chance_json, chance_of, chance_of_json, change, fraction_of, percent, plain_json};
 use super::super::row::Row;
 use super::super::screen::Screen;
 
-fn chances(odds: &Odds) -> Vec<&BigRational> {
+fn chances(odds: &Odds) -> Vec<&Fraction> {
     odds.outcomes.iter().map(|(_, chance)| chance).collect()
 }
 
@@ -109,7 +106,7 @@ impl Serialize for ValuesJson<'_> {
 }
 
 /// A number for machines: as a fraction only where it is known exactly.
-fn number_json(odds: &Odds, number: &BigRational) -> Json {
+fn number_json(odds: &Odds, number: &Fraction) -> Json {
     if odds.estimate.is_none() { chance_json(number) } else { json!({ "decimal": float(number) }) }
 }
 
@@ -130,7 +127,7 @@ pub fn show(screen: &mut Screen, heading: &str, odds: &Odds) -> anyhow::Result<(
         })
         .collect();
     if odds.outcomes.len() > SHOWN {
-        let rest: BigRational = odds.outcomes[SHOWN..].iter().map(|(_, chance)| chance).sum();
+        let rest = sum(odds.outcomes[SHOWN..].iter().map(|(_, chance)| chance));
         let line = format!("{} unlikelier outcomes", odds.outcomes.len() - SHOWN);
         rows.push(vec![chance_of(odds, &rest), fraction_of(odds, &rest), line, String::new()]);
     }
@@ -162,7 +159,7 @@ pub fn show(screen: &mut Screen, heading: &str, odds: &Odds) -> anyhow::Result<(
 }
 
 /// The expected change of a field; of an estimate, about.
-fn change_of(odds: &Odds, by: &BigRational) -> String {
+fn change_of(odds: &Odds, by: &Fraction) -> String {
     if odds.is_exact() { change(by) } else { format!("about {:+.2}", float(by)) }
 }
 
@@ -198,12 +195,8 @@ pub fn show_compared(screen: &mut Screen, heading: &str, compared: &[Compared]) 
         .iter()
         .map(|line| {
             let chances = columns.iter().zip(&told).map(|((_, odds), told)| {
-                let chance: BigRational = told
-                    .iter()
-                    .zip(&odds.outcomes)
-                    .filter(|(other, _)| other == line)
-                    .map(|(_, (_, chance))| chance)
-                    .sum();
+                let like_it = told.iter().zip(&odds.outcomes).filter(|(other, _)| other == line);
+                let chance = sum(like_it.map(|(_, (_, chance))| chance));
                 match chance.is_zero() {
                     true => "-".to_owned(),
                     false => {
@@ -263,7 +256,7 @@ pub fn show_compared(screen: &mut Screen, heading: &str, compared: &[Compared]) 
     Ok(())
 }
 
-pub fn tell_remaining(screen: &mut Screen, remaining: &BigRational, cure: &str) -> anyhow::Result<()> {
+pub fn tell_remaining(screen: &mut Screen, remaining: &Fraction, cure: &str) -> anyhow::Result<()> {
     if !remaining.is_zero() {
         let text = format!("not exact: {} remains that was not followed to its end{cure}", percent(float(remaining)));
         screen.row(&Row::at(0).faint(text))?;

@@ -4,13 +4,13 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::Result;
-use num_rational::BigRational;
+use riskbreaker::dice::{Fraction, float};
 use riskbreaker::ruleset::{Fact, instead_or};
 use riskbreaker::{Library, Ruleset, Value};
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 
-use super::super::figures::{bar, chance_of, float, fraction_of, percent};
+use super::super::figures::{bar, chance_of, fraction_of, percent};
 use super::super::row::Row;
 use super::super::screen::Screen;
 use super::super::{call_error, library, rules};
@@ -221,8 +221,8 @@ fn tell(
     refused: &[String],
 ) -> Result<()> {
     let given = args.given_that.as_ref().map(Conditions::to_string);
-    let chances: Vec<BigRational> = columns.iter().map(|column| condition.chance(watched, &column.odds)).collect();
-    let off = |chance: &BigRational| (float(chance) - 0.5).abs();
+    let chances: Vec<Fraction> = columns.iter().map(|column| condition.chance(watched, &column.odds)).collect();
+    let off = |chance: &Fraction| (float(chance) - 0.5).abs();
     let least = chances.iter().map(off).fold(f64::INFINITY, f64::min);
     let nearest: Vec<&Column> =
         columns.iter().zip(&chances).filter(|(_, chance)| off(chance) <= least).map(|(column, _)| column).collect();
@@ -239,7 +239,7 @@ fn tell(
     screen.row(&Row::at(0).strong(columns[0].heading(card)))?;
     let given = given.map(|given| format!(" if {given}")).unwrap_or_default();
     screen.row(&Row::at(0).plain(format!("the chance of {condition}{given}")))?;
-    let row = |(column, chance): (&Column, &BigRational)| {
+    let row = |(column, chance): (&Column, &Fraction)| {
         let value = column.name.split_once('=').map_or(column.name.as_str(), |(_, value)| value);
         vec![
             value.to_owned(),

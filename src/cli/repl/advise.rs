@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use num_rational::BigRational;
-use num_traits::Zero;
+use riskbreaker::dice::{Fraction, float};
 use riskbreaker::lab::{Advice, Advised, Effect, Limits, Odds, OddsQuery, PlayedOut};
 use riskbreaker::play::{Answering, Given};
 use riskbreaker::state::readable_name;
@@ -15,7 +14,7 @@ use super::event_rows::Untold;
 use super::meaning::answers;
 use super::vocabulary::Vocabulary;
 use super::{Complaint, Done, Repl};
-use crate::cli::figures::{chance_json, float, likeliest, percent};
+use crate::cli::figures::{chance_json, likeliest, percent};
 use crate::cli::interrupt::Watch;
 use crate::cli::odds;
 use crate::cli::row::{Row, Span};
@@ -332,7 +331,7 @@ impl Ranked {
 
 /// The likeliest outcomes of the next step, as the log would print them.
 fn next_step(odds: &Odds, untold: &Untold) -> String {
-    let mut told: Vec<(String, BigRational)> = Vec::new();
+    let mut told: Vec<(String, Fraction)> = Vec::new();
     for (outcome, chance) in &odds.outcomes {
         let hidden = |effect: &&Effect| match effect {
             Effect::Came { kind, .. } | Effect::Gone { kind, .. } => untold.kinds.contains(kind),
