@@ -677,6 +677,23 @@ fn rules_that_come_in_before_an_open_action_are_told_the_same_when_they_are_done
     assert_eq!((session.ruleset().id(), seen(&session)), ("house", before));
 }
 
+/// The game is saved at the boundary, before it has gone on.
+#[test]
+fn a_game_that_was_saved_before_the_rules_it_waits_for_came_in_is_loaded() {
+    let library = small(&[]);
+    let mut session = begin(&load(&library, "one"));
+    session.change_rules(&load(&library, "house")).unwrap();
+    let mut read = Session::load(&library, &session.save()).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!((read.questions(), read.state_bytes()), (session.questions(), session.state_bytes()));
+    assert_eq!(read.pending_rules().map(|rules| rules.id()), Some("house"));
+    for session in [&mut session, &mut read] {
+        let _ = session.advance().unwrap();
+    }
+    assert_eq!((read.ruleset().id(), read.state_bytes()), ("house", session.state_bytes()));
+    read.undo().unwrap();
+    assert_eq!(read.ruleset().id(), "one");
+}
+
 /// A free act and then an edit come before the open action, and then other rules.
 #[test]
 fn an_undone_change_of_rules_gives_the_open_action_back_as_it_was_and_no_dice_fall_twice() {

@@ -370,6 +370,7 @@ impl Session {
         if end.is_some_and(|end| !end.is_reached_by(self.game())) {
             return Err("its tape leads to another state than its checkpoint holds".into());
         }
+        let mut pending = Vec::new();
         for asked in saved.asked_before.iter().chain(&saved.pending) {
             let rules_of = |asked: &SavedRules| {
                 let mut files = files.clone();
@@ -377,9 +378,12 @@ impl Session {
                 asked.stacked.rules_with(engine, library, &asked.hash, &files)
             };
             let rules = asked.rules.as_ref().map(rules_of).transpose()?;
-            self.game_mut().pending.push(Pending { rules, asked_at: asked.asked_at });
+            pending.push(Pending { rules, asked_at: asked.asked_at });
         }
-        self.lend(move |game, vm| reopen_last(game, vm, &saved)).map_err(|error| error.to_string())?
+        self.lend(move |game, vm| reopen_last(game, vm, &saved)).map_err(|error| error.to_string())??;
+        // Only now: at a boundary they would keep the open action from running.
+        self.game_mut().pending = pending;
+        Ok(())
     }
 }
 
