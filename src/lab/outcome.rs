@@ -210,7 +210,7 @@ impl Outcome {
                 .zip(&made.fields)
                 .enumerate()
                 .filter(|(at, (field, value))| {
-                    let audience = || state.field_audience(schema, *id, FieldId(*at as u16));
+                    let audience = || state.field_audience(schema, *id, FieldId(*at as u16), None);
                     field.default != **value && (field.audience.is_none() || !hidden(&audience()))
                 })
                 .map(|(_, with)| with);

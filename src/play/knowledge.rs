@@ -164,7 +164,7 @@ fn masked(context: &ActionContext, mut state: State, viewer: &Viewer) -> (State,
         }
         for at in 0..kind.fields.len() {
             let field = FieldId(at as u16);
-            if kind.field(field).audience.is_some() && !viewer.sees(&state.field_audience(schema, id, field)) {
+            if kind.field(field).audience.is_some() && !viewer.sees(&state.field_audience(schema, id, field, None)) {
                 masked.fields.insert((id, field));
             }
         }

@@ -114,9 +114,9 @@ impl ActionContext {
             return Audience::Everybody;
         }
         let names = |value: &Value| self.state.value_audience(schema, value);
-        let after = self.state.field_audience(schema, entity, field);
+        let after = self.state.field_audience(schema, entity, field, None);
         let before = match self.leads_to_seats(entity, field) {
-            true => self.state.field_audience_with(schema, entity, field, from),
+            true => self.state.field_audience(schema, entity, field, Some(from)),
             false => after.clone(),
         };
         after.or(&before).and(&names(from)).and(&names(to))

@@ -212,34 +212,29 @@ impl State {
 
     /// Who would see an entity of these fields.
     pub fn audience_of(&self, schema: &Schema, entity: &Entity) -> Audience {
+        self.audience_with(schema, entity, None)
+    }
+
+    /// The same. `other`: a value to take for a field of an entity that is there.
+    fn audience_with(&self, schema: &Schema, entity: &Entity, other: Option<(EntityId, FieldId, &Value)>) -> Audience {
         let kind = schema.kind(entity.kind);
-        let own = kind.audience.as_ref().map_or(Audience::Everybody, |rule| self.resolved(schema, entity, rule, None));
+        let own = kind.audience.as_ref().map_or(Audience::Everybody, |rule| self.resolved(schema, entity, rule, other));
         kind.relates.iter().fold(own, |own, end| match entity.fields.get(end.0 as usize) {
             Some(Value::Entity(end)) => own.and(&self.audience(schema, *end)),
             _ => own,
         })
     }
 
-    /// Who may see a field of an entity.
-    pub fn field_audience(&self, schema: &Schema, id: EntityId, field: FieldId) -> Audience {
+    /// Who may see a field of an entity. `was`: as it was while the field had this value.
+    pub fn field_audience(&self, schema: &Schema, id: EntityId, field: FieldId, was: Option<&Value>) -> Audience {
         let Some(entity) = self.entity(id) else { return Audience::Everybody };
-        let whole = self.audience_of(schema, entity);
+        let other = was.map(|was| (id, field, was));
+        let whole = self.audience_with(schema, entity, other);
         let declared = schema.kind(entity.kind).fields.get(field.0 as usize);
         match declared.and_then(|declared| declared.audience.as_ref()) {
-            Some(rule) => whole.and(&self.resolved(schema, entity, rule, None)),
+            Some(rule) => whole.and(&self.resolved(schema, entity, rule, other)),
             None => whole,
         }
-    }
-
-    /// The same, as it was while the field had another value.
-    pub fn field_audience_with(&self, schema: &Schema, id: EntityId, field: FieldId, was: &Value) -> Audience {
-        let other = Some((id, field, was));
-        let Some(entity) = self.entity(id) else { return Audience::Everybody };
-        let kind = schema.kind(entity.kind);
-        let rules =
-            [kind.audience.as_ref(), kind.fields.get(field.0 as usize).and_then(|field| field.audience.as_ref())];
-        let all = rules.into_iter().flatten().map(|rule| self.resolved(schema, entity, rule, other));
-        all.fold(Audience::Everybody, |all, one| all.and(&one))
     }
 
     /// Who may see every entity that a value names.
@@ -285,6 +280,7 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::state::{Field, Kind};
 
     #[test]
     fn an_audience_is_written_as_it_is_read() {
@@ -307,5 +303,34 @@ mod tests {
         assert_eq!(north.clone().and(&Audience::named("south")), Audience::nobody());
         assert_eq!(north.clone().and(&Audience::Everybody), north);
         assert!(north.or(&Audience::Everybody).is_everybody());
+    }
+
+    /// A bond to an imp that only north sees. A field of the bond says who sees the bond.
+    #[test]
+    fn a_change_of_a_relation_is_for_those_who_see_its_ends() {
+        let field = |name: &str, ty: Type| Field {
+            name: name.into(),
+            label: name.into(),
+            ty,
+            default: Value::None,
+            show: true,
+            said: false,
+            audience: None,
+            by_hand: false,
+            origin: "".into(),
+        };
+        let path = |name: &str| Some(AudienceRule::Path(vec![name.into()]));
+        let fields = vec![field("imp", Type::Ref(None)), field("seen_by", Type::Text)];
+        let (audience, relates) = (path("seen_by"), vec![FieldId(0)]);
+        let bond = Kind { name: "bond".into(), fields, audience, relates, ..Kind::default() };
+        let (fields, audience) = (vec![field("owner", Type::Text)], path("owner"));
+        let imp = Kind { name: "imp".into(), fields, audience, ..Kind::default() };
+        let schema = Schema { kinds: vec![bond, imp] };
+        let mut state = State::new();
+        let imp = state.spawn(Entity { kind: KindId(1), fields: vec!["north".into()] });
+        let bond = state.spawn(Entity { kind: KindId(0), fields: vec![imp.into(), "east".into()] });
+        let before = |seat: &str| state.field_audience(&schema, bond, FieldId(1), Some(&Value::text(seat)));
+        assert_eq!(before("south"), Audience::nobody());
+        assert_eq!(before("north"), Audience::named("north"));
     }
 }
