@@ -134,30 +134,7 @@ fn next_identity() -> u64 {
 impl Clone for State {
     /// Copies the data; the copy has an identity and an empty journal of its own.
     fn clone(&self) -> State {
-        State {
-            entities: self.entities.clone(),
-            secret_numbers: self.secret_numbers,
-            numbers: self.numbers.clone(),
-            entry_numbers: self.entry_numbers.clone(),
-            attachment_numbers: self.attachment_numbers.clone(),
-            agenda: self.agenda.clone(),
-            attachments: self.attachments.clone(),
-            next_entry: self.next_entry,
-            next_attachment: self.next_attachment,
-            outcome: self.outcome.clone(),
-            left_out: self.left_out.clone(),
-            dormant: self.dormant.clone(),
-            journal: Vec::new(),
-            stale: Vec::new(),
-            identity: next_identity(),
-            population: self.population,
-            attached: self.attached,
-            moves: self.moves,
-            copy_of: (self.identity, self.moves),
-            unjournaled: false,
-            written: self.written,
-            references: None,
-        }
+        self.copied(self.entities.clone(), self.agenda.clone(), Vec::new())
     }
 
     /// The same, where room is left from before. A copy of the same state keeps its entities, if they have changed in neither.
@@ -170,30 +147,37 @@ impl Clone for State {
         agenda.clone_from(&other.agenda);
         let mut journal = std::mem::take(&mut self.journal);
         journal.clear();
-        *self = State {
+        *self = other.copied(entities, agenda, journal);
+    }
+}
+
+impl State {
+    /// A copy with an identity of its own. `entities` and `agenda` are copies of those here, `journal` is empty.
+    fn copied(&self, entities: Vec<Option<Entity>>, agenda: Agenda, journal: Vec<Change>) -> State {
+        State {
             entities,
-            secret_numbers: other.secret_numbers,
-            numbers: other.numbers.clone(),
-            entry_numbers: other.entry_numbers.clone(),
-            attachment_numbers: other.attachment_numbers.clone(),
+            secret_numbers: self.secret_numbers,
+            numbers: self.numbers.clone(),
+            entry_numbers: self.entry_numbers.clone(),
+            attachment_numbers: self.attachment_numbers.clone(),
             agenda,
-            attachments: other.attachments.clone(),
-            next_entry: other.next_entry,
-            next_attachment: other.next_attachment,
-            outcome: other.outcome.clone(),
-            left_out: other.left_out.clone(),
-            dormant: other.dormant.clone(),
+            attachments: self.attachments.clone(),
+            next_entry: self.next_entry,
+            next_attachment: self.next_attachment,
+            outcome: self.outcome.clone(),
+            left_out: self.left_out.clone(),
+            dormant: self.dormant.clone(),
             journal,
             stale: Vec::new(),
             identity: next_identity(),
-            population: other.population,
-            attached: other.attached,
-            moves: other.moves,
-            copy_of: (other.identity, other.moves),
+            population: self.population,
+            attached: self.attached,
+            moves: self.moves,
+            copy_of: (self.identity, self.moves),
             unjournaled: false,
-            written: other.written,
+            written: self.written,
             references: None,
-        };
+        }
     }
 }
 
