@@ -136,6 +136,8 @@ pub(crate) struct Explorer {
     pub steps: u64,
     /// The work of these steps, in units of the script budget.
     pub work: u64,
+    /// The steps and the work before the run under way.
+    before_run: (u64, u64),
     pub runs: u64,
     /// Branches that wait, the likeliest first: chance, point, rank of the branch.
     waiting: BinaryHeap<(u64, Reverse<u32>, Reverse<u32>)>,
@@ -380,17 +382,17 @@ impl Explorer {
         Some((resume_point, roll))
     }
 
-    /// Begins the run anew that could not go on from a resume point, up to where it came.
+    /// Begins the run anew that could not go on from a resume point, up to where it came. The attempt does not count: whether the
+    /// machine still has a resume point depends on what it ran before.
     pub fn begin_anew(&mut self) {
+        (self.steps, self.work) = self.before_run;
         if let Some(chance) = self.begun_with.clone() {
             self.first_roll = None;
             self.first_failed += 1;
-            self.steps -= 1;
             self.runs -= 1;
             self.begin_sample(chance);
             return;
         }
-        self.steps -= self.depth as u64;
         // It is kept again where it is met again, unless it seldom helps.
         let tried = self.plan.last().map(|(point, _)| &mut self.points[*point as usize]);
         if let Some(at) = tried {
@@ -467,6 +469,7 @@ impl Explorer {
     }
 
     fn renew(&mut self) {
+        self.before_run = (self.steps, self.work);
         self.depth = 0;
         self.met = 0;
         self.off_plan = None;
