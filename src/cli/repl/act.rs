@@ -204,6 +204,7 @@ impl Repl {
         self.own = replies.iter().map(|(topic, _)| (topic.as_str().into(), whom.as_str().into())).collect();
         let first_of_topic = self.session.questions().iter().find(|other| other.topic == question.topic);
         let goes_elsewhere = first_of_topic.is_some_and(|first| first.id != question.id);
+        let before = self.session.decisions();
         if *replies[0].0 == *question.topic && (replies.len() == 1 || goes_elsewhere) {
             let (_, value) = replies.remove(0);
             let answer = question.read(&value)?;
@@ -212,36 +213,29 @@ impl Repl {
                 return self.settle_decided();
             }
             self.step = self.session.advance()?;
-            if let Err(refusal) = self.session.reply(&replies) {
-                if let Refusal::Fault { .. } = refusal {
-                    return self.reply_one_by_one(question, replies);
-                }
-                self.session.undo()?;
-                let _ = self.session.advance()?;
-                self.session.take_events();
-                return Err(refusal.into());
-            }
-            return self.settle_decided();
         }
-        match self.session.reply(&replies) {
-            Err(Refusal::Fault { .. }) => self.reply_one_by_one(question, replies),
-            Err(refusal) => Err(refusal.into()),
-            Ok(_) => self.settle_decided(),
-        }
-    }
-
-    /// Gives the answers of a line one after the other, because a script fails on the way. So the failed action stays open, as if
-    /// they had been typed line by line: it can be mended, saved, skipped and undone.
-    fn reply_one_by_one(&mut self, first: &Question, replies: Vec<(String, Value)>) -> Done {
-        let before = self.session.decisions();
-        self.session.take_events();
-        if let Err(complaint) = self.give_one_by_one(first, replies) {
+        // A script may have failed at the first answer: nothing else is asked then.
+        let replied = if matches!(self.step, Step::Fault(_)) { Ok(()) } else { self.reply_together(question, replies) };
+        if let Err(complaint) = replied {
             while self.session.decisions() > before {
                 self.session.undo()?;
             }
+            self.step = self.session.advance()?;
             return Err(complaint);
         }
         self.settle_decided()
+    }
+
+    /// Gives answers together; one after the other if a script fails on the way, so that the failed action stays open, as if they
+    /// had been typed line by line: it can be mended, saved, skipped and undone.
+    fn reply_together(&mut self, first: &Question, replies: Vec<(String, Value)>) -> Done {
+        match self.session.reply(&replies) {
+            Err(Refusal::Fault { .. }) => {
+                self.session.take_events();
+                self.give_one_by_one(first, replies)
+            }
+            replied => Ok(replied.map(|_| ())?),
+        }
     }
 
     fn give_one_by_one(&mut self, first: &Question, mut replies: Vec<(String, Value)>) -> Done {
