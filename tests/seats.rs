@@ -256,6 +256,43 @@ fn an_undo_names_a_secret_free_act_to_its_seat_alone() {
     }
 }
 
+/// What a seat lists is what it may do.
+#[test]
+fn no_free_act_is_listed_as_open_while_another_one_asks() {
+    let mut files = PETS.to_vec();
+    files.retain(|(path, _)| !path.ends_with(".luau"));
+    files.extend([
+        ("pets/kinds.luau", "local rb = require(\"@riskbreaker\")\nreturn rb.kinds({ pet = { fields = { n = rb.int() } } })"),
+        (
+            "pets/play.luau",
+            r#"
+local rb = require("@riskbreaker")
+return rb.play({
+	start = function() rb.recur("turn", 1, 1) end,
+	entries = { turn = function() rb.confirm({ seat = "south", topic = "rest" }) end },
+	free = {
+		call = { title = "Call", seats = { "north", "south" }, run = function(seat) rb.confirm({ seat = seat, topic = "sure" }) end },
+	},
+})
+"#,
+        ),
+    ]);
+    let rules = Ruleset::load(&Library::from_files(files.iter().copied()), "pets");
+    let mut session = start(&rules.unwrap_or_else(|error| panic!("{error}")), 1);
+    let open = |session: &mut Session| {
+        let acts = session.seat("south").unwrap().free_acts();
+        assert_eq!(session.free_acts().into_iter().filter(|act| &*act.seat == "south").collect::<Vec<_>>(), acts);
+        (acts[0].enabled, acts[0].reason.clone())
+    };
+    assert_eq!(open(&mut session), (true, None));
+    session.seat("north").unwrap().act("north", "call").unwrap();
+    let _ = session.advance().unwrap();
+    let reason = "Call (north) comes first: answer what it asks, or undo it";
+    assert_eq!(open(&mut session), (false, Some(reason.into())));
+    reply(&mut session, "north", "sure", true);
+    assert_eq!(open(&mut session), (true, None));
+}
+
 /// South fetches a pet that all see, and an imp that only north sees.
 const PETS: &[(&str, &str)] = &[
     (

@@ -284,7 +284,7 @@ impl Seat<'_> {
                 hidden => Err(Refusal::new(self.depends(name, hidden))),
             };
         }
-        if !matches!(self.known, Some(Known(Some(_)))) {
+        if !self.knows_less() {
             return self.session.why(entity, name);
         }
         let view = self.view();
@@ -316,8 +316,16 @@ impl Seat<'_> {
         if self.session.ruleset().free_acts().is_empty() {
             return Vec::new();
         }
-        let acts = self.look(|game, vm| Ok(vm.free_acts(&mut game.context))).unwrap_or_default();
-        acts.into_iter().filter(|act| self.viewer.plays(&act.seat)).collect()
+        let mut acts = self.look(|game, vm| Ok(vm.free_acts(&mut game.context))).unwrap_or_default();
+        acts.retain(|act| self.viewer.plays(&act.seat));
+        if let Some(reason) = self.session.game().no_free_act() {
+            // Which act another seat takes may be a secret.
+            let reason = Some(reason).filter(|_| !self.knows_less());
+            for act in acts.iter_mut().filter(|act| act.enabled) {
+                (act.enabled, act.reason) = (false, reason.clone());
+            }
+        }
+        acts
     }
 
     /// Everything that the viewer may know at this moment.
@@ -433,7 +441,7 @@ impl Seat<'_> {
     pub fn act(&mut self, seat: &str, name: &str) -> Result<(), Refusal> {
         self.may_decide_for(seat)?;
         let open = self.free_acts().into_iter().find(|act| *act.seat == *seat && *act.name == *name);
-        let hidden = matches!(self.known, Some(Known(Some(_))));
+        let hidden = self.knows_less();
         self.forget();
         match open {
             // The reason as the viewer knows it.
@@ -541,6 +549,11 @@ impl Seat<'_> {
         if self.known.is_none() {
             self.known = Some(self.session.known(&self.viewer));
         }
+    }
+
+    /// Whether the viewer is known to see less than all.
+    fn knows_less(&self) -> bool {
+        matches!(self.known, Some(Known(Some(_))))
     }
 
     /// Runs something that only reads, on the game as the viewer knows it.

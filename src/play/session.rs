@@ -437,16 +437,7 @@ impl Session {
 
     /// The free acts of every seat, also those that cannot be taken now.
     pub fn free_acts(&mut self) -> Vec<FreeAct> {
-        if self.rules.free_acts().is_empty() {
-            return Vec::new();
-        }
-        let mut acts = self.lend(|game, vm| vm.free_acts(&mut game.context)).unwrap_or_default();
-        if let Some(reason) = self.game().no_free_act() {
-            for act in acts.iter_mut().filter(|act| act.enabled) {
-                (act.enabled, act.reason) = (false, Some(reason.clone()));
-            }
-        }
-        acts
+        self.seen_by(Viewer::master()).free_acts()
     }
 
     /// Takes a free act for a seat. It runs with the next [`Session::advance`]: before the open action if that has no roll that
