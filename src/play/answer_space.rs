@@ -56,7 +56,8 @@ impl Question {
             Ask::Allot { options, total, least } => {
                 let mut shares: Vec<Share> = vec![(Vec::new(), 0)];
                 for option in options.iter().filter(|option| option.enabled) {
-                    let room = option.max.unwrap_or(*total);
+                    // An option that takes less than nothing can be left out all the same.
+                    let room = option.max.unwrap_or(*total).max(0);
                     let mut next = Vec::new();
                     for (parts, given) in &shares {
                         for points in 0..=room.min(total - given) {
@@ -96,8 +97,8 @@ impl Question {
                     let points = option.max.unwrap_or(left).min(left);
                     if points > 0 {
                         parts.push((option.id.clone(), points));
+                        left -= points;
                     }
-                    left -= points;
                 }
                 Answer::Allotment(parts)
             }
@@ -135,6 +136,7 @@ mod tests {
             (Ask::Order { options: three() }, 6),
             (Ask::Allot { options: options(&[Some(1), None, Some(2)]), total: 3, least: 3 }, 6),
             (Ask::Allot { options: options(&[None, None]), total: 2, least: 0 }, 6),
+            (Ask::Allot { options: options(&[Some(-1), Some(2)]), total: 2, least: 1 }, 2),
         ];
         for (ask, count) in asks {
             let question = Question::for_test(ask);
