@@ -779,6 +779,40 @@ fn a_seat_that_loses_its_policy_has_it_again_when_the_change_is_undone_also_afte
     assert_eq!((told(&read), read.save()), (told(&session), session.save()));
 }
 
+/// A conversion names a hero that only one seat sees.
+#[test]
+fn what_a_conversion_leaves_to_the_game_master_is_told_to_nobody_else_where_there_are_secrets() {
+    let manifest = |id: &str| {
+        format!(
+            "id = \"{id}\"\ntitle = \"{id}\"\nversion = \"1\"\nscenario = \"s\"\n[seats]\ngm = \"GM\"\nally = \"Ally\"\nfoe = \"Foe\"\n"
+        )
+    };
+    let rb = |text: &str| format!("local rb = require(\"@riskbreaker\")\nreturn rb.{text}");
+    let kinds = rb(
+        "kinds({ hero = { title = \"name\", audience = \"owner\", fields = { name = rb.text(), owner = rb.text({ default = \"ally\" }) } } })",
+    );
+    let library = small(&[
+        ("one/ruleset.toml", &manifest("one")),
+        ("two/ruleset.toml", &manifest("two")),
+        ("one/kinds.luau", &kinds),
+        ("two/kinds.luau", &kinds),
+        (
+            "two/convert/one.luau",
+            &rb(
+                "convert({ id = \"one\", run = function(change) change.decide(\"home\", \"{} has none\", rb.first(\"hero\")) end })",
+            ),
+        ),
+    ]);
+    let mut session = begin(&load(&library, "one"));
+    session.change_rules(&load(&library, "two")).unwrap();
+    let _ = session.advance().unwrap();
+    for (seat, knows) in [("gm", true), ("foe", false), ("ally", false)] {
+        let told: Vec<String> = session.seat(seat).unwrap().log().iter().map(|event| event.happening.line()).collect();
+        assert!(told.iter().any(|line| line == "two is in force, after one"), "{seat}: {told:?}");
+        assert_eq!(told.iter().any(|line| line == "home: Ann has none"), knows, "{seat}: {told:?}");
+    }
+}
+
 /// The change came before an entry that its computed key puts first; the saved game has that key only when the game goes on.
 #[test]
 fn a_change_of_rules_before_an_entry_with_a_computed_key_is_loaded_with_the_whole_agenda() {

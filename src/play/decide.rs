@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::action::{Cause, Open, words_of};
 use super::undo::Op;
-use super::{Answer, By, Driver, Event, Game, Happening, MASTER, Machine, QuestionId, Refusal, Remedy, Slot, Viewer};
+use super::{Answer, By, Driver, Event, Game, Happening, Machine, QuestionId, Refusal, Remedy, Slot, Viewer};
 use crate::dice::{Dice, Throws};
 use crate::state::{Audience, Value};
 
@@ -133,11 +133,7 @@ impl Game {
                 // The message of a fault may name what not everybody may know.
                 let why = open.fault.as_ref().map_or("", |fault| &fault.message);
                 let text = format!("{} is skipped: {why}", words_of(&open.cause));
-                let audience = if self.context.rules.schema().has_secrets() {
-                    Audience::named(MASTER)
-                } else {
-                    Audience::Everybody
-                };
+                let audience = self.readers_of_anything(&self.context.rules);
                 let event = Event { action: open.number, n: 0, audience, happening: Happening::Notice { text } };
                 self.outbox.push(event.clone());
                 open.events = vec![event];

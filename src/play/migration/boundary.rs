@@ -11,7 +11,8 @@ use crate::play::reload::{InForce, Swap, notices, patch_between, seat_people, sw
 use crate::play::save::SavedOpen;
 use crate::play::undo::{BeforeRules, Op, UndoReport};
 use crate::play::{
-    ActionContext, Driver, Fault, Migration, MigrationError, MigrationFate, MigrationNote, Refusal, Ruleset, Slot,
+    ActionContext, Driver, Fault, MASTER, Migration, MigrationError, MigrationFate, MigrationNote, Refusal, Ruleset,
+    Slot,
 };
 use crate::state::{Audience, Orphans, Passage, State, Value};
 
@@ -241,6 +242,7 @@ impl Game {
         });
         let to = context.rules.clone();
         let before = self.context.position();
+        let may_read = self.readers_of_anything(&to);
         let in_force = InForce {
             rules: std::mem::replace(&mut self.context.rules, context.rules),
             switches: std::mem::replace(&mut self.context.switches, context.switches),
@@ -257,11 +259,12 @@ impl Game {
         let swap = Swap { schema: from.schema().clone(), state, in_force: Some(in_force) };
         self.note_first_rules(&from);
         let number = self.take_number();
-        let mut lines = vec![format!("{} is in force, after {}", migration.to, migration.from)];
+        let line = format!("{} is in force, after {}", migration.to, migration.from);
         let to_see = [MigrationFate::Breach, MigrationFate::Decide];
         let notes = migration.notes.iter().filter(|note| to_see.contains(&note.fate));
-        lines.extend(notes.map(|note| format!("{}: {}", note.topic, note.text)));
-        let told = notices(&lines, &Audience::Everybody);
+        let notes: Vec<String> = notes.map(|note| format!("{}: {}", note.topic, note.text)).collect();
+        let mut told = notices(&[line], &Audience::Everybody);
+        told.extend(notices(&notes, &may_read));
         let events = events_of(number, &told);
         events.iter().for_each(|event| self.tell(event));
         let cause = Cause::Rules {
@@ -274,6 +277,14 @@ impl Game {
         (self.idle, self.unasked, self.unasked_bytes) = (0, 0, 0);
         let swap = Some(Box::new(swap));
         self.history.push(Done { seq, events, told, swap, dropped, lost, ..Done::new(number, cause, before) });
+    }
+
+    /// Who may read a line in which anything may be named: the game master alone, where these rules or those in force have secrets.
+    pub(in crate::play) fn readers_of_anything(&self, to: &Ruleset) -> Audience {
+        match self.context.rules.schema().has_secrets() || to.schema().has_secrets() {
+            true => Audience::named(MASTER),
+            false => Audience::Everybody,
+        }
     }
 
     /// Takes a change of rules back, whole.

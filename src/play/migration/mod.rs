@@ -199,8 +199,8 @@ impl Session {
         let asked = std::mem::take(&mut self.game_mut().pending);
         let Some(rules) = asked.into_iter().next_back().and_then(|pending| pending.rules) else { return };
         if let Err(error) = self.go_over(&rules) {
-            let id = rules.name();
-            self.game_mut().notice(&format!("{id} does not come into force: {error}"));
+            let (id, may_read) = (rules.name(), self.game().readers_of_anything(&rules));
+            self.game_mut().notice_to(&format!("{id} does not come into force: {error}"), may_read);
         }
     }
 
