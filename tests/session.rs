@@ -1013,6 +1013,20 @@ fn a_saved_game_holds_free_acts_that_wait_and_actions_that_wait_for_them() {
     assert_eq!(again.save(), session.save());
 }
 
+#[test]
+fn a_copy_of_a_game_tells_nothing_also_after_a_suggestion() {
+    let mut session = start(&[3, 7]);
+    let _ = session.advance().unwrap();
+    let mut copy = session.fork();
+    let _ = copy.advance().unwrap();
+    let id = copy.questions()[0].id;
+    let answer = copy.suggest(id, "hasty").unwrap().unwrap();
+    copy.answer(id, answer).unwrap();
+    let _ = copy.advance().unwrap();
+    assert!(copy.decisions() > 0);
+    assert_eq!(copy.take_events(), []);
+}
+
 /// Answers everything that is open with its proposal.
 fn answer_all(session: &mut Session, seat: &str, by_program: bool) {
     while let Step::Ask = session.advance().unwrap() {

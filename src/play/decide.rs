@@ -196,10 +196,10 @@ impl Game {
             open.questions.clear();
         }
         self.context.suggest_at = Some(id.ordinal as usize);
-        self.context.listening = false;
+        let listening = std::mem::replace(&mut self.context.listening, false);
         self.context.state.renew_identity();
         self.run(vm);
-        self.context.listening = true;
+        self.context.listening = listening;
         self.context.state.renew_identity();
         self.context.suggest_at = None;
         if let Some(driver) = driver {
