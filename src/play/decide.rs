@@ -19,7 +19,7 @@ impl Game {
 
     /// Takes an answer that is nobody's decision, as a policy gives one: no undo stops at it.
     pub fn answer_by_program(&mut self, id: QuestionId, answer: Answer) -> Result<(), Refusal> {
-        self.take_answer(id, answer, None).map(|_| self.unasked = 0)
+        self.take_answer(id, answer, None).map(|_| (self.unasked, self.unasked_bytes) = (0, 0))
     }
 
     /// Puts an answer on the tape; `seq` is the number of the decision, if it is one.

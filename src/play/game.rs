@@ -49,7 +49,7 @@ pub(crate) struct Game {
     /// Entries that have run in a row without a roll, a question, an outcome or a decision of a person, behind the last action
     /// that was done.
     pub(super) idle: u32,
-    /// Actions done since a person last decided something.
+    /// Actions done since a person last decided something, or a program last answered.
     pub(super) unasked: u64,
     /// Bytes that were kept since then.
     pub(super) unasked_bytes: usize,
