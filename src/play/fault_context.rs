@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::action::{Cause, Open};
 use super::explorer::without_places;
-use super::undo::told;
 use super::{ActionContext, Fault, Slot, Tape};
 use crate::ruleset::Rulebook;
 
@@ -39,7 +38,7 @@ fn in_words(context: &ActionContext, slot: &Slot) -> String {
         Slot::Answer { topic, seat, about, answer, .. } => {
             let about = about.filter(|id| context.state.entity(*id).is_some());
             let who = about.map_or(seat.to_string(), |id| context.title(id).to_string());
-            format!("{who}: {topic} {}", told(answer))
+            format!("{who}: {topic} {}", answer.in_ids())
         }
         Slot::Roll { label, dice, .. } => {
             let faces: Vec<String> = slot.rolled().iter().map(u32::to_string).collect();

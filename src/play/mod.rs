@@ -109,6 +109,4 @@ pub(crate) use save::Reading;
 pub(crate) use save::saved_table;
 pub(crate) use state_bytes::write_whole_state;
 pub(crate) use tape::{By, DicePosition, Slot, Tape};
-#[cfg(feature = "store")]
-pub(crate) use undo::told;
 pub(crate) use viewer::MASTER;

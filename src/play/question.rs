@@ -198,15 +198,21 @@ impl Question {
 
     /// The answer in words, with the labels of the options.
     pub fn tell(&self, answer: &Answer) -> String {
-        let label = |id: &Arc<str>| {
-            self.ask
-                .options()
-                .iter()
-                .find(|option| option.id == *id)
-                .map_or_else(|| id.to_string(), |option| option.label.to_string())
-        };
-        let list = |ids: &[Arc<str>]| ids.iter().map(label).collect::<Vec<_>>().join(", ");
-        match answer {
+        let known = |id: &Arc<str>| self.ask.options().iter().find(|option| option.id == *id);
+        answer.words(|id| known(id).map_or(id, |option| &option.label).to_string())
+    }
+}
+
+impl Answer {
+    /// The answer in words, where the question is not at hand.
+    pub(crate) fn in_ids(&self) -> String {
+        self.words(|id| id.to_string())
+    }
+
+    /// `label`: what an option is called.
+    fn words(&self, label: impl Fn(&Arc<str>) -> String) -> String {
+        let list = |ids: &[Arc<str>]| ids.iter().map(&label).collect::<Vec<_>>().join(", ");
+        match self {
             Answer::Choice(id) => label(id),
             Answer::Choices(ids) if ids.is_empty() => "none".into(),
             Answer::Choices(ids) | Answer::Order(ids) => list(ids),

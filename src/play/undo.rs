@@ -555,7 +555,7 @@ fn undo_in(
                 }
                 _ => None,
             });
-            let text = format!("undid {topic}: {}", words.cloned().unwrap_or_else(|| told(&answer)));
+            let text = format!("undid {topic}: {}", words.cloned().unwrap_or_else(|| answer.in_ids()));
             redo.push(Op::Answer { seat, topic, ordinal: at as u32, answer });
             text
         }
@@ -571,19 +571,6 @@ fn undo_in(
         }
     };
     Some(UndoReport { text, seat: whose, audience, changes: Vec::new() })
-}
-
-pub(crate) fn told(answer: &Answer) -> String {
-    let list = |ids: &[Arc<str>]| ids.iter().map(|id| id.to_string()).collect::<Vec<_>>().join(", ");
-    match answer {
-        Answer::Choice(id) => id.to_string(),
-        Answer::Choices(ids) | Answer::Order(ids) => list(ids),
-        Answer::Number(n) => n.to_string(),
-        Answer::Allotment(parts) => parts.iter().map(|(id, n)| format!("{id} {n}")).collect::<Vec<_>>().join(", "),
-        Answer::Confirm(yes) => if *yes { "yes" } else { "no" }.into(),
-        Answer::Line(line) => line.clone(),
-        Answer::Faces(faces) => format!("{faces:?}"),
-    }
 }
 
 pub(super) fn last_seq_of(done: &Done) -> Option<u32> {

@@ -7,7 +7,7 @@ use super::campaign::Campaign;
 use super::error::StoreError;
 use super::file::{StoreFile, sum};
 use super::rows::key;
-use crate::play::{Done, Place, Slot, told};
+use crate::play::{Done, Place, Slot};
 use crate::state::{EntityId, readable_name};
 
 /// One entry of a campaign.
@@ -154,7 +154,7 @@ pub(super) fn decided(known: u32, done: &[Done], place: Option<&Place>, name: &d
 
 fn words(slot: &Slot) -> String {
     match slot {
-        Slot::Answer { topic, seat, answer, .. } => format!("{seat}: {} {}", readable_name(topic), told(answer)),
+        Slot::Answer { topic, seat, answer, .. } => format!("{seat}: {} {}", readable_name(topic), answer.in_ids()),
         // The names that the script puts into the label are not on the tape.
         Slot::Roll { label, dice, .. } if label.contains("{}") => format!("{dice} {:?}", slot.rolled()),
         Slot::Roll { label, dice, .. } => format!("{dice} {:?} ({label})", slot.rolled()),
