@@ -50,6 +50,14 @@ fn a_game_is_played_by_answers_and_ends_with_an_outcome() {
 }
 
 #[test]
+fn a_refused_reply_plays_nothing_where_nothing_is_open() {
+    let mut session = start(&[]);
+    let before = session.state_bytes();
+    assert!(session.reply(&[("card".into(), "pull".into())]).is_err());
+    assert_eq!((session.actions(), session.state_bytes()), (0, before));
+}
+
+#[test]
 fn a_refused_reply_leaves_no_trace() {
     let mut session = start(&[3, 7]);
     assert_eq!(session.advance().unwrap(), Step::Ask);

@@ -271,8 +271,7 @@ impl Session {
         let decisions = self.game().decisions();
         let replied = self.try_reply(viewer, replies);
         self.compare_early(Vec::new());
-        if replied.is_err() {
-            self.game_mut().rewind(decisions);
+        if replied.is_err() && self.game_mut().rewind(decisions) {
             let _ = self.run_action();
         }
         replied

@@ -465,11 +465,14 @@ impl Game {
         DecisionCount { made: self.last_decision(), waiting: self.pending.len() as u32 }
     }
 
-    /// Takes back decisions until so many are left, as if they had not been made: for a reply that is refused half way.
-    pub fn rewind(&mut self, decisions: u32) {
+    /// Takes back decisions until so many are left, as if they had not been made: for a reply that is refused half way. Says whether
+    /// there were more.
+    pub fn rewind(&mut self, decisions: u32) -> bool {
+        let has_more = self.decisions() > decisions;
         let redo = std::mem::take(&mut self.redo);
         while self.decisions() > decisions && self.undo().is_ok() {}
         self.redo = redo;
+        has_more
     }
 
     /// Notes that a person did something: what was undone before is forgotten unless it is the same again.
