@@ -268,8 +268,7 @@ impl Reader<'_> {
 
     /// A function whose value is used, and that never returns one.
     pub(super) fn gives_nothing(&mut self, function: &Function<'_>, what: &str) {
-        let mut returns = Vec::new();
-        returned(function.body, &mut returns);
+        let returns = returned(function.body);
         if returns.iter().all(|values| values.is_empty()) {
             let wrong = format!("{what} returns nothing");
             self.problem(function.location, (wrong, "write `return` before the value at its end".into()));
@@ -278,8 +277,7 @@ impl Reader<'_> {
 
     /// A function that returns a value in some cases and can end without one in others.
     pub(super) fn ends_without(&mut self, function: &Function<'_>, what: &str) {
-        let mut returns = Vec::new();
-        returned(function.body, &mut returns);
+        let returns = returned(function.body);
         let gives = returns
             .iter()
             .any(|values| values.first().is_some_and(|first| !matches!(first.kind(), ExpressionKind::Nil)));
@@ -291,8 +289,7 @@ impl Reader<'_> {
 
     /// `when` whose answer is a text: that counts as yes.
     fn says_yes_by_a_text(&mut self, function: &Function<'_>) {
-        let mut returns = Vec::new();
-        returned(function.body, &mut returns);
+        let returns = returned(function.body);
         for values in &returns {
             if let [first, second, ..] = values
                 && matches!(second.kind(), ExpressionKind::Boolean(false))
@@ -324,8 +321,7 @@ impl Reader<'_> {
 
     /// The kind and the fields that a sheet becomes.
     fn becomes(&mut self, function: &Function<'_>) {
-        let mut returns = Vec::new();
-        returned(function.body, &mut returns);
+        let returns = returned(function.body);
         for values in returns {
             if let Some(first) = values.first().filter(|first| matches!(first.kind(), ExpressionKind::Table { .. })) {
                 let wrong = "`build` returns a table first, and the kind comes first".to_string();
@@ -376,8 +372,7 @@ impl Reader<'_> {
 
     /// A card whose `when` never says yes.
     fn never_open(&mut self, function: &Function<'_>) {
-        let mut returns = Vec::new();
-        returned(function.body, &mut returns);
+        let returns = returned(function.body);
         let closed = |values: &&[Expression<'_>]| {
             values
                 .first()

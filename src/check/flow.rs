@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::script::Reader;
 use super::signature::type_named;
 use super::symbol::Symbol;
-use super::syntax::{leaves_loop, literal, text};
+use super::syntax::{any_of_loop, leaves_loop, literal, text};
 use super::value_type::ValueType;
 use crate::script::api;
 use crate::script::syntax::{
@@ -70,25 +70,12 @@ pub(super) fn goes_on(statement: Statement<'_>) -> bool {
         StatementView::Block(inner) => falls_through(inner),
         StatementView::If(branch) => falls_through(branch.then_body) || branch.else_body.is_none_or(goes_on),
         StatementView::While(looped) => {
-            !matches!(looped.condition.kind(), ExpressionKind::Boolean(true)) || breaks(looped.body)
+            let breaks = |statement: Statement<'_>| matches!(statement.view(), StatementView::Break);
+            !matches!(looped.condition.kind(), ExpressionKind::Boolean(true)) || any_of_loop(looped.body, &breaks)
         }
         StatementView::Repeat(looped) => falls_through(looped.body),
         StatementView::Expression(called) => !ends_action(called.expr),
         _ => true,
-    }
-}
-
-/// Whether a block has a `break` of the loop around it.
-fn breaks(block: Block<'_>) -> bool {
-    block.as_slice().iter().any(|statement| breaks_here(*statement))
-}
-
-fn breaks_here(statement: Statement<'_>) -> bool {
-    match statement.view() {
-        StatementView::Break => true,
-        StatementView::Block(inner) => breaks(inner),
-        StatementView::If(branch) => breaks(branch.then_body) || branch.else_body.is_some_and(breaks_here),
-        _ => false,
     }
 }
 

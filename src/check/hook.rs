@@ -68,8 +68,7 @@ impl Reader<'_> {
 
     /// A number or a text that a hook returns: the verb takes neither.
     fn returned_by_hook(&mut self, function: &Function<'_>) {
-        let mut returns = Vec::new();
-        returned(function.body, &mut returns);
+        let returns = returned(function.body);
         for first in returns.iter().filter_map(|values| values.first()) {
             if let Some(given @ (ValueType::Number | ValueType::Text)) = self.value_type(*first) {
                 let wrong = format!("a hook returns {} here, and nothing takes it", given.words());

@@ -99,8 +99,7 @@ impl Signature {
         let evidence = Evidence::of(function.body, around.fields);
         let use_of = |arg: &&Local<'_>| arg.annotation.and_then(type_named).or_else(|| evidence.certain(arg.id));
         let uses = function.args.iter().map(use_of).collect();
-        let mut returns = Vec::new();
-        returned(function.body, &mut returns);
+        let returns = returned(function.body);
         let silent = returns.iter().all(|values| values.is_empty()).then(|| super::flow::end_of(function));
         let is_value_of = |values: &&[Expression<'_>]| {
             values.first().is_some_and(|first| !matches!(first.kind(), ExpressionKind::Nil))

@@ -93,32 +93,20 @@ pub(super) fn value_of<'a>(items: &[TableItem<'a>], wanted: &str) -> Option<Expr
 }
 
 /// What a function returns, each place of it; functions inside it are none of it.
-pub(super) fn returned<'a>(block: Block<'a>, into: &mut Vec<&'a [Expression<'a>]>) {
-    for statement in block.as_slice() {
-        match statement.view() {
-            StatementView::Return(found) => into.push(found.expressions),
-            StatementView::Block(inner) => returned(inner, into),
-            StatementView::NumericFor(looped) => returned(looped.body, into),
-            StatementView::GenericFor(looped) => returned(looped.body, into),
-            StatementView::While(looped) => returned(looped.body, into),
-            StatementView::Repeat(looped) => returned(looped.body, into),
-            StatementView::If(branch) => {
-                returned(branch.then_body, into);
-                let mut rest = branch.else_body;
-                while let Some(statement) = rest.take() {
-                    match statement.view() {
-                        StatementView::Block(inner) => returned(inner, into),
-                        StatementView::If(inner) => {
-                            returned(inner.then_body, into);
-                            rest = inner.else_body;
-                        }
-                        _ => {}
-                    }
-                }
+pub(super) fn returned(block: Block<'_>) -> Vec<&[Expression<'_>]> {
+    struct Returns<'ast>(Vec<&'ast [Expression<'ast>]>);
+    impl<'ast> AstVisitor<'ast> for Returns<'ast> {
+        fn visit_node(&mut self, node: AstNode<'ast>) -> bool {
+            let AstNode::Statement(statement) = node else { return false };
+            if let StatementView::Return(found) = statement.view() {
+                self.0.push(found.expressions);
             }
-            _ => {}
+            true
         }
     }
+    let mut returns = Returns(Vec::new());
+    block.visit(&mut returns);
+    returns.0
 }
 
 /// Whether a block leaves a loop around it: by `break` there, by `return` or by a call that ends the action.
@@ -131,33 +119,26 @@ pub(super) fn leaves_loop(block: Block<'_>) -> bool {
         },
         _ => false,
     };
-    let mut returns = Vec::new();
-    returned(block, &mut returns);
-    !returns.is_empty()
-        || block.as_slice().iter().any(|statement| match statement.view() {
-            StatementView::Break => true,
-            StatementView::Expression(called) => ends(called.expr),
-            StatementView::Block(inner) => leaves_loop(inner),
-            StatementView::If(branch) => {
-                leaves_loop(branch.then_body)
-                    || branch.else_body.is_some_and(|body| match body.view() {
-                        StatementView::Block(inner) => leaves_loop(inner),
-                        StatementView::If(_) => leaves_loop_by(body),
-                        _ => false,
-                    })
-            }
-            // A `break` in there leaves that loop alone.
-            _ => false,
-        })
+    let leaves = |statement: Statement<'_>| match statement.view() {
+        StatementView::Break => true,
+        StatementView::Expression(called) => ends(called.expr),
+        _ => false,
+    };
+    !returned(block).is_empty() || any_of_loop(block, &leaves)
 }
 
-fn leaves_loop_by(statement: Statement<'_>) -> bool {
-    let StatementView::If(branch) = statement.view() else { return false };
-    leaves_loop(branch.then_body)
-        || branch.else_body.is_some_and(|body| match body.view() {
-            StatementView::Block(inner) => leaves_loop(inner),
-            _ => leaves_loop_by(body),
-        })
+/// Whether a statement of a loop's body is such a one. The loops in it are left out: what leaves one of them leaves that alone.
+pub(super) fn any_of_loop(body: Block<'_>, wanted: &dyn Fn(Statement<'_>) -> bool) -> bool {
+    fn any(statement: Statement<'_>, wanted: &dyn Fn(Statement<'_>) -> bool) -> bool {
+        match statement.view() {
+            StatementView::Block(inner) => any_of_loop(inner, wanted),
+            StatementView::If(branch) => {
+                any_of_loop(branch.then_body, wanted) || branch.else_body.is_some_and(|rest| any(rest, wanted))
+            }
+            _ => wanted(statement),
+        }
+    }
+    body.as_slice().iter().any(|statement| any(*statement, wanted))
 }
 
 /// Local variables of a file: their names, and those that are assigned after they were declared.

@@ -48,8 +48,7 @@ impl Reader<'_> {
             return;
         };
         let ExpressionKind::Call { func, self_call, .. } = last.expr.kind() else { return };
-        let mut returns = Vec::new();
-        returned(function.body, &mut returns);
+        let returns = returned(function.body);
         let gives = returns.iter().any(|values| {
             values
                 .first()
