@@ -3,7 +3,7 @@ use super::known::instead;
 use super::script::Reader;
 use super::signature::Signature;
 use super::symbol::Symbol;
-use super::syntax::{literal, local_id, returned, text};
+use super::syntax::{listed, listed_texts, literal, local_id, returned, text};
 use crate::ruleset::nearest;
 use crate::script::api;
 use crate::script::syntax::{Expression, ExpressionKind, Function, TableItem};
@@ -30,21 +30,13 @@ impl Reader<'_> {
         if let Some(seat) = literal(value) {
             self.tell(value.location(), self.known.wrong_audience(&seat));
         }
-        if let ExpressionKind::Table { items } = value.kind() {
-            for item in items {
-                if let TableItem::List { value } = item {
-                    self.audience(*value);
-                }
-            }
-        }
+        listed(value).for_each(|seat| self.audience(seat));
     }
 
     /// One entry of a table, by its key: some are functions that may only read.
     pub(super) fn record(&mut self, name: &str, value: Expression<'_>) {
-        if name == "rules"
-            && let ExpressionKind::Table { items } = value.kind()
-        {
-            self.rule_ids(items);
+        if name == "rules" {
+            self.rule_ids(value);
         }
         if name == "rule"
             && self.path.starts_with("creation")
@@ -64,17 +56,9 @@ impl Reader<'_> {
                 self.problem(value.location(), (format!("there is no question `{ask}`"), instead(&ask, &asks)));
             }
         }
-        if name == "seats"
-            && self.path.starts_with("play")
-            && self.keys.first().is_some_and(|key| key == "free")
-            && let ExpressionKind::Table { items } = value.kind()
-        {
-            for item in items {
-                if let TableItem::List { value } = item
-                    && let Some(seat) = literal(*value)
-                {
-                    self.tell(value.location(), self.known.wrong_name("seat", &seat));
-                }
+        if name == "seats" && self.path.starts_with("play") && self.keys.first().is_some_and(|key| key == "free") {
+            for (seat, at) in listed_texts(value) {
+                self.tell(at, self.known.wrong_name("seat", &seat));
             }
         }
         if name == "boundary"
@@ -232,13 +216,9 @@ impl Reader<'_> {
         }
     }
 
-    pub(super) fn rule_ids(&mut self, items: &[TableItem<'_>]) {
-        for item in items {
-            if let TableItem::List { value } = item
-                && let Some(id) = literal(*value)
-            {
-                self.tell(value.location(), self.known.wrong_rule(&id));
-            }
+    pub(super) fn rule_ids(&mut self, list: Expression<'_>) {
+        for (id, at) in listed_texts(list) {
+            self.tell(at, self.known.wrong_rule(&id));
         }
     }
 
@@ -340,17 +320,12 @@ impl Reader<'_> {
     /// A verb names its values in the order in which its function takes them.
     pub(super) fn verb_values(&mut self, args: &[Expression<'_>]) {
         let [names, function, ..] = args else { return };
-        let (ExpressionKind::Table { items }, ExpressionKind::FunctionLiteral(function)) =
-            (names.kind(), function.kind())
+        let (ExpressionKind::Table { .. }, ExpressionKind::FunctionLiteral(function)) = (names.kind(), function.kind())
         else {
             return;
         };
         self.handed_to_verbs.extend(function.args.iter().map(|arg| arg.id));
-        let named = |item: &TableItem<'_>| match item {
-            TableItem::List { value } => Some((literal(*value)?, value.location())),
-            _ => None,
-        };
-        let named: Vec<_> = items.iter().filter_map(named).collect();
+        let named: Vec<_> = listed_texts(*names).collect();
         let params: Vec<String> = function.args.iter().map(|arg| text(arg.name)).collect();
         for ((name, at), param) in named.iter().zip(&params) {
             let known = |wanted: &String| named.iter().any(|(name, _)| name == wanted);

@@ -2,12 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::syntax::{literal, local_id, text};
+use super::syntax::{literal, local_id, named, text};
 use super::value_type::{ValueType, params_of, reckons};
 use crate::script::api;
-use crate::script::syntax::{
-    AstNode, AstVisitor, BinaryOp, Block, Expression, ExpressionKind, StatementView, TableItem, UnaryOp,
-};
+use crate::script::syntax::{AstNode, AstVisitor, BinaryOp, Block, Expression, ExpressionKind, StatementView, UnaryOp};
 use crate::state::Schema;
 
 /// What is known of the names of fields, whatever kind they stand in.
@@ -314,16 +312,8 @@ impl Finder<'_> {
                             };
                             self.is(*arg, ty);
                         }
-                        if matches!(&*name, "spawn" | "relate")
-                            && let Some(ExpressionKind::Table { items }) = args.last().map(|last| last.kind())
-                        {
-                            for item in items {
-                                if let TableItem::Record { key, value } = item
-                                    && let Some(field) = literal(*key)
-                                {
-                                    self.field(&field, *value);
-                                }
-                            }
+                        if let ("spawn" | "relate", Some(fields)) = (&*name, args.last()) {
+                            named(*fields).for_each(|(field, _, value)| self.field(&field, value));
                         }
                     }
                     _ => {}

@@ -411,7 +411,7 @@ impl Reader<'_> {
     fn spec(&mut self, args: &[Expression<'_>]) {
         for arg in args {
             match arg.kind() {
-                ExpressionKind::Table { items } => self.rule_ids(items),
+                ExpressionKind::Table { .. } => self.rule_ids(*arg),
                 ExpressionKind::FunctionLiteral(function) => {
                     if let Some(t) = function.args.first() {
                         self.symbols.insert(t.id, Symbol::Spec);

@@ -1,11 +1,11 @@
 use super::known::instead;
 use super::script::Reader;
 use super::symbol::Symbol;
-use super::syntax::{constant, literal, text};
+use super::syntax::{constant, listed, literal, named, text};
 use super::value_type::ValueType;
 use crate::ruleset::{SwitchKind, nearest};
 use crate::script::api;
-use crate::script::syntax::{BinaryOp, Expression, ExpressionKind, Location, TableItem};
+use crate::script::syntax::{BinaryOp, Expression, ExpressionKind, Location};
 use crate::state::{Kind, State, Type, Value};
 
 impl Reader<'_> {
@@ -87,11 +87,8 @@ impl Reader<'_> {
 
     /// Fields that are given by name, with the values that can be read off.
     pub(super) fn fields_of(&mut self, kind: &Kind, table: Expression<'_>) {
-        let ExpressionKind::Table { items } = table.kind() else { return };
-        for item in items {
-            let TableItem::Record { key, value } = item else { continue };
-            let Some(name) = literal(*key) else { continue };
-            self.field(kind, &name, key.location(), Some(*value));
+        for (name, at, value) in named(table) {
+            self.field(kind, &name, at, Some(value));
         }
     }
 
@@ -125,10 +122,9 @@ impl Reader<'_> {
 
     /// The constants in a list that is written out.
     fn elements_fit(&mut self, field: &str, element: &Type, list: Expression<'_>) {
-        let (ExpressionKind::Table { items }, Some(schema)) = (list.kind(), self.known.schema()) else { return };
-        for item in items {
-            let TableItem::List { value } = item else { continue };
-            let Some(given) = constant(*value).filter(|given| *given != Value::None) else { continue };
+        let Some(schema) = self.known.schema() else { return };
+        for value in listed(list) {
+            let Some(given) = constant(value).filter(|given| *given != Value::None) else { continue };
             if element.is_plain()
                 && let Err(wrong) = element.check(&given, schema, &State::new())
             {

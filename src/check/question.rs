@@ -2,7 +2,7 @@ use super::known::instead;
 use super::script::Reader;
 use super::slip::is_slip;
 use super::symbol::Symbol;
-use super::syntax::{constant, literal, value_of};
+use super::syntax::{constant, literal, named, value_of};
 use super::value_type::ValueType;
 use crate::ruleset::nearest;
 use crate::script::api;
@@ -25,19 +25,17 @@ impl Reader<'_> {
     pub(super) fn question(&mut self, ask: &str, own: &[&str], table: Expression<'_>) {
         let ExpressionKind::Table { items } = table.kind() else { return };
         let mut misspelt = false;
-        for item in items {
-            let TableItem::Record { key, value } = item else { continue };
-            let Some(name) = literal(*key) else { continue };
+        for (name, at, value) in named(table) {
             let all: Vec<String> = api::QUESTION_FIELDS.iter().chain(own).map(|name| name.to_string()).collect();
             if !all.contains(&name) {
                 misspelt = true;
-                self.problem(key.location(), (format!("rb.{ask} has no field `{name}`"), instead(&name, &all)));
+                self.problem(at, (format!("rb.{ask} has no field `{name}`"), instead(&name, &all)));
             }
-            match (name.as_str(), literal(*value)) {
+            match (name.as_str(), literal(value)) {
                 ("seat", Some(seat)) => self.tell(value.location(), self.known.wrong_name("seat", &seat)),
-                ("audience", _) => self.audience(*value),
+                ("audience", _) => self.audience(value),
                 ("why" | "note" | "check" | "when", _) => {
-                    self.changes_nothing_outside(*value, &format!("`{name}` of a question"));
+                    self.changes_nothing_outside(value, &format!("`{name}` of a question"));
                 }
                 _ => {}
             }
@@ -240,19 +238,14 @@ impl Reader<'_> {
         for item in items {
             let TableItem::List { value } = item else { return };
             let id = match value.kind() {
-                ExpressionKind::Table { items } => {
+                ExpressionKind::Table { .. } => {
                     let mut id = None;
-                    for item in items {
-                        let TableItem::Record { key, value } = item else { continue };
-                        let Some(name) = literal(*key) else { continue };
+                    for (name, at, value) in named(*value) {
                         if name == "id" {
-                            id = literal(*value);
+                            id = literal(value);
                         }
                         if !known.contains(&name) && nearest(&name, known.iter().map(String::as_str)).is_some() {
-                            self.problem(
-                                key.location(),
-                                (format!("an option has no field `{name}`"), instead(&name, &known)),
-                            );
+                            self.problem(at, (format!("an option has no field `{name}`"), instead(&name, &known)));
                         }
                     }
                     id

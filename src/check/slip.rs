@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::script::Reader;
-use super::syntax::literal;
+use super::syntax::{listed, literal, named};
 use crate::script::syntax::{Expression, ExpressionKind, Location, TableItem};
 
 /// Rows of a list from which a key that only one of them has is looked at.
@@ -26,13 +26,7 @@ impl Reader<'_> {
     /// A text argument of a ruleset function, or one in a list. An added letter does not count there, since names such as `whom`
     /// beside `who` often occur once.
     pub(super) fn slip_in_call(&mut self, value: Expression<'_>) {
-        if let ExpressionKind::Table { items } = value.kind() {
-            for item in items {
-                if let TableItem::List { value } = item {
-                    self.slip_in_call(*value);
-                }
-            }
-        }
+        listed(value).for_each(|one| self.slip_in_call(one));
         self.slip_for(value, |word, other| other.len() >= word.len());
     }
 
@@ -113,12 +107,8 @@ impl Reader<'_> {
 /// The keys of a table that stands in a list.
 fn keys_of(item: &TableItem<'_>) -> Option<BTreeMap<String, Location>> {
     let TableItem::List { value } = item else { return None };
-    let ExpressionKind::Table { items } = value.kind() else { return None };
-    let keys = items.iter().filter_map(|item| match item {
-        TableItem::Record { key, .. } => Some((literal(*key)?, key.location())),
-        _ => None,
-    });
-    Some(keys.collect())
+    let ExpressionKind::Table { .. } = value.kind() else { return None };
+    Some(named(*value).map(|(key, at, _)| (key, at)).collect())
 }
 
 #[cfg(test)]

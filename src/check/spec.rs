@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::known::instead;
 use super::script::Reader;
-use super::syntax::{constant, literal};
+use super::syntax::{constant, listed_texts, literal, named};
 use super::value_type::ValueType;
 use crate::ruleset::{SwitchValue, nearest};
 use crate::script::syntax::{AstNode, AstVisitor, Block, Expression, ExpressionKind, Location, TableItem};
@@ -219,12 +219,8 @@ impl Reader<'_> {
                 self.somebody(&title, key.location());
             }
             match value.kind() {
-                ExpressionKind::Table { items } => {
-                    for item in items {
-                        if let TableItem::Record { key, .. } = item {
-                            self.field_named(Some(key));
-                        }
-                    }
+                ExpressionKind::Table { .. } => {
+                    named(*value).for_each(|(field, at, _)| self.field_or_value(&field, at));
                 }
                 _ => {
                     if let Some(word) = literal(*value).filter(|word| !matches!(&**word, "unchanged" | "gone")) {
@@ -238,40 +234,27 @@ impl Reader<'_> {
 
     /// Keys of a position that no script reads.
     fn position(&mut self, arg: Option<&Expression<'_>>) {
-        let Some(ExpressionKind::Table { items }) = arg.map(|arg| arg.kind()) else { return };
-        for item in items {
-            if let TableItem::Record { key, .. } = item
-                && let Some(name) = literal(*key)
-                && !self.known.names.is_read(&name)
+        for (name, at, _) in arg.into_iter().flat_map(|arg| named(*arg)) {
+            if !self.known.names.is_read(&name)
                 && let Some(near) = self.known.names.meant(&name)
             {
-                self.problem(key.location(), (format!("nothing reads `{name}`"), format!("did you mean `{near}`?")));
+                self.problem(at, (format!("nothing reads `{name}`"), format!("did you mean `{near}`?")));
             }
         }
     }
 
     /// Answers by topic.
     fn answers(&mut self, arg: Option<&Expression<'_>>) {
-        let Some(ExpressionKind::Table { items }) = arg.map(|arg| arg.kind()) else { return };
-        for item in items {
-            if let TableItem::Record { key, value } = item
-                && let Some(topic) = literal(*key)
-            {
-                self.topic(&topic, key.location());
-                self.listed(*value);
-            }
+        for (topic, at, value) in arg.into_iter().flat_map(|arg| named(*arg)) {
+            self.topic(&topic, at);
+            self.listed(value);
         }
     }
 
     /// Names in a list of answers, written like those of people.
     fn listed(&mut self, list: Expression<'_>) {
-        let ExpressionKind::Table { items } = list.kind() else { return };
-        for item in items {
-            if let TableItem::List { value } = item
-                && let Some(name) = literal(*value).filter(|name| name.starts_with(char::is_uppercase))
-            {
-                self.somebody(&name, value.location());
-            }
+        for (name, at) in listed_texts(list).filter(|(name, _)| name.starts_with(char::is_uppercase)) {
+            self.somebody(&name, at);
         }
     }
 

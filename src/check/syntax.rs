@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::script::syntax::{
-    AstName, AstNode, AstVisitor, BinaryOp, Block, Expression, ExpressionKind, Statement, StatementView, TableItem,
+    AstName, AstNode, AstVisitor, BinaryOp, Block, Expression, ExpressionKind, Location, Statement, StatementView,
+    TableItem,
 };
 use crate::state::Value;
 
@@ -81,6 +82,34 @@ pub(super) fn constant(expression: Expression<'_>) -> Option<Value> {
             _ => None,
         },
         _ => None,
+    }
+}
+
+/// The values of a table that have names, as it is written down: the name, where it stands, and the value.
+pub(super) fn named(table: Expression<'_>) -> impl Iterator<Item = (String, Location, Expression<'_>)> {
+    items_of(table).iter().filter_map(|item| match item {
+        TableItem::Record { key, value } => Some((literal(*key)?, key.location(), *value)),
+        _ => None,
+    })
+}
+
+/// The values of a table that have no key.
+pub(super) fn listed(table: Expression<'_>) -> impl Iterator<Item = Expression<'_>> {
+    items_of(table).iter().filter_map(|item| match item {
+        TableItem::List { value } => Some(*value),
+        _ => None,
+    })
+}
+
+/// The texts among them, and where they stand.
+pub(super) fn listed_texts(table: Expression<'_>) -> impl Iterator<Item = (String, Location)> {
+    listed(table).filter_map(|value| Some((literal(value)?, value.location())))
+}
+
+fn items_of(table: Expression<'_>) -> &[TableItem<'_>] {
+    match table.kind() {
+        ExpressionKind::Table { items } => items,
+        _ => &[],
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::expression::not_dice;
 use super::script::Reader;
-use super::syntax::{literal, value_of};
+use super::syntax::{listed, literal, named, value_of};
 use crate::dice::Dice;
 use crate::script::api;
 use crate::script::syntax::{BinaryOp, Expression, ExpressionKind, Location, TableItem};
@@ -60,13 +60,9 @@ impl Reader<'_> {
 
     /// The keys of a table that a word of the vocabulary takes, and no others.
     fn keys_of(&mut self, table: Expression<'_>, word: &str, known: &[&str]) {
-        let ExpressionKind::Table { items } = table.kind() else { return };
-        for item in items {
-            let TableItem::Record { key, .. } = item else { continue };
-            if let Some(name) = literal(*key).filter(|name| !known.contains(&name.as_str())) {
-                let cure = crate::ruleset::instead(&name, known.iter().copied());
-                self.problem(key.location(), (format!("{word} takes no `{name}`"), cure));
-            }
+        for (name, at, _) in named(table).filter(|(name, ..)| !known.contains(&name.as_str())) {
+            let cure = crate::ruleset::instead(&name, known.iter().copied());
+            self.problem(at, (format!("{word} takes no `{name}`"), cure));
         }
     }
 
@@ -121,14 +117,8 @@ impl Reader<'_> {
             let wrong = format!("rb.{name} is given no kind");
             self.problem(call, (wrong, format!("write rb.{name}(\"KIND\", {{ field = value }})")));
         }
-        if let ("each" | "first", [_, filter, ..]) = (name, args)
-            && let ExpressionKind::Table { items } = filter.kind()
-        {
-            for item in items {
-                if let TableItem::Record { value, .. } = item {
-                    self.slip(*value);
-                }
-            }
+        if let ("each" | "first", [_, filter, ..]) = (name, args) {
+            named(*filter).for_each(|(_, _, value)| self.slip(value));
         }
         let Some((kind, at)) = first else { return };
         let Some(kind) = self.known.kind(kind) else { return };
@@ -149,9 +139,8 @@ impl Reader<'_> {
 
     /// The dice of a roll for some seats only: `{ "2d6", audience = "north" }`.
     fn listed_first(&self, args: &[Expression<'_>]) -> Option<(String, Location)> {
-        let ExpressionKind::Table { items } = args.first()?.kind() else { return None };
-        let Some(TableItem::List { value }) = items.first() else { return None };
-        Some((self.text_of(*value)?, value.location()))
+        let dice = listed(*args.first()?).next()?;
+        Some((self.text_of(dice)?, dice.location()))
     }
 
     /// A text with `{}` in it and the values that fill them.
