@@ -61,7 +61,7 @@ pub(super) fn fault_of(
         (fault.message, fault.cure, fault.fatal) = (message.into(), Some(cure.into()), true);
         first = place.or(first).or(about);
     } else if fault.cure.is_none() {
-        fault.cure = noted_cure().map(str::to_owned).or_else(|| cure_for(&fault.message));
+        fault.cure = noted_cure().or_else(|| cure_for(&fault.message)).map(str::to_owned);
     }
     if let Some(place) = first {
         if chain.first() == Some(&place) {
@@ -290,57 +290,43 @@ pub(crate) fn meant(message: String) -> (String, Option<String>) {
     }
 }
 
-fn cure_for(message: &str) -> Option<String> {
-    if let Some(cure) = cure_of_syntax(message) {
-        return Some(cure.into());
-    }
-    if message.contains("attempt to index nil with 'maneuver'") || message.contains("`rb` is nil") {
-        return Some("write `local rb = require(\"@riskbreaker\")` at the top".into());
-    }
-    if message.contains("attempt to index nil") {
-        return Some("look whether it is there first: `if ... then`, or is it misspelt?".into());
-    }
-    if message.contains("stack overflow") {
-        return Some("look for a function that calls itself, or is called by what it calls, without end".into());
-    }
-    if message.contains("has no option") {
-        return Some("look for a misspelling among what it takes".into());
-    }
-    if message.contains("takes the type of its elements") {
-        return Some("write the type without quotes: rb.text(), rb.int(), rb.ref(\"kind\")".into());
-    }
-    if message.starts_with("files require each other") {
-        return Some("put what both need into a third file, and require that from both".into());
-    }
-    if message.contains("attempt to perform arithmetic") && message.contains("nil") {
-        return Some("look whether it is there first: `if ... then`, or is it misspelt?".into());
-    }
-    if message.contains("attempt to perform arithmetic") {
-        return Some("calculate with numbers only: a text or an entity is not a number".into());
-    }
-    if message.contains("attempt to compare") && message.contains("userdata") {
-        return Some(
-            "what rb.schedule gives stands for an entry: compare it with `==`, and give it to rb.cancel".into(),
-        );
-    }
-    if message.starts_with("invalid argument #") {
-        return Some("give the function what it expects there; tostring(value) makes a text of any value".into());
-    }
-    if message.contains("attempt to compare") {
-        return Some("compare two numbers, or two texts".into());
-    }
-    if message.contains("attempt to concatenate") {
-        return Some("put texts and numbers together only, or fill them in: \"{} falls\"".into());
-    }
-    if message.contains("attempt to call a ") && !message.contains("nil value") {
-        return Some(
-            "only a function is called by brackets: look for a misspelling, or a missing comma before them".into(),
-        );
-    }
-    if message.contains("attempt to call a nil value") {
-        return Some("there is no function of that name here: look for a misspelling".into());
-    }
-    None
+/// What to look for where a script fails. Of several that fit, the first is meant.
+fn cure_for(message: &str) -> Option<&'static str> {
+    let has = |part: &str| message.contains(part);
+    let cures = [
+        (
+            has("attempt to index nil with 'maneuver'") || has("`rb` is nil"),
+            "write `local rb = require(\"@riskbreaker\")` at the top",
+        ),
+        (
+            has("attempt to index nil") || has("attempt to perform arithmetic") && has("nil"),
+            "look whether it is there first: `if ... then`, or is it misspelt?",
+        ),
+        (has("stack overflow"), "look for a function that calls itself, or is called by what it calls, without end"),
+        (has("has no option"), "look for a misspelling among what it takes"),
+        (has("takes the type of its elements"), "write the type without quotes: rb.text(), rb.int(), rb.ref(\"kind\")"),
+        (
+            message.starts_with("files require each other"),
+            "put what both need into a third file, and require that from both",
+        ),
+        (has("attempt to perform arithmetic"), "calculate with numbers only: a text or an entity is not a number"),
+        (
+            has("attempt to compare") && has("userdata"),
+            "what rb.schedule gives stands for an entry: compare it with `==`, and give it to rb.cancel",
+        ),
+        (
+            message.starts_with("invalid argument #"),
+            "give the function what it expects there; tostring(value) makes a text of any value",
+        ),
+        (has("attempt to compare"), "compare two numbers, or two texts"),
+        (has("attempt to concatenate"), "put texts and numbers together only, or fill them in: \"{} falls\""),
+        (has("attempt to call a nil value"), "there is no function of that name here: look for a misspelling"),
+        (
+            has("attempt to call a ") && !has("nil value"),
+            "only a function is called by brackets: look for a misspelling, or a missing comma before them",
+        ),
+    ];
+    cure_of_syntax(message).or_else(|| cures.iter().find(|(fits, _)| *fits).map(|(_, cure)| *cure))
 }
 
 /// A message without the line of the host's own script, in which an author looks nothing up.
