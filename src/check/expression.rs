@@ -133,7 +133,7 @@ impl Reader<'_> {
         let part =
             |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
         let mut named = pieces.filter(|inside| inside.trim_end_matches("()").split(['.', ':']).all(part));
-        let found = named.find(|inside| self.locals.contains(inside.split(['.', ':']).next().unwrap_or_default()))?;
+        let found = named.find(|inside| self.has_local(inside.split(['.', ':']).next().unwrap_or_default()))?;
         (!self.is_spec()).then(|| found.to_string())
     }
 
@@ -197,7 +197,7 @@ impl Reader<'_> {
             }
             None => match self.nearest_local(name) {
                 Some(near) => format!("did you mean `{near}`?"),
-                None if self.locals.contains(name) => {
+                None if self.has_local(name) => {
                     format!(
                         "`{name}` is known in another part of the file: hand it to this function, `function({name})`"
                     )
@@ -214,7 +214,7 @@ impl Reader<'_> {
             known.push(global);
         }
         // A variable of that name elsewhere in the file is not in reach here.
-        known.extend(self.locals.iter().map(String::as_str).filter(|local| *local != name));
+        known.extend(self.locals.names.iter().map(String::as_str).filter(|local| *local != name));
         nearest(name, known.iter().copied()).map(str::to_string)
     }
 
@@ -314,7 +314,7 @@ impl Reader<'_> {
             self.symbols.insert(question.id, Symbol::Question);
         }
         for arg in function.args {
-            if self.changing.contains(&arg.id) {
+            if self.locals.changing.contains(&arg.id) {
                 continue;
             }
             if let Some(sort) = arg.annotation.and_then(type_named) {

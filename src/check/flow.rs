@@ -37,7 +37,7 @@ impl Reader<'_> {
         let mut changed = Changed { reader: self, asked: &asked, found: false };
         body.visit(&mut changed);
         // A function that is called in the loop may change what it has caught.
-        if changed.found || asked.locals.iter().any(|id| self.caught.contains(id)) {
+        if changed.found || asked.locals.iter().any(|id| self.locals.caught.contains(id)) {
             return;
         }
         let wrong = "this loop never ends: nothing in it changes its condition".to_string();

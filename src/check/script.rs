@@ -42,14 +42,8 @@ pub(super) struct Reader<'r> {
     pub constants: BTreeMap<u64, String>,
     /// Local variables that hold what was chosen, with the ids that it can be.
     pub choices: BTreeMap<u64, Vec<String>>,
-    /// Local variables that are assigned after they were declared.
-    pub changing: BTreeSet<u64>,
-    /// Those of them that may hold another sort of value then.
-    pub reassigned: BTreeSet<u64>,
-    /// Local variables whose fields are written somewhere.
-    pub entities: BTreeSet<u64>,
-    /// Names of all local variables, for what was meant by one that is not there.
-    pub locals: BTreeSet<String>,
+    /// The local variables, and what is done with them.
+    pub locals: Locals,
     /// Names that are not there and have been told of.
     pub told: BTreeSet<String>,
     /// Texts of a spec file, in small letters, with how often each stands there and how it is written.
@@ -68,10 +62,6 @@ pub(super) struct Reader<'r> {
     pub nothing: BTreeSet<u64>,
     /// Local variables that hold what a function returns which returns nothing.
     pub silent: BTreeMap<u64, Silent>,
-    /// Local variables that functions further in assign.
-    pub caught: BTreeSet<u64>,
-    /// Tables into which something is put by an index.
-    pub filled: BTreeSet<u64>,
     /// What the functions of verbs are handed, where nothing is put into it by an index.
     pub handed_to_verbs: BTreeSet<u64>,
     /// How many functions are around.
@@ -103,10 +93,7 @@ impl<'r> Reader<'r> {
             evidence: Evidence::default(),
             constants: BTreeMap::new(),
             choices: BTreeMap::new(),
-            changing: BTreeSet::new(),
-            reassigned: BTreeSet::new(),
-            entities: BTreeSet::new(),
-            locals: BTreeSet::new(),
+            locals: Locals::default(),
             told: BTreeSet::new(),
             spec_texts: BTreeMap::new(),
             asked: false,
@@ -116,8 +103,6 @@ impl<'r> Reader<'r> {
             always_there: BTreeSet::new(),
             nothing: BTreeSet::new(),
             silent: BTreeMap::new(),
-            caught: BTreeSet::new(),
-            filled: BTreeSet::new(),
             handed_to_verbs: BTreeSet::new(),
             depth: 0,
             pure: Vec::new(),
@@ -130,13 +115,8 @@ impl<'r> Reader<'r> {
         let arena = Arena::new();
         match parse(&arena, self.text) {
             Ok(root) => {
-                let known_fields = self.known.names.fields();
-                let mut locals = Locals::default();
-                root.visit(&mut locals);
-                self.entities = locals.certain_entities();
-                (self.changing, self.reassigned, self.locals) = (locals.changing, locals.reassigned, locals.names);
-                self.evidence = Evidence::of(root, known_fields);
-                (self.caught, self.filled) = (locals.caught, locals.filled);
+                root.visit(&mut self.locals);
+                self.evidence = Evidence::of(root, self.known.names.fields());
                 if self.is_spec() {
                     self.spec_texts = super::spec::texts_of(root);
                 }
@@ -163,7 +143,7 @@ impl<'r> Reader<'r> {
 
     /// Whether some local variable has that name.
     pub(super) fn has_local(&self, name: &str) -> bool {
-        self.locals.contains(name)
+        self.locals.names.contains(name)
     }
 
     pub(super) fn full_path(&self) -> &str {

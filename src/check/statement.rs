@@ -113,13 +113,13 @@ impl Reader<'_> {
             if let Some(silent) = self.silent_call(*value) {
                 self.silent.insert(id, silent);
             }
-            if !self.reassigned.contains(&id)
+            if !self.locals.reassigned.contains(&id)
                 && !matches!(value.kind(), ExpressionKind::FunctionLiteral(_))
                 && let Some(sort) = self.value_type(*value)
             {
                 self.value_types.insert(id, sort);
             }
-            if self.changing.contains(&id) {
+            if self.locals.changing.contains(&id) {
                 continue;
             }
             if !self.value_types.contains_key(&id) && self.known_by_uses(binding) == Some(ValueType::List) {
@@ -132,10 +132,10 @@ impl Reader<'_> {
             if let Some(ids) = self.chosen_ids(*value) {
                 self.choices.insert(id, ids);
             }
-            if !self.filled.contains(&id) && is_text_map(*value) {
+            if !self.locals.filled.contains(&id) && is_text_map(*value) {
                 self.text_maps.insert(id);
             }
-            if !self.filled.contains(&id) && is_list(*value) {
+            if !self.locals.filled.contains(&id) && is_list(*value) {
                 self.lists.insert(id);
             }
             if matches!(value.kind(), ExpressionKind::Nil) {
@@ -158,7 +158,7 @@ impl Reader<'_> {
     }
 
     fn known_by_uses(&self, variable: &Local<'_>) -> Option<ValueType> {
-        if self.changing.contains(&variable.id) || self.symbols.contains_key(&variable.id) || self.is_spec() {
+        if self.locals.changing.contains(&variable.id) || self.symbols.contains_key(&variable.id) || self.is_spec() {
             return None;
         }
         self.evidence.mostly(variable.id, &text(variable.name), self.known.names.fields())
@@ -317,7 +317,7 @@ impl Reader<'_> {
         }
         if let Some(place) = names.first()
             && (places || self.value_type(value) == Some(ValueType::List))
-            && !self.changing.contains(&place.id)
+            && !self.locals.changing.contains(&place.id)
         {
             self.value_types.insert(place.id, ValueType::Number);
         }

@@ -33,7 +33,7 @@ impl Reader<'_> {
             ExpressionKind::TypeAssertion { expr, .. } => self.symbol(expr),
             ExpressionKind::Local { local, .. } => {
                 let id = local.id;
-                let entity = || self.entities.contains(&id) || self.value_types.get(&id) == Some(&ValueType::Entity);
+                let entity = || self.locals.is_entity(id) || self.value_types.get(&id) == Some(&ValueType::Entity);
                 self.symbols.get(&id).cloned().or_else(|| entity().then_some(Symbol::Entity(None)))
             }
             ExpressionKind::Global(name) => {

@@ -170,10 +170,11 @@ pub(super) fn any_of_loop(body: Block<'_>, wanted: &dyn Fn(Statement<'_>) -> boo
     body.as_slice().iter().any(|statement| any(*statement, wanted))
 }
 
-/// Local variables of a file: their names, and those that are assigned after they were declared.
+/// Local variables of a file: their names, of which one is meant where a name is not there, and what is done with them.
 #[derive(Default)]
 pub(super) struct Locals {
     pub names: BTreeSet<String>,
+    /// Those that are assigned after they were declared.
     pub changing: BTreeSet<u64>,
     /// Those that may hold another sort of value then: what numbers are added to stays a number.
     pub reassigned: BTreeSet<u64>,
@@ -190,10 +191,9 @@ pub(super) struct Locals {
 }
 
 impl Locals {
-    /// Those that are entities by what is called on them, and never a word that was chosen instead.
-    pub fn certain_entities(&self) -> BTreeSet<u64> {
-        let word = |id: &u64| self.chosen.contains(id) && self.compared.contains(id);
-        self.entities.iter().filter(|id| !word(id)).copied().collect()
+    /// Whether it is an entity by what is called on it, and never a word that was chosen instead.
+    pub fn is_entity(&self, id: u64) -> bool {
+        self.entities.contains(&id) && !(self.chosen.contains(&id) && self.compared.contains(&id))
     }
 }
 
