@@ -7,7 +7,7 @@ use super::symbol::Symbol;
 use super::syntax::{constant, literal, text};
 use super::value_type::{ValueType, params_of, wanted};
 use crate::script::api;
-use crate::script::syntax::{Expression, ExpressionKind, IndexNameOp, Location, TableItem};
+use crate::script::syntax::{Expression, ExpressionKind, Location, TableItem};
 use crate::state::Value;
 
 /// A function with a known signature.
@@ -234,7 +234,7 @@ impl Reader<'_> {
                 let file = Some(self.full_path().to_string());
                 Some(Called { name: text(local.name), signature, verb: false, file })
             }
-            ExpressionKind::IndexName { expr, index, op: IndexNameOp::Dot, .. } if !self_call => {
+            ExpressionKind::IndexName { expr, index, .. } if !self_call => {
                 let name = text(index);
                 match self.symbol(expr)? {
                     Symbol::Module(path) => {

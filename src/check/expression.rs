@@ -10,9 +10,7 @@ use super::value_type::ValueType;
 use crate::dice::Dice;
 use crate::ruleset::nearest;
 use crate::script::api;
-use crate::script::syntax::{
-    BinaryOp, Expression, ExpressionKind, Function, IndexNameOp, Location, TableItem, UnaryOp,
-};
+use crate::script::syntax::{BinaryOp, Expression, ExpressionKind, Function, Location, TableItem, UnaryOp};
 
 impl Reader<'_> {
     pub(super) fn expression(&mut self, expression: Expression<'_>) {
@@ -358,7 +356,7 @@ impl Reader<'_> {
             return self.require(args, at);
         }
         let word = match func.kind() {
-            ExpressionKind::IndexName { expr, index, op: IndexNameOp::Dot, .. } => match self.symbol(expr) {
+            ExpressionKind::IndexName { expr, index, .. } if !self_call => match self.symbol(expr) {
                 Some(Symbol::Vocabulary) => api::word(&text(index)).map(|word| word.name),
                 Some(Symbol::Word("act")) => {
                     self.verb(&text(index), at);

@@ -10,7 +10,7 @@ use super::value_type::ValueType;
 use crate::script::api;
 use crate::script::syntax::{
     AstNode, AstVisitor, Block, Expression, ExpressionKind, Function, Location, Position, Statement, StatementView,
-    TypeKind,
+    Type,
 };
 
 impl Reader<'_> {
@@ -55,7 +55,7 @@ pub(super) fn end_of(function: &Function<'_>) -> Location {
 /// The value that the type of a function says it gives back: a number, a text, a truth value or a table.
 pub(super) fn promised_type(function: &Function<'_>) -> Option<ValueType> {
     let ty = function.returns?;
-    type_named(ty).or_else(|| matches!(ty.kind(), TypeKind::Table).then_some(ValueType::Table))
+    type_named(ty).or_else(|| matches!(ty, Type::Table).then_some(ValueType::Table))
 }
 
 /// Whether a block can be run to its end and past it.

@@ -9,7 +9,7 @@ use super::value_type::{ValueType, params_of, result_of};
 use crate::script::api;
 use crate::script::syntax::{
     AstNode, AstVisitor, BinaryOp, Expression, ExpressionKind, Function, Local, Location, Statement, StatementView,
-    TableItem, Type, TypeKind, UnaryOp,
+    TableItem, Type, UnaryOp,
 };
 
 /// How a function of a script is called.
@@ -285,7 +285,7 @@ impl<'ast> AstVisitor<'ast> for Acts<'_> {
 
 /// The value that a type of one word says.
 pub(super) fn type_named(ty: Type<'_>) -> Option<ValueType> {
-    let TypeKind::Named(name) = ty.kind() else { return None };
+    let Type::Named(name) = ty else { return None };
     match text(name).as_str() {
         "number" => Some(ValueType::Number),
         "string" => Some(ValueType::Text),
@@ -296,7 +296,7 @@ pub(super) fn type_named(ty: Type<'_>) -> Option<ValueType> {
 
 /// Whether a parameter of that type cannot be left out: where it is plain, and not `T?`, `T | nil` or `any`.
 fn is_needed(ty: Type<'_>) -> bool {
-    type_named(ty).is_some() || matches!(ty.kind(), TypeKind::Table)
+    type_named(ty).is_some() || matches!(ty, Type::Table)
 }
 
 /// Parameters that a function reads from, calls or calculates with on every path.

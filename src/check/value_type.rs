@@ -4,7 +4,7 @@ use super::script::Reader;
 use super::symbol::Symbol;
 use super::syntax::text;
 use crate::script::api;
-use crate::script::syntax::{BinaryOp, Expression, ExpressionKind, IndexNameOp, Location, TableItem, UnaryOp};
+use crate::script::syntax::{BinaryOp, Expression, ExpressionKind, Location, TableItem, UnaryOp};
 use crate::state::{Type, Value};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -262,10 +262,10 @@ impl Reader<'_> {
         if let Some(called) = self.called(func, self_call) {
             return called.signature.gives;
         }
-        let ExpressionKind::IndexName { expr, index, op, .. } = func.kind() else { return None };
+        let ExpressionKind::IndexName { expr, index, .. } = func.kind() else { return None };
         let name = text(index);
         match self.symbol(expr) {
-            Some(Symbol::Vocabulary) if op == IndexNameOp::Dot => {
+            Some(Symbol::Vocabulary) if !self_call => {
                 result_of(api::word(&name)?.ty).or_else(|| self.type_of_symbol(call))
             }
             Some(Symbol::Library("math")) => Some(ValueType::Number),

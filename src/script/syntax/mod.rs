@@ -9,9 +9,9 @@ use std::ffi::{c_char, c_void};
 
 pub(crate) use bumpalo::Bump as Arena;
 pub(crate) use tree::{
-    AstName, AstNode, AstVisitor, BinaryOp, Block, Expression, ExpressionKind, Function, IndexNameOp, Local, Location,
-    Position, Statement, StatementFunctionDeclaration, StatementIf, StatementLocal, StatementLoop, StatementNumericFor,
-    StatementView, TableItem, Type, TypeKind, UnaryOp,
+    AstName, AstNode, AstVisitor, BinaryOp, Block, Expression, ExpressionKind, Function, Local, Location, Position,
+    Statement, StatementFunctionDeclaration, StatementIf, StatementLocal, StatementLoop, StatementNumericFor,
+    StatementView, TableItem, Type, UnaryOp,
 };
 
 /// The first thing in a script that does not read as Luau.

@@ -117,13 +117,12 @@ impl<'a, 'b> Reader<'a, 'b> {
     }
 
     fn r#type(&mut self) -> Option<Type<'a>> {
-        let kind = match self.number() {
-            0 => return None,
-            1 => TypeKind::Named(self.name()),
-            2 => TypeKind::Table,
-            _ => TypeKind::Other,
-        };
-        Some(Type(kind))
+        match self.number() {
+            0 => None,
+            1 => Some(Type::Named(self.name())),
+            2 => Some(Type::Table),
+            _ => Some(Type::Other),
+        }
     }
 
     fn local(&mut self) -> &'a Local<'a> {
@@ -161,7 +160,6 @@ impl<'a, 'b> Reader<'a, 'b> {
                 expr: self.expression(),
                 index: self.name(),
                 index_location: self.location(),
-                op: if self.flag() { IndexNameOp::Colon } else { IndexNameOp::Dot },
             },
             Tag::IndexExpr => ExpressionKind::IndexExpr { expr: self.expression(), index: self.expression() },
             Tag::Function => {

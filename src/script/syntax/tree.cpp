@@ -213,7 +213,6 @@ private:
             expression(index->expr);
             name(index->index);
             location(index->indexLocation);
-            number(index->op == ':');
         }
         else if (auto* index = node->as<AstExprIndexExpr>())
         {

@@ -55,16 +55,7 @@ pub(crate) struct Local<'a> {
 
 /// A type as far as it is read.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Type<'a>(pub TypeKind<'a>);
-
-impl<'a> Type<'a> {
-    pub fn kind(self) -> TypeKind<'a> {
-        self.0
-    }
-}
-
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum TypeKind<'a> {
+pub(crate) enum Type<'a> {
     /// A type of one word, with no module in front.
     Named(AstName<'a>),
     Table,
@@ -166,7 +157,7 @@ pub(crate) enum ExpressionKind<'a> {
     Global(AstName<'a>),
     Varargs,
     Call { func: Expression<'a>, args: &'a [Expression<'a>], self_call: bool },
-    IndexName { expr: Expression<'a>, index: AstName<'a>, index_location: Location, op: IndexNameOp },
+    IndexName { expr: Expression<'a>, index: AstName<'a>, index_location: Location },
     IndexExpr { expr: Expression<'a>, index: Expression<'a> },
     FunctionLiteral(&'a Function<'a>),
     Table { items: &'a [TableItem<'a>] },
@@ -185,12 +176,6 @@ pub(crate) enum TableItem<'a> {
     List { value: Expression<'a> },
     Record { key: Expression<'a>, value: Expression<'a> },
     General { key: Expression<'a>, value: Expression<'a> },
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum IndexNameOp {
-    Dot,
-    Colon,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
