@@ -3,7 +3,7 @@
 //! A chance of nothing is a result where the rules lead to it. Where a value is misspelt, it is an error.
 
 use crate::play::{Refusal, Session};
-use crate::ruleset::instead_or;
+use crate::ruleset::instead_of_value;
 use crate::state::{EntityId, Type, Value};
 
 /// A comparison of a condition, as it is typed.
@@ -55,12 +55,7 @@ pub(crate) fn check_compared<'v>(
         _ => ty.check_sort(value).err(),
     };
     let Some(wrong) = wrong else { return Ok(()) };
-    let meant = match (&ty, value) {
-        (Type::Enum(texts), Value::Text(text)) => {
-            format!("; {}", instead_or(text, texts.iter().map(|text| &**text), "write one of them"))
-        }
-        _ => String::new(),
-    };
+    let meant = instead_of_value(&ty, value).map_or(String::new(), |meant| format!("; {meant}"));
     Err(Refusal::new(format!("`{name}` of {} {wrong}{meant}", view.title(entity))))
 }
 

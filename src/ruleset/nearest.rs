@@ -1,3 +1,5 @@
+use crate::state::{Type, Value};
+
 /// Finds the candidate that was most likely meant by a misspelt word, if any is near enough.
 ///
 /// A candidate is near if it has at most one slip for each three letters of the word, at least one and at most four. A slip is
@@ -53,6 +55,12 @@ where
     I: IntoIterator<Item = &'c str>,
 {
     nearest(word, candidates).map_or_else(|| otherwise.into(), |near| format!("did you mean `{near}`?"))
+}
+
+/// What to write instead of a text that is no value of an enum.
+pub(crate) fn instead_of_value(ty: &Type, value: &Value) -> Option<String> {
+    let (Type::Enum(texts), Value::Text(text)) = (ty, value) else { return None };
+    Some(instead_or(text, texts.iter().map(|text| &**text), "write one of them"))
 }
 
 #[cfg(test)]

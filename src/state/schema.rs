@@ -209,7 +209,7 @@ impl Type {
     ///
     /// What is wanted and what was found, to follow "the field NAME".
     pub(crate) fn check(&self, value: &Value, schema: &Schema, state: &State) -> Result<(), String> {
-        self.check_sort(value)?;
+        self.check_kind(value, schema, state)?;
         match (self, value) {
             (Type::Int { min, max }, Value::Int(n)) => {
                 let low = min.is_some_and(|min| *n < min);
@@ -219,15 +219,8 @@ impl Type {
                 }
                 Ok(())
             }
-            (Type::Ref(kind), Value::Entity(id)) => {
-                let Some(entity) = state.entity(*id) else {
-                    return Err(format!("refers to {id}, which is not there any more"));
-                };
-                let found = &schema.kind(entity.kind).name;
-                match kind {
-                    Some(kind) if kind != found => Err(format!("takes a {kind}, not a {found}")),
-                    _ => Ok(()),
-                }
+            (Type::Ref(_), Value::Entity(id)) if state.entity(*id).is_none() => {
+                Err(format!("refers to {id}, which is not there any more"))
             }
             (Type::List(element), Value::List(items)) => {
                 for (at, item) in items.iter().enumerate() {
@@ -265,6 +258,16 @@ impl Type {
             // An empty script table is an empty list and an empty map alike.
             (Type::Map(_), Value::List(items)) if items.is_empty() => Ok(()),
             _ => Err(format!("takes {}, not {} ({value})", self.wanted(), value.type_name())),
+        }
+    }
+
+    /// The same, and that an entity is of the kind to which a reference of this type leads.
+    pub(crate) fn check_kind(&self, value: &Value, schema: &Schema, state: &State) -> Result<(), String> {
+        self.check_sort(value)?;
+        let (Type::Ref(Some(kind)), Value::Entity(id)) = (self, value) else { return Ok(()) };
+        match state.entity(*id).map(|entity| &schema.kind(entity.kind).name) {
+            Some(found) if found != kind => Err(format!("takes {}, not a {found}", self.wanted())),
+            _ => Ok(()),
         }
     }
 

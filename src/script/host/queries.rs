@@ -10,7 +10,7 @@ use super::messages::no_member;
 use super::stack::{is_handle, lent, pop, push_handles, raise, text, type_name, value_at};
 use super::{HostState, NO_GAME, fault, message_of, plain, stopped};
 use crate::play::ActionContext;
-use crate::ruleset::instead_or;
+use crate::ruleset::instead_of_value;
 use crate::state::{EntityId, FieldId, KindId, Type, Value};
 
 pub(super) fn add(lua: &Lua, table: &Table) -> Result<()> {
@@ -94,14 +94,6 @@ unsafe fn found(state: *mut lua_State) -> std::result::Result<Vec<EntityId>, Str
     }
 }
 
-/// Checks that an entity is of the kind to which a field refers.
-fn refers_to(ty: &Type, value: &Value, context: &ActionContext) -> std::result::Result<(), String> {
-    let (Type::Ref(Some(wanted)), Value::Entity(id)) = (ty, value) else { return Ok(()) };
-    let Some(found) = context.state.entity(*id) else { return Ok(()) };
-    let found = &context.rules.schema().kind(found.kind).name;
-    if found == wanted { Ok(()) } else { Err(format!("takes {}, not a {found}", ty.wanted())) }
-}
-
 /// The field and the value whose name and value are on top of the stack.
 unsafe fn wanted_field(
     state: *mut lua_State,
@@ -139,17 +131,15 @@ unsafe fn wanted_field(
         }
         match value_at(state, -1, host, ty, None) {
             // Out of bounds a number finds nobody; what no entity of the kind can have is a slip.
-            Ok(value) => match ty.check_sort(&value).and_then(|()| refers_to(ty, &value, context)) {
+            Ok(value) => match ty.check_kind(&value, context.rules.schema(), &context.state) {
                 Ok(()) => Ok((field, value)),
                 // It would find nobody, whatever the game has come to.
                 Err(wrong) => {
                     let message = format!("the field `{name}` of a {} {wrong}", declared.name);
                     let cure = match (ty, &value) {
                         (Type::Int { .. }, Value::Text(_)) => "write a number without quotes, or tonumber(text)".into(),
-                        (Type::Enum(texts), Value::Text(text)) => {
-                            instead_or(text, texts.iter().map(|text| &**text), "write one of them")
-                        }
-                        _ => "give a value of the sort that the field holds".into(),
+                        _ => instead_of_value(ty, &value)
+                            .unwrap_or_else(|| "give a value of the sort that the field holds".into()),
                     };
                     Err(plain(&stopped(context.fault_with(message, Some(cure)))))
                 }
