@@ -4,7 +4,7 @@ use super::known::Wrong;
 use super::script::Reader;
 use super::signature::Signature;
 use super::symbol::Symbol;
-use super::syntax::{constant, literal, text};
+use super::syntax::{constant, literal, name_of, text};
 use super::value_type::{ValueType, params_of, wanted};
 use crate::script::api;
 use crate::script::syntax::{Expression, ExpressionKind, Location, TableItem};
@@ -306,15 +306,6 @@ fn count_of(count: usize) -> String {
     match count {
         0 => "none".into(),
         count => many(count),
-    }
-}
-
-/// What a value is called at its end: `ctx.side` is a `side`.
-fn name_of(expression: Expression<'_>) -> Option<String> {
-    match expression.kind() {
-        ExpressionKind::Local { local, .. } => Some(text(local.name)),
-        ExpressionKind::IndexName { index, .. } => Some(text(index)),
-        _ => None,
     }
 }
 

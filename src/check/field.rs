@@ -171,13 +171,9 @@ impl Reader<'_> {
             return false;
         };
         // What is called like a name may be one.
-        let called = match first.kind() {
-            ExpressionKind::Local { local, .. } => Some(text(local.name)),
-            ExpressionKind::IndexName { index, .. } => Some(text(index)),
-            _ => None,
-        };
         let words = ["field", "name", "key", "stat", "what", "which"];
-        let called_so = called.is_some_and(|called| !words.iter().any(|word| called.contains(word)));
+        let called_so =
+            super::syntax::name_of(*first).is_some_and(|called| !words.iter().any(|word| called.contains(word)));
         let no_text = self.value_type(*first).is_some_and(|sort| sort != ValueType::Text);
         let wrong = literal(*first).is_none() && (called_so || no_text);
         if wrong {

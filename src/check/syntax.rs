@@ -47,14 +47,18 @@ pub(super) fn member(expression: Expression<'_>) -> Option<String> {
     }
 }
 
-/// The same with the name of what it is read off: `ctx.targets` and `foe.ctx.targets` alike.
+/// What a value is called at its end: `ctx.side` is a `side`.
+pub(super) fn name_of(expression: Expression<'_>) -> Option<String> {
+    match expression.kind() {
+        ExpressionKind::Local { local, .. } => Some(text(local.name)),
+        _ => member(expression),
+    }
+}
+
+/// The name of a member with that of what it is read off: `ctx.targets` and `foe.ctx.targets` alike.
 pub(super) fn path_of(expression: Expression<'_>) -> Option<String> {
     let ExpressionKind::IndexName { expr, index, .. } = expression.kind() else { return None };
-    let of = match expr.kind() {
-        ExpressionKind::Local { local, .. } => text(local.name),
-        _ => member(expr)?,
-    };
-    Some(format!("{of}.{}", text(index)))
+    Some(format!("{}.{}", name_of(expr)?, text(index)))
 }
 
 /// A table that is written down with texts as keys only.

@@ -2,7 +2,7 @@
 
 use super::script::Reader;
 use super::symbol::Symbol;
-use super::syntax::text;
+use super::syntax::{name_of, text};
 use crate::script::api;
 use crate::script::syntax::{BinaryOp, Expression, ExpressionKind, Location, TableItem, UnaryOp};
 use crate::state::{Type, Value};
@@ -438,11 +438,7 @@ impl Reader<'_> {
         if method && colon {
             return;
         }
-        let called = match of.kind() {
-            ExpressionKind::Local { local, .. } => format!("`{}`", text(local.name)),
-            ExpressionKind::IndexName { index, .. } => format!("`{}`", text(index)),
-            _ => "this".to_string(),
-        };
+        let called = name_of(of).map_or_else(|| "this".to_string(), |name| format!("`{name}`"));
         let cure = match sort {
             ValueType::Text if method => format!("write a colon: `:{name}(...)`"),
             ValueType::Text if is_count(name) => "`#` before it counts its letters".into(),
