@@ -38,6 +38,15 @@ fn a_sound_ruleset_has_nothing_to_find() {
     assert!(found(files::of(&["tug"])).is_empty(), "{:?}", found(files::of(&["tug"])));
 }
 
+/// The parser counts the bytes of a line, and a problem names the column in letters.
+#[test]
+fn a_column_is_counted_in_letters() {
+    let slip = |said: &str| format!("rb.say(\"{said}\") ctx.actor:add(\"rest\", 1)");
+    let [plain, accented] =
+        ["uber", "über"].map(|said| planted("maneuvers/rest.luau", "ctx.actor:add(\"rests\", 1)", &slip(said)));
+    assert!(!plain.is_empty() && plain == accented, "{plain:?} {accented:?}");
+}
+
 #[test]
 fn what_is_asked_for_a_value_returns_one() {
     let value = "return if seat == \"right\" then rb.first(\"rope\").at else -rb.first(\"rope\").at";

@@ -8,7 +8,7 @@ use super::symbol::Symbol;
 use super::syntax::{Locals, literal};
 use super::value_type::ValueType;
 use crate::ruleset::Problem;
-use crate::script::syntax::{Arena, Block, Expression, ExpressionKind, Location, StatementView, parse};
+use crate::script::syntax::{Arena, Block, Expression, ExpressionKind, Location, Position, StatementView, parse};
 
 /// Reads one script and collects its problems.
 pub(super) struct Reader<'r> {
@@ -155,7 +155,7 @@ impl<'r> Reader<'r> {
     }
 
     pub(super) fn problem(&mut self, at: Location, (message, cure): Wrong) {
-        let place = (at.begin.line.saturating_add(1), at.begin.column.saturating_add(1));
+        let place = place_in(self.text, at.begin);
         // What is said of a place first is nearest to what is wrong with it.
         if !self.found.iter().any(|found| (found.line, found.column) == (Some(place.0), Some(place.1))) {
             self.found.push(Problem::new(self.full, message).at(place).with_cure(cure));
@@ -185,4 +185,11 @@ impl<'r> Reader<'r> {
         };
         found.map(|(_, source)| source)
     }
+}
+
+/// Line and column of a position, from 1, as problems have them: the parser counts the bytes of a line, and problems its letters.
+pub(super) fn place_in(text: &str, at: Position) -> (u32, u32) {
+    let line = text.lines().nth(at.line as usize).unwrap_or_default();
+    let column = line.get(..at.column as usize).map_or(at.column, |before| before.chars().count() as u32);
+    (at.line.saturating_add(1), column.saturating_add(1))
 }

@@ -1,6 +1,6 @@
 //! Functions that return nothing, although their result is used.
 
-use super::script::Reader;
+use super::script::{Reader, place_in};
 use crate::ruleset::Problem;
 use crate::script::syntax::{Expression, ExpressionKind, Location};
 
@@ -48,7 +48,7 @@ impl Reader<'_> {
             let cure = format!("add `return ...` to it in {file}:{}", end.begin.line + 1);
             return self.problem(expression.location(), (format!("`{name}` returns nothing"), cure));
         }
-        let place = (end.begin.line + 1, end.begin.column + 1);
+        let place = place_in(self.known.stack.text_of(&file).unwrap_or_default(), end.begin);
         if !self
             .found
             .iter()
