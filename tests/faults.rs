@@ -58,6 +58,14 @@ fn a_fault_tells_all_that_its_author_needs() {
     assert!(fault.to_string().starts_with("tug/maneuvers/pull.luau:11:"), "{fault}");
 }
 
+/// Lines begin with 1: a message that names line 0 was made up by its script, and names no place.
+#[test]
+fn a_line_that_no_file_has_is_no_place() {
+    let library = tug_with("RULES.md", "TUG", "TUG", "error(\"tug/play.luau:0: a gust\", 0)");
+    let fault = fault(&mut begun(&library, &[5]));
+    assert!(fault.message.contains("a gust") && fault.line != Some(0), "{fault:?}");
+}
+
 #[test]
 fn a_hook_that_fails_is_left_out_by_its_name() {
     let library = tug_with("RULES.md", "TUG", "TUG", "error(\"a gust\")");

@@ -116,8 +116,7 @@ pub(super) fn fault_of_program(error: &Error, spent: Option<&'static str>, name:
     let (message, trace) = parts(error);
     let inside = |message: &str| -> Option<u32> {
         let at = message.find(&format!("{name}:"))?;
-        let digits: String = message[at + name.len() + 1..].chars().take_while(char::is_ascii_digit).collect();
-        digits.parse().ok()
+        leading_line(&message[at + name.len() + 1..]).map(|(line, _)| line)
     };
     let line = inside(&message).or_else(|| trace.lines().find_map(inside));
     let plain = match message.strip_prefix(&format!("{name}:")) {
@@ -198,14 +197,24 @@ fn parts(error: &Error) -> (String, String) {
 
 /// `path:line: rest`, if the message begins so.
 fn place_before(message: &str) -> Option<(Place, &str)> {
-    let end = message.find(".lua")?;
-    let colon = end + message[end..].find(':')?;
-    let path = &message[..colon];
-    let rest = &message[colon + 1..];
-    let digits = rest.find(|c: char| !c.is_ascii_digit())?;
-    let line = rest[..digits].parse().ok()?;
-    let rest = rest[digits..].strip_prefix(':')?;
+    let (path, line, rest) = place_at(message)?;
+    let rest = rest.strip_prefix(':')?;
     (!path.contains(['\n', ' ', '"'])).then(|| (Place { path: path.to_string(), line }, rest.trim_start()))
+}
+
+/// The path of a script, the line behind it and the rest, if a text begins so.
+fn place_at(text: &str) -> Option<(&str, u32, &str)> {
+    let end = text.find(".lua")?;
+    let colon = end + text[end..].find(':')?;
+    let (line, rest) = leading_line(&text[colon + 1..])?;
+    Some((&text[..colon], line, rest))
+}
+
+/// The number of a line, from 1, that a text begins with, and the rest.
+fn leading_line(text: &str) -> Option<(u32, &str)> {
+    let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    let line = text[..text.len() - rest.len()].parse::<u32>().ok().filter(|line| *line > 0)?;
+    Some((line, rest))
 }
 
 /// The places of a trace that lie in files of a ruleset, innermost first.
@@ -214,15 +223,10 @@ fn places(trace: &str) -> Vec<Place> {
     for line in trace.lines() {
         let line = line.trim();
         let line = line.strip_prefix("[string \"").unwrap_or(line);
-        let Some(end) = line.find(".lua") else { continue };
-        let Some(colon) = line[end..].find(':') else { continue };
-        let path = line[..end + colon].trim_end_matches("\"]");
-        let digits: String = line[end + colon + 1..].chars().take_while(char::is_ascii_digit).collect();
-        if let Ok(number) = digits.parse() {
-            let place = Place { path: path.to_string(), line: number };
-            if places.last() != Some(&place) {
-                places.push(place);
-            }
+        let Some((path, line, _)) = place_at(line) else { continue };
+        let place = Place { path: path.trim_end_matches("\"]").to_string(), line };
+        if places.last() != Some(&place) {
+            places.push(place);
         }
     }
     places
@@ -373,6 +377,7 @@ mod tests {
         assert_eq!(place, Place { path: "my-game/lib/a.luau".into(), line: 12 });
         assert_eq!(rest, "attempt to index nil");
         assert_eq!(place_before("a sentence about a.luau and more"), None);
+        assert_eq!(place_before("my-game/lib/a.luau:0: made up by a script"), None);
     }
 
     #[test]
