@@ -1417,6 +1417,19 @@ fn a_relation_is_on_both_sheets_and_its_ends_are_never_empty() {
     assert!(sheet(&mut session, "Bob").contains(&("grip, the other way".into(), "Ann".into())));
 }
 
+/// The marks of that game are names: the first letter of one may take several bytes.
+#[test]
+fn a_sketch_shows_the_first_letter_of_a_name() {
+    let rules = Ruleset::load(&library(), "arena").unwrap();
+    let mut session = Session::start(&rules, Setup::scenario("field").seed(1)).unwrap();
+    let _ = session.advance().unwrap();
+    let ann = session.view().find("Ann").unwrap();
+    session.edit(Edit::Set { entity: ann, field: "name".into(), value: "Élan".into() }).unwrap();
+    let _ = session.advance().unwrap();
+    let shown = session.show("plan", "red").unwrap();
+    assert!(shown.iter().any(|(_, row)| row.contains('É')), "{shown:?}");
+}
+
 /// Turns by speed: keys follow from a field, and what a turn writes follows from the keys that it sees.
 fn by_speed() -> Library {
     let kinds = r#"
