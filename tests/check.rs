@@ -171,6 +171,36 @@ return rb.kinds({
     }
 }
 
+/// What is declared as something else than it is taken for is told, and not left out in silence.
+#[test]
+fn what_is_declared_as_something_else_is_told() {
+    let (kind, play) = ("title = \"name\",", "start = function");
+    for (path, from, more, told) in [
+        ("kinds.luau", kind, "sheet = \"all\",", "`sheet` of kinds `puller` is a function, not a string"),
+        ("kinds.luau", kind, "overview = { 1 },", "`overview` of kinds `puller` is a function, not a table"),
+        ("kinds.luau", kind, "label = \"Puller\",", "unknown key `label` in kinds `puller`"),
+        ("play.luau", play, "views = true,", "`views` in play.luau is a table, not a boolean"),
+        ("play.luau", play, "card = \"number\",", "`card` in play.luau is a table, not a string"),
+        (
+            "play.luau",
+            "prompt = function(about)",
+            "prompt = 1, _ = function(about)",
+            "`prompt` in play.luau is a function",
+        ),
+        ("play.luau", "title = \"Let go", "when = true,", "`when` of play `free/let_go` is a function, not a boolean"),
+        (
+            "policies/hasty.luau",
+            "id = \"hasty\",",
+            "act = \"wait\",",
+            "`act` of policy `hasty` is a function, not a string",
+        ),
+    ] {
+        let to = if more.contains(from) { more.to_owned() } else { format!("{more} {from}") };
+        let found = planted(path, from, &to);
+        assert!(found.iter().any(|one| one.contains(told)), "{more}: {found:#?}");
+    }
+}
+
 /// House rules may take away the only card that has a fact of `printed`.
 #[test]
 fn a_printed_fact_may_go_with_its_card() {

@@ -89,22 +89,21 @@ impl Loader<'_> {
         kinds: &BTreeSet<String>,
         own: &OfKinds,
     ) -> Result<(Kind, Table, Table)> {
-        let known = [
-            "title", "fields", "derived", "sheet", "overview", "label", "audience", "relates", "mutual", "timed",
-            "ended",
-        ];
+        let known =
+            ["title", "fields", "derived", "sheet", "overview", "audience", "relates", "mutual", "timed", "ended"];
         self.known_keys("kinds", name, body, &known, None)?;
         let mut kind = Kind { name: Arc::from(name), ..Kind::default() };
         let nullable = self.fields(&mut kind, body, kinds)?;
         self.title(&mut kind, body)?;
         let derived = self.derived(&mut kind, body)?;
-        if let Lv::Function(sheet) = body.raw_get::<Lv>("sheet")? {
-            own.sheets.raw_set(name, sheet)?;
-            kind.sheet = true;
+        let lines = "function(self) return { ... } end";
+        kind.sheet = self.has_function("kinds", name, body, ("sheet", lines))?;
+        if kind.sheet {
+            own.sheets.raw_set(name, body.raw_get::<Lv>("sheet")?)?;
         }
-        if let Lv::Function(overview) = body.raw_get::<Lv>("overview")? {
-            own.overviews.raw_set(name, overview)?;
-            kind.overview = true;
+        kind.overview = self.has_function("kinds", name, body, ("overview", lines))?;
+        if kind.overview {
+            own.overviews.raw_set(name, body.raw_get::<Lv>("overview")?)?;
         }
         match (body.raw_get::<Lv>("timed")?, body.raw_get::<Lv>("ended")?) {
             (Lv::Nil | Lv::Boolean(false), Lv::Nil) => {}
@@ -139,7 +138,7 @@ impl Loader<'_> {
     /// Reads the fields of a kind; gives the names of those that may be nothing.
     fn fields(&mut self, kind: &mut Kind, body: &Table, kinds: &BTreeSet<String>) -> Result<Table> {
         let nullable = self.lua.create_table()?;
-        let Lv::Table(fields) = body.raw_get::<Lv>("fields")? else { return Ok(nullable) };
+        let Some(fields) = self.table_at("kinds", &kind.name, body, "fields")? else { return Ok(nullable) };
         for (field, declared) in sorted(&fields)? {
             let path = format!("{}/fields/{field}", kind.name);
             if ["id", "kind", "set", "add", "shift", "reaches", "exists"].contains(&field.as_str()) {
@@ -187,7 +186,7 @@ impl Loader<'_> {
 
     fn derived(&mut self, kind: &mut Kind, body: &Table) -> Result<Table> {
         let derived = self.lua.create_table()?;
-        let Lv::Table(table) = body.raw_get::<Lv>("derived")? else { return Ok(derived) };
+        let Some(table) = self.table_at("kinds", &kind.name, body, "derived")? else { return Ok(derived) };
         for (value, function) in sorted(&table)? {
             let path = format!("{}/derived/{value}", kind.name);
             match function {

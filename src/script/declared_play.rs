@@ -43,25 +43,19 @@ impl Loader<'_> {
         }
         let made = lua.create_table()?;
         made.raw_set("start", play.raw_get::<Lv>("start")?)?;
-        made.raw_set("prompt", play.raw_get::<Lv>("prompt")?)?;
         made.raw_set("sheets", of_kinds.sheets)?;
         made.raw_set("overviews", of_kinds.overviews)?;
         made.raw_set("timed", &of_kinds.timed)?;
-        declarations.prompt = matches!(play.raw_get::<Lv>("prompt")?, Lv::Function(_));
         declarations.boundary = play.raw_get::<Option<String>>("boundary").ok().flatten().map(Arc::from);
         let functions = [
             ("value", &mut declarations.value, "function(seat) return ... end"),
             ("result", &mut declarations.result, "function() return ... end"),
             ("deal", &mut declarations.deal, "function(seat) ... end"),
+            ("prompt", &mut declarations.prompt, "function(about, seat) return ... end"),
         ];
-        for (name, found, body) in functions {
-            let function = play.raw_get::<Lv>(name)?;
-            *found = matches!(function, Lv::Function(_));
-            if !*found && !function.is_nil() {
-                let message = format!("`{name}` in play.luau is a function, not a {}", sort_of(&function));
-                self.problem("play", name, message, format!("write {name} = {body}"));
-            }
-            made.raw_set(name, function)?;
+        for (name, found, written) in functions {
+            *found = self.has_function("play", "", play, (name, written))?;
+            made.raw_set(name, play.raw_get::<Lv>(name)?)?;
         }
         declarations.printed = self.printed(play, declarations)?;
         made.raw_set("statistics", self.statistics(play, declarations)?)?;
@@ -82,7 +76,7 @@ impl Loader<'_> {
     /// The entries of the agenda that scripts schedule by name.
     fn entries(&mut self, play: &Table, declarations: &mut Declarations) -> Result<Table> {
         let entries = self.lua.create_table()?;
-        let Lv::Table(table) = play.raw_get::<Lv>("entries")? else { return Ok(entries) };
+        let Some(table) = self.table_at("play", "", play, "entries")? else { return Ok(entries) };
         for (name, entry) in sorted(&table)? {
             let path = format!("entries/{name}");
             let mut known = EntryName { name: Arc::from(&*name), key: false, tie: false };
@@ -93,8 +87,8 @@ impl Loader<'_> {
                     if !matches!(body.raw_get::<Lv>("run")?, Lv::Function(_)) {
                         self.missing("play", &path, "run", "a function(owner, args)");
                     }
-                    known.key = matches!(body.raw_get::<Lv>("key")?, Lv::Function(_));
-                    known.tie = matches!(body.raw_get::<Lv>("tie")?, Lv::Function(_));
+                    known.key = self.has_function("play", &path, body, ("key", "function(entry) return ... end"))?;
+                    known.tie = self.has_function("play", &path, body, ("tie", "function(entries) return 1 end"))?;
                 }
                 other => {
                     let message = format!("the entry `{name}` is a function(owner, args), not {}", sort_of(other));
@@ -118,6 +112,8 @@ impl Loader<'_> {
                 let cure = "put it in braces: seats = { \"left\" }";
                 self.problem("play", &format!("free/{name}/seats"), message, cure);
             }
+            let when = ("when", "function(seat) return ... end");
+            self.has_function("play", &format!("free/{name}"), &body, when)?;
             free.raw_set(name, body)?;
         }
         Ok(free)
@@ -141,7 +137,7 @@ impl Loader<'_> {
         titles: &mut Vec<FreeName>,
     ) -> Result<Vec<(String, Table)>> {
         let mut bodies = Vec::new();
-        let Lv::Table(table) = play.raw_get::<Lv>(key)? else { return Ok(bodies) };
+        let Some(table) = self.table_at("play", "", play, key)? else { return Ok(bodies) };
         for (name, declared) in sorted(&table)? {
             let path = format!("{key}/{name}");
             let Lv::Table(body) = declared else {
@@ -209,16 +205,7 @@ impl Loader<'_> {
     /// The numbers that a ruleset follows: `"kind.field"`, or a function that works one out, by label.
     fn statistics(&mut self, play: &Table, declarations: &mut Declarations) -> Result<Table> {
         let functions = self.lua.create_table()?;
-        let table = match play.raw_get::<Lv>("statistics")? {
-            Lv::Nil => return Ok(functions),
-            Lv::Table(table) => table,
-            other => {
-                let message = format!("`statistics` in play.luau is a table, not a {}", sort_of(&other));
-                let cure = "write statistics = { \"kind.field\" }";
-                self.problem("play", "statistics", message, cure);
-                return Ok(functions);
-            }
-        };
+        let Some(table) = self.table_at("play", "", play, "statistics")? else { return Ok(functions) };
         for (name, value) in sorted(&table)? {
             let path = format!("statistics/{name}");
             match value {

@@ -231,13 +231,13 @@ impl Loader<'_> {
         let merged = lua.create_table()?;
         merged.raw_set("verbs", self.verbs(&verbs, &mut declarations)?)?;
 
-        let facts: Option<Table> = play.raw_get("card")?;
+        let facts = self.table_at("play", "", &play, "card")?;
         let (cards, card_ids, listed) = self.cards("maneuver", facts)?;
         declarations.cards = listed;
         self.known_cards(&declarations.cards);
         merged.raw_set("cards", cards)?;
         merged.raw_set("card_ids", card_ids)?;
-        let facts: Option<Table> = play.raw_get("item")?;
+        let facts = self.table_at("play", "", &play, "item")?;
         let (items, item_ids, listed) = self.cards("item", facts)?;
         declarations.items = listed;
         merged.raw_set("items", &items)?;
@@ -319,7 +319,7 @@ impl Loader<'_> {
         let policies = self.lua.create_table()?;
         for (id, policy) in self.merger.all("policy") {
             self.known_keys("policy", &id, &policy, &["id", "title", "text", "answer", "act"], None)?;
-            if matches!(policy.raw_get::<Lv>("act")?, Lv::Function(_)) {
+            if self.has_function("policy", &id, &policy, ("act", "function(seat, acts) ... end"))? {
                 declarations.acting.push(Arc::from(&*id));
             }
             match policy.raw_get::<Lv>("answer")? {
@@ -628,6 +628,43 @@ impl Loader<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The table under a key, if there is one. Anything else there is a problem.
+    pub(super) fn table_at(&mut self, what: &str, at: &str, body: &Table, key: &str) -> Result<Option<Table>> {
+        let found = body.raw_get::<Lv>(key)?;
+        if found.as_table().is_none() {
+            self.refuse_other(what, at, (key, "table", "{ ... }"), &found);
+        }
+        Ok(found.as_table().cloned())
+    }
+
+    /// Whether there is a function under a key. Anything else there is a problem.
+    pub(super) fn has_function(
+        &mut self,
+        what: &str,
+        at: &str,
+        body: &Table,
+        (key, written): (&str, &str),
+    ) -> Result<bool> {
+        let found = body.raw_get::<Lv>(key)?;
+        if !found.is_function() {
+            self.refuse_other(what, at, (key, "function", written), &found);
+        }
+        Ok(found.is_function())
+    }
+
+    /// Notes that a key holds something else than what it is for, if it holds anything.
+    fn refuse_other(&mut self, what: &str, at: &str, (key, sort, written): (&str, &str, &str), found: &Lv) {
+        if found.is_nil() {
+            return;
+        }
+        let (of, path) = match at {
+            "" => (format!("in {what}.luau"), key.to_string()),
+            at => (format!("of {what} `{at}`"), format!("{at}/{key}")),
+        };
+        let message = format!("`{key}` {of} is a {sort}, not a {}", sort_of(found));
+        self.problem(what, &path, message, format!("write {key} = {written}"));
     }
 
     pub(super) fn missing(&mut self, what: &str, at: &str, key: &str, wanted: &str) {
