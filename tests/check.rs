@@ -296,6 +296,18 @@ fn names_that_nothing_has() {
         ":add(\"rest\"",
         "no kind has a field `rest` (did you mean `rests`?)",
     );
+    alone(
+        "maneuvers/rest.luau",
+        "ctx.actor:add(\"rests\", 1)",
+        "if ctx.actor:reaches(\"rest\", 1) then ctx.actor:add(\"rests\", 1) end",
+        "no kind has a field `rest` (did you mean `rests`?)",
+    );
+    alone(
+        "maneuvers/rest.luau",
+        "ctx.actor:add(\"rests\", 1)",
+        "ctx.actor:shift(\"rests\")",
+        "the number to add of `rests` is missing (write :shift(\"rests\", n))",
+    );
     alone("kinds.luau", "self.strength", "self.strenght", "a puller has no `strenght` (did you mean `strength`?)");
     // That the switch that is meant is read nowhere then is not told besides.
     alone(

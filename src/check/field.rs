@@ -233,11 +233,11 @@ impl Reader<'_> {
         if thing == Some(Symbol::Spec) {
             self.spec_call(name, args);
         }
-        let writes = matches!(name, "set" | "add" | "shift") && thing != Some(Symbol::Spec) && !self.is_spec();
-        if !writes {
+        let takes_a_field = matches!(name, "set" | "add" | "shift" | "reaches");
+        if !takes_a_field || thing == Some(Symbol::Spec) || self.is_spec() {
             return;
         }
-        if let Some(what) = self.pure.last() {
+        if let Some(what) = self.pure.last().filter(|_| name != "reaches") {
             let wrong = format!(":{name} is called in {what}, which may only read");
             self.problem(at, (wrong, "move it to `resolve`, a verb or an agenda entry".into()));
         }
@@ -248,7 +248,8 @@ impl Reader<'_> {
         if args.len() == 1 && self.known.types_of(&field).next().is_some() {
             let (missing, cure) = match name {
                 "set" => ("the new value", format!("write :set(\"{field}\", value)")),
-                _ => ("the number to add", format!("write :add(\"{field}\", n)")),
+                "reaches" => ("the number to reach", format!("write :reaches(\"{field}\", n)")),
+                _ => ("the number to add", format!("write :{name}(\"{field}\", n)")),
             };
             self.problem(at, (format!("{missing} of `{field}` is missing"), cure));
             return;
@@ -257,8 +258,8 @@ impl Reader<'_> {
             return;
         }
         let types = if name == "set" { Vec::new() } else { self.types_at(&thing, &field) };
-        if let Some(by) = args.get(1).filter(|by| name != "set" && is_fraction(**by) && !types.contains(&&Type::Ratio))
-        {
+        let adds = matches!(name, "add" | "shift");
+        if let Some(by) = args.get(1).filter(|by| adds && is_fraction(**by) && !types.contains(&&Type::Ratio)) {
             let wrong = format!(":{name} takes a whole number, and this is a fraction");
             return self.problem(
                 by.location(),
@@ -269,13 +270,15 @@ impl Reader<'_> {
             && !types.iter().any(|ty| matches!(ty, Type::Int { .. } | Type::Ratio))
         {
             let wrong = format!(":{name} takes a number field, and `{field}` is {}", list_of(first));
-            return self.problem(place, (wrong, format!("write :set(\"{field}\", value)")));
+            let cure = if adds { format!("write :set(\"{field}\", value)") } else { "compare the field itself".into() };
+            return self.problem(place, (wrong, cure));
         }
         if let (None, Some(by)) = (&thing, args.get(1).filter(|_| name != "set"))
             && let Some(sort) = self.value_type(*by).filter(|sort| *sort != ValueType::Number)
         {
             let wrong = format!("expected a number, found {}", sort.words());
-            return self.problem(by.location(), (wrong, format!("it is written :{name}(\"field\", n, why?)")));
+            let why = if adds { ", why?" } else { "" };
+            return self.problem(by.location(), (wrong, format!("it is written :{name}(\"field\", n{why})")));
         }
         match thing {
             Some(Symbol::Entity(Some(kind))) => {
