@@ -279,37 +279,30 @@ impl Reader<'_> {
     /// `given`: how many parameters it has before its own.
     pub(super) fn function(&mut self, function: &Function<'_>, pure: Option<&'static str>, given: usize) {
         let folder = self.path.split(['/', '.']).next().unwrap_or_default();
-        if let Some(first) = function.args.get(given) {
-            let thing = match (folder, self.keys.as_slice()) {
-                ("kinds", [kind, place, ..]) if matches!(&**place, "derived" | "sheet" | "overview") => {
-                    self.known.kind(kind).map(|_| Symbol::Entity(Some(kind.clone())))
+        let mut hooked = None;
+        match (folder, self.keys.as_slice()) {
+            ("kinds", [kind, place, ..]) if matches!(&**place, "derived" | "sheet" | "overview") => {
+                if let (Some(entity), Some(_)) = (function.args.get(given), self.known.kind(kind)) {
+                    self.symbols.insert(entity.id, Symbol::Entity(Some(kind.clone())));
                 }
-                ("hooks" | "items", [phase, verb]) if matches!(&**phase, "before" | "after" | "wrap") => {
-                    Some(Symbol::Event(verb.clone()))
-                }
-                _ => None,
-            };
-            if let Some(thing) = thing {
-                self.symbols.insert(first.id, thing);
             }
-        }
-        let hooked = match (folder, self.keys.as_slice()) {
             ("hooks" | "items", [phase, verb]) if matches!(&**phase, "before" | "after" | "wrap") => {
-                Some((phase.clone(), verb.clone()))
+                if let Some(event) = function.args.get(given) {
+                    self.symbols.insert(event.id, Symbol::Event(verb.clone()));
+                }
+                // Around a verb, the function that runs it comes before the holder.
+                if let Some(holder) = function.args.get(given + if phase == "wrap" { 2 } else { 1 }) {
+                    self.symbols.insert(holder.id, Symbol::Holder);
+                }
+                hooked = Some((phase.clone(), verb.clone()));
             }
-            _ => None,
-        };
-        let phase = self.keys.first().is_some_and(|phase| matches!(&**phase, "before" | "after"));
-        if let (true, [_, _], Some(holder)) =
-            (phase && matches!(folder, "hooks" | "items"), self.keys.as_slice(), function.args.get(given + 1))
-        {
-            self.symbols.insert(holder.id, Symbol::Holder);
-        }
-        if let ("policies", [key], Some(question)) = (folder, self.keys.as_slice(), function.args.first())
-            && key == "answer"
-        {
-            self.value_types.insert(question.id, ValueType::Table);
-            self.symbols.insert(question.id, Symbol::Question);
+            ("policies", [key]) if key == "answer" => {
+                if let Some(question) = function.args.first() {
+                    self.value_types.insert(question.id, ValueType::Table);
+                    self.symbols.insert(question.id, Symbol::Question);
+                }
+            }
+            _ => {}
         }
         for arg in function.args {
             if self.locals.changing.contains(&arg.id) {
