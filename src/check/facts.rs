@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::data::{Entry, entries_of};
+use super::is_from;
 use super::slip::is_slip;
 use crate::dice::Dice;
 use crate::ruleset::{Card, Fact, Problem, Rulebook, Stack, instead_or};
@@ -16,8 +17,7 @@ pub(super) fn findings(stack: &Stack, own: usize, rules: &Rulebook) -> Vec<Probl
     found.extend(odd_facts(stack, rules.cards()));
     found.extend(odd_shapes(stack, rules.items()));
     found.extend(odd_shapes(stack, rules.cards()));
-    let ours = |path: &str| stack.parts()[own..].iter().any(|part| path.starts_with(&format!("{}/", part.id())));
-    found.retain(|problem| ours(&problem.path));
+    found.retain(|problem| is_from(stack, own, &problem.path));
     found.extend(odd_names(stack, own, rules));
     found.extend(odd_types(stack, own));
     found
@@ -91,10 +91,8 @@ fn odd_shapes(stack: &Stack, cards: &[Card]) -> Vec<Problem> {
 /// A problem at the line in which a card says a fact.
 fn problem(stack: &Stack, card: &Card, name: &str, said: &str, message: String, cure: String) -> Option<Problem> {
     let path = card.origins.get(name)?;
-    let (part, inside) = path.split_once('/')?;
-    let source = stack.parts().iter().find(|other| other.id() == part)?.folder.file(inside)?;
     let says = |line: &str| line.trim_start().starts_with(name) && line.contains(said);
-    let line = 1 + source.text.lines().position(says)?;
+    let line = 1 + stack.text_of(path)?.lines().position(says)?;
     Some(Problem::new(path.as_str(), message).at((line as u32, 1)).with_cure(cure))
 }
 
@@ -123,8 +121,7 @@ fn odd_names(stack: &Stack, own: usize, rules: &Rulebook) -> Vec<Problem> {
         for (sort, ids) in &sorts {
             let odd: Vec<_> = said.iter().filter(|name| !ids.contains(&name.text)).collect();
             let [InCast { text, path, at }] = odd.as_slice() else { continue };
-            let ours = stack.parts()[own..].iter().any(|part| path.starts_with(&format!("{}/", part.id())));
-            if said.len() <= AGREEING || !ours {
+            if said.len() <= AGREEING || !is_from(stack, own, path) {
                 continue;
             }
             let otherwise = format!("all others under `{key}` are ids of {sort}s");
@@ -151,13 +148,12 @@ fn odd_types(stack: &Stack, own: usize) -> Vec<Problem> {
             let fits = |value: &Value| if number { value.as_int().is_some() } else { matches!(value, Value::Bool(_)) };
             let odd: Vec<_> = said.iter().filter(|(_, entry)| !fits(&entry.value)).collect();
             let [(path, Entry { value, at, .. })] = odd.as_slice() else { continue };
-            let ours = stack.parts()[own..].iter().any(|part| path.starts_with(&format!("{}/", part.id())));
             let is_meant = match value.as_text() {
                 Some(text) if number => text.trim().parse::<i64>().is_ok(),
                 Some(text) => ["true", "false", "yes", "no"].contains(&text.trim().to_lowercase().as_str()),
                 None => number || matches!(value, Value::Int(0 | 1)),
             };
-            if said.len() <= AGREEING || !ours || !is_meant {
+            if said.len() <= AGREEING || !is_from(stack, own, path) || !is_meant {
                 continue;
             }
             let message = format!("`{key}` is not {sort}, as it is in every other file of cast/");

@@ -132,8 +132,7 @@ fn find(library: &Library, id: &str, layers: &[String], depth: Depth, stop: &Ato
         found.extend(facts::findings(&stack, own, rules));
     }
     for switch in stack.switches() {
-        let of_ours = stack.parts()[own..].iter().any(|part| switch.path.starts_with(&format!("{}/", part.id())));
-        if !of_ours {
+        if !is_from(&stack, own, &switch.path) {
             continue;
         }
         // A ruleset that cannot be played is there for others to extend, and they may read it.
@@ -178,6 +177,11 @@ fn find(library: &Library, id: &str, layers: &[String], depth: Depth, stop: &Ato
     found.sort();
     found.dedup_by(|one, two| one.path == two.path && one.line == two.line && one.message == two.message);
     found
+}
+
+/// Whether a file is in one of the parts of a stack from a place on.
+fn is_from(stack: &Stack, own: usize, path: &str) -> bool {
+    stack.parts()[own..].iter().any(|part| path.starts_with(&format!("{}/", part.id())))
 }
 
 /// Findings of the data files of a ruleset and its layers.
@@ -238,22 +242,15 @@ fn is_extended(library: &Library, id: &str) -> bool {
 
 /// The first line from a given one on in which a word stands; the given one where it stands in none.
 fn line_from(stack: &Stack, path: &str, line: u32, word: &str) -> u32 {
-    let source = path.split_once('/').and_then(|(part, path)| {
-        stack.parts().iter().find(|other| other.id() == part).and_then(|part| part.folder.file(path))
-    });
-    let Some(source) = source else { return line };
-    let on = source.text.lines().skip(line as usize - 1).position(|text| text.contains(word));
+    let Some(text) = stack.text_of(path) else { return line };
+    let on = text.lines().skip(line as usize - 1).position(|text| text.contains(word));
     line + on.unwrap_or_default() as u32
 }
 
 /// Finds the column of a problem that has only its line: that of a name in its message, or where the line begins.
 fn place(problem: &mut Problem, stack: &Stack) {
     let (Some(line), None) = (problem.line, problem.column) else { return };
-    let Some((part, path)) = problem.path.split_once('/') else { return };
-    let Some(part) = stack.parts().iter().find(|other| other.id() == part) else { return };
-    let Some(text) = part.folder.file(path).and_then(|source| source.text.lines().nth(line as usize - 1)) else {
-        return;
-    };
+    let Some(text) = stack.text_of(&problem.path).and_then(|text| text.lines().nth(line as usize - 1)) else { return };
     let named =
         problem.message.split('`').skip(1).step_by(2).find_map(|name| text.find(name).filter(|_| !name.is_empty()));
     let at = named.unwrap_or_else(|| text.len() - text.trim_start().len());
