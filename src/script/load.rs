@@ -563,47 +563,36 @@ impl Loader<'_> {
         let open = matches!(what, "maneuver" | "item");
         let mut allowed: Vec<String> = known.iter().map(|key| key.to_string()).collect();
         let mut types: BTreeMap<String, String> = BTreeMap::new();
-        if let Some(facts) = facts {
-            for pair in facts.pairs::<String, String>() {
-                match pair {
-                    Ok((name, ty)) => {
-                        let mut sorts = ty.trim_end_matches('?').split('|').map(str::trim);
-                        if let Some(sort) = sorts.find(|sort| !FACT_TYPES.contains(sort)) {
-                            let key = if what == "item" { "item" } else { "card" };
-                            let cure = instead(sort, FACT_TYPES.iter().copied());
-                            self.problem("play", key, format!("`{name}` has no type `{sort}`"), cure);
-                            if let Some(problem) = self.problems.last_mut() {
-                                problem.line = line_of(self.stack, &problem.path, &name).or(problem.line);
-                            }
-                            return Ok(());
-                        }
-                        allowed.push(name.clone());
-                        types.insert(name, ty);
-                    }
-                    Err(_) => {
-                        let key = if what == "item" { "item" } else { "card" };
-                        let message = format!(
-                            "`{key}` in play.luau maps facts to their types, such as max_risk = \"number|function?\""
-                        );
-                        let cure =
-                            "write the type in quotes: number, string, boolean, table or function; `?` may be left out"
-                                .to_string();
-                        self.problem("play", key, message, cure);
-                        return Ok(());
-                    }
+        let declared = if what == "item" { "item" } else { "card" };
+        for pair in facts.into_iter().flat_map(|facts| facts.pairs::<String, String>()) {
+            let Ok((name, ty)) = pair else {
+                let example = "max_risk = \"number|function?\"";
+                let message = format!("`{declared}` in play.luau maps facts to their types, such as {example}");
+                let cure = "write the type in quotes: number, string, boolean, table or function; `?` may be left out";
+                self.problem("play", declared, message, cure);
+                return Ok(());
+            };
+            let mut sorts = ty.trim_end_matches('?').split('|').map(str::trim);
+            if let Some(sort) = sorts.find(|sort| !FACT_TYPES.contains(sort)) {
+                let cure = instead(sort, FACT_TYPES.iter().copied());
+                self.problem("play", declared, format!("`{name}` has no type `{sort}`"), cure);
+                if let Some(problem) = self.problems.last_mut() {
+                    problem.line = line_of(self.stack, &problem.path, &name).or(problem.line);
                 }
+                return Ok(());
             }
+            allowed.push(name.clone());
+            types.insert(name, ty);
         }
         for (key, value) in sorted(body)? {
             let path = if at.is_empty() { key.clone() } else { format!("{at}/{key}") };
             if allowed.contains(&key) {
                 if let Some(ty) = types.get(&key) {
-                    let found = sort_of(&value);
-                    if !ty.trim_end_matches('?').split('|').any(|one| one.trim() == found) {
-                        let sorts = ty.trim_end_matches('?').replace('|', " or ");
+                    let (found, ty) = (sort_of(&value), ty.trim_end_matches('?'));
+                    if !ty.split('|').any(|one| one.trim() == found) {
+                        let sorts = ty.replace('|', " or ");
                         let message = format!("`{key}` of {what} `{at}` is a {sorts}, not a {found}");
-                        let declared = if what == "item" { "item" } else { "card" };
-                        let cure = match ty.trim_end_matches('?') {
+                        let cure = match ty {
                             "string" => format!("put it in quotes: {key} = \"...\""),
                             "number" => "write a number, without quotes".to_string(),
                             "boolean" => "write true or false, without quotes".to_string(),
