@@ -23,14 +23,13 @@ impl Fields {
         let mut fields = Fields::default();
         for kind in schema.iter().flat_map(|schema| &schema.kinds) {
             fields.kinds.insert(kind.name.to_string());
-            fields.members.extend(kind.derived.iter().map(ToString::to_string));
+            fields.members.extend(kind.members().map(str::to_string));
             for field in &kind.fields {
                 let ty = ValueType::of_type(&field.ty);
                 let known = fields.types.entry(field.name.to_string()).or_insert(Some(ty));
                 if *known != Some(ty) {
                     *known = None;
                 }
-                fields.members.insert(field.name.to_string());
             }
         }
         let of_all = api::ENTITY_METHODS.iter().chain(api::ENTITY_FIELDS);

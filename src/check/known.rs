@@ -130,13 +130,7 @@ impl<'r> Known<'r> {
 
     /// Says that a kind has no such field or derived value.
     pub fn wrong_member(&self, kind: &Kind, name: &str, methods: &[&str]) -> Option<Wrong> {
-        let members: Vec<String> = kind
-            .fields
-            .iter()
-            .map(|field| field.name.to_string())
-            .chain(kind.derived.iter().map(|name| name.to_string()))
-            .chain(methods.iter().map(|name| name.to_string()))
-            .collect();
+        let members: Vec<String> = kind.members().chain(methods.iter().copied()).map(str::to_string).collect();
         if members.iter().any(|known| known == name) {
             return None;
         }
@@ -146,7 +140,7 @@ impl<'r> Known<'r> {
     /// Whether some kind has a derived value of that name, and none a field.
     pub fn is_derived(&self, name: &str) -> bool {
         let Some(schema) = self.schema() else { return false };
-        let derived = schema.kinds.iter().any(|kind| kind.derived.iter().any(|known| **known == *name));
+        let derived = schema.kinds.iter().any(|kind| kind.has_derived(name));
         derived && schema.kinds.iter().all(|kind| kind.field_named(name).is_none())
     }
 

@@ -136,9 +136,7 @@ impl Reader<'_> {
     /// A derived value that is read like a field.
     pub(super) fn uncalled(&mut self, of: Expression<'_>, name: &str, at: Location) {
         let certain = match self.symbol(of) {
-            Some(Symbol::Entity(Some(kind))) => {
-                self.known.kind(&kind).is_some_and(|kind| kind.derived.iter().any(|derived| **derived == *name))
-            }
+            Some(Symbol::Entity(Some(kind))) => self.is_derived_of(&kind, name),
             Some(Symbol::Entity(None)) | None => {
                 // Cases of a spec have keys of their own.
                 let key_of_case = self.is_spec() && self.text.contains(&format!("{name} ="));
@@ -173,7 +171,7 @@ impl Reader<'_> {
             return;
         }
         let mut kinds = self.known.schema().into_iter().flat_map(|schema| &schema.kinds);
-        if kinds.any(|kind| kind.derived.iter().any(|derived| **derived == *name)) {
+        if kinds.any(|kind| kind.has_derived(name)) {
             return;
         }
         let is_field = self.known.types_of(name).next().is_some();
@@ -190,7 +188,7 @@ impl Reader<'_> {
 
     /// Whether a kind has a derived value of that name, whatever other kinds have.
     fn is_derived_of(&self, kind: &str, name: &str) -> bool {
-        self.known.kind(kind).is_some_and(|kind| kind.derived.iter().any(|derived| **derived == *name))
+        self.known.kind(kind).is_some_and(|kind| kind.has_derived(name))
     }
 
     /// A dot where a colon belongs, or the other way round.

@@ -99,8 +99,7 @@ impl Names {
             names.note_read(name.to_string(), 1);
         }
         for kind in schema.iter().flat_map(|schema| &schema.kinds) {
-            names.given.extend(kind.fields.iter().map(|field| field.name.to_string()));
-            names.given.extend(kind.derived.iter().map(|name| name.to_string()));
+            names.given.extend(kind.members().map(str::to_string));
             for field in &kind.fields {
                 names.note_read(field.name.to_string(), 1);
             }

@@ -217,7 +217,7 @@ impl Reader<'_> {
                     }
                     Symbol::Entity(Some(kind)) => {
                         let kind = self.known.kind(&kind)?;
-                        if kind.derived.iter().any(|derived| **derived == *name) {
+                        if kind.has_derived(&name) {
                             return Some(ValueType::Function);
                         }
                         Some(ValueType::of_type(&kind.field(kind.field_named(&name)?).ty))

@@ -735,9 +735,7 @@ pub(crate) const QUESTIONS: &[(&str, &[&str])] = &[
 pub(crate) const OPTION_FIELDS: &[&str] = &["id", "label", "value", "enabled", "reason", "reason_args", "note", "max"];
 
 /// Methods of every entity, besides its derived values.
-#[cfg(feature = "check")]
 pub(crate) const ENTITY_METHODS: &[&str] = &["set", "add", "shift", "reaches", "exists"];
-#[cfg(feature = "check")]
 pub(crate) const ENTITY_FIELDS: &[&str] = &["id", "kind"];
 
 /// Names of what the host itself hands to scripts: fields of questions, options, agenda entries and the like, methods of

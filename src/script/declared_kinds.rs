@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use mlua::{Lua, Result, Table, Value as Lv};
 
+use super::api::{ENTITY_FIELDS, ENTITY_METHODS};
 use super::conversion::{from_lua, sort_of, whole_of};
 use super::handles::Handles;
 use super::load::{Loader, sorted};
@@ -141,7 +142,7 @@ impl Loader<'_> {
         let Some(fields) = self.table_at("kinds", &kind.name, body, "fields")? else { return Ok(nullable) };
         for (field, declared) in sorted(&fields)? {
             let path = format!("{}/fields/{field}", kind.name);
-            if ["id", "kind", "set", "add", "shift", "reaches", "exists"].contains(&field.as_str()) {
+            if ENTITY_FIELDS.iter().chain(ENTITY_METHODS).any(|taken| **taken == *field) {
                 self.problem("kinds", &path, format!("`{field}` is taken by the host"), "choose another name");
                 continue;
             }

@@ -6,7 +6,7 @@ use super::sandbox::noted_cure;
 use super::source_span::span_of;
 use crate::play::{Fault, Stop};
 use crate::ruleset::{Stack, nearest};
-use crate::state::Schema;
+use crate::state::{Kind, Schema};
 
 /// Longest message that is passed on, in characters.
 const MAX_MESSAGE: usize = 500;
@@ -86,10 +86,7 @@ pub(super) fn teach(fault: &mut Fault, schema: &Schema) {
     let Some((before, name)) = expression.rsplit_once(['.', ':']).filter(|(_, name)| name.chars().all(plain)) else {
         return;
     };
-    let kinds = schema.kinds.iter();
-    let fields = kinds
-        .flat_map(|kind| kind.fields.iter().map(|field| &*field.name).chain(kind.derived.iter().map(|name| &**name)));
-    let known: Vec<&str> = fields.collect();
+    let known: Vec<&str> = schema.kinds.iter().flat_map(Kind::members).collect();
     if before == "rb" || known.contains(&name) {
         return;
     }

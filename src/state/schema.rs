@@ -181,6 +181,17 @@ impl Kind {
         }
     }
 
+    /// The names of its fields and of its derived values.
+    pub(crate) fn members(&self) -> impl Iterator<Item = &str> {
+        self.fields.iter().map(|field| &*field.name).chain(self.derived.iter().map(|name| &**name))
+    }
+
+    /// Whether it has a derived value of that name.
+    #[cfg(feature = "check")]
+    pub(crate) fn has_derived(&self, name: &str) -> bool {
+        self.derived.iter().any(|derived| **derived == *name)
+    }
+
     /// The place of the field of a name.
     pub fn field_named(&self, name: &str) -> Option<FieldId> {
         let at = self.fields.binary_search_by(|field| (*field.name).cmp(name)).ok()?;

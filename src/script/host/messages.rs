@@ -2,6 +2,7 @@ use std::rc::Rc;
 
 use mlua::{Lua, Result, Table, Value as Lv};
 
+use super::super::api::{ENTITY_FIELDS, ENTITY_METHODS};
 use super::{HostState, MOST_NAMED, host_function, stopped};
 use crate::play::ActionContext;
 use crate::ruleset::instead;
@@ -48,11 +49,6 @@ pub(super) fn no_member(context: &ActionContext, kind: &str, name: &str) -> Stri
     let Some(kind) = schema.kind_named(kind).map(|kind| schema.kind(kind)) else {
         return format!("there is no kind `{kind}`");
     };
-    let names = kind
-        .fields
-        .iter()
-        .map(|field| &*field.name)
-        .chain(kind.derived.iter().map(|name| &**name))
-        .chain(["id", "kind", "set", "add", "shift", "reaches", "exists"]);
+    let names = kind.members().chain(ENTITY_FIELDS.iter().chain(ENTITY_METHODS).copied());
     format!("{} has no field `{name}`; {}", kind.name, instead(name, names))
 }
