@@ -255,6 +255,17 @@ fn what_is_chosen_may_be_a_word_or_an_entity() {
     assert_eq!(planted("maneuvers/rest.luau", "ctx.actor:add(\"rests\", 1)", asks), [""; 0]);
 }
 
+/// A list may have a name beside its places.
+#[test]
+fn a_list_with_a_name_in_it_is_read_by_that_name() {
+    let rests = "ctx.actor:add(\"rests\", 1)";
+    let made = "local tries = { 1, 2 } ";
+    let read = "ctx.actor:add(\"rests\", tries.most - 1)";
+    let told = planted("maneuvers/rest.luau", rests, &format!("{made}{read}"));
+    assert!(told.iter().any(|one| one.contains("`tries` is a list")), "{told:?}");
+    assert_eq!(planted("maneuvers/rest.luau", rests, &format!("{made}tries.most = 2 {read}")), [""; 0]);
+}
+
 #[test]
 fn a_method_may_be_called_with_a_dot_and_its_entity() {
     let rests = "ctx.actor:add(\"rests\", 1)";

@@ -84,6 +84,8 @@ struct Uses {
     empty: bool,
     /// Something may be put into it.
     filled: bool,
+    /// Something is put into it under a name.
+    has_names: bool,
 }
 
 impl Uses {
@@ -133,6 +135,11 @@ impl Evidence {
     /// Whether a variable is used, and never as the place of something in a list.
     pub fn is_no_place(&self, id: u64) -> bool {
         self.0.get(&id).is_some_and(|uses| uses.used && uses.number == 0 && !uses.key && !uses.open)
+    }
+
+    /// Whether an expression is a local table into which something is put under a name, besides what it holds.
+    pub fn has_names(&self, expression: Expression<'_>) -> bool {
+        local_id(expression).and_then(|id| self.0.get(&id)).is_some_and(|uses| uses.has_names)
     }
 
     /// Whether a variable is told or kept, which a place in a list may be, too.
@@ -229,9 +236,10 @@ impl Finder<'_> {
         match target.kind() {
             // What stands last in it changes, and nothing comes to it.
             ExpressionKind::IndexExpr { expr, index } if is_length_of(index, expr) => {}
-            ExpressionKind::IndexName { expr, .. } | ExpressionKind::IndexExpr { expr, .. } => {
-                self.note(expr, |uses| uses.filled = true);
+            ExpressionKind::IndexName { expr, .. } => {
+                self.note(expr, |uses| (uses.filled, uses.has_names) = (true, true));
             }
+            ExpressionKind::IndexExpr { expr, .. } => self.note(expr, |uses| uses.filled = true),
             _ => self.open(target),
         }
     }

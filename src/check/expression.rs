@@ -170,6 +170,7 @@ impl Reader<'_> {
     fn by_name(&mut self, list: Expression<'_>, at: Location) {
         if let ExpressionKind::Local { local, .. } = list.kind()
             && self.lists.contains(&local.id)
+            && !self.evidence.has_names(list)
         {
             let wrong = format!("`{}` is a list: its places are numbers, and this is a text", text(local.name));
             self.problem(at, (wrong, "write a number, from 1 on".into()));

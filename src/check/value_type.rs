@@ -433,7 +433,8 @@ impl Reader<'_> {
             ExpressionKind::IndexName { expr, .. } => self.symbol(expr).is_some(),
             _ => true,
         };
-        let Some(sort) = self.value_type(of).filter(|_| certain && !self.is_spec()) else { return };
+        let certain = certain && !self.is_spec() && !self.evidence.has_names(of);
+        let Some(sort) = self.value_type(of).filter(|_| certain) else { return };
         let method = sort == ValueType::Text && api::library("string").is_some_and(|names| names.contains(&name));
         if method && colon {
             return;
