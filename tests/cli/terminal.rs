@@ -117,7 +117,14 @@ fn the_first_screen_lists_everybody_and_what_is_unsaved_is_asked_about_once() {
     terminal.types("ok", "which action?");
     terminal.types("restart", "This game is not saved.");
     terminal.types("look", "where");
+    // Every spelling of a command leaves when it is typed twice, and so does a scene that was prepared.
+    terminal.types("again", "This game is not saved.");
+    terminal.types("again", "· seed ");
+    terminal.types("say once more", "once more");
     terminal.types("quit", "This game is not saved.");
+    terminal.types("encounter fighter against bandit", "`encounter yes` begins it.");
+    terminal.types("encounter yes", "This game is not saved.");
+    terminal.types("encounter yes", "· seed ");
     terminal.types("quit", "");
     assert!(terminal.has_left());
 }

@@ -34,10 +34,11 @@ impl Repl {
     /// `encounter NAMES against NAMES`, `encounter yes`.
     pub(super) fn encounter(&mut self, rest: &str) -> Done {
         if rest.eq_ignore_ascii_case("yes") {
-            let Some(encounter) = self.encounter.take() else {
+            // It stays prepared where an unsaved game is left only when asked twice.
+            let Some(Encounter(setup)) = self.encounter.clone() else {
                 return Err(Complaint::wrong("Say first who meets whom: `encounter NAMES against NAMES`."));
             };
-            return self.begin(encounter.0);
+            return self.begin(setup);
         }
         let rules = self.session.ruleset().clone();
         if !rules.creates(CreationPart::Position) {

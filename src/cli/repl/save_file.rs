@@ -9,6 +9,8 @@ use riskbreaker::ruleset::system_message;
 use riskbreaker::{Session, Step};
 use serde_json::json;
 
+use super::command::{Command, Word};
+use super::line::split_first;
 use super::{Complaint, Done, Repl};
 use crate::cli::row::{Row, Tone};
 use crate::cli::state_folder;
@@ -82,11 +84,17 @@ impl Repl {
 
     /// Another line was typed: leaving is refused once more before it is done.
     pub(super) fn stays(&mut self, line: &str) {
-        let first = line.split_whitespace().next().unwrap_or_default().to_lowercase();
-        if !matches!(first.as_str(), "quit" | "exit" | "bye" | "load" | "new" | "rematch" | "recover") {
+        let (first, rest) = split_first(line);
+        let word = Command::find(first).map(|command| command.word);
+        let leaves = match word {
+            Some(Word::Quit | Word::Load | Word::New | Word::Rematch | Word::Recover) => true,
+            Some(Word::Encounter) => rest.eq_ignore_ascii_case("yes"),
+            _ => false,
+        };
+        if !leaves {
             self.saved.warned = false;
         }
-        if first != "save" {
+        if word != Some(Word::Save) {
             self.saved.refused = None;
         }
     }
@@ -185,6 +193,8 @@ impl Repl {
             campaign.adopt(&session, &campaigns::name_of(path)).map_err(super::campaign::wrong)?;
         }
         self.session.replace(session);
+        // A scene that was prepared is one by the rules of the game that is left.
+        self.encounter = None;
         self.done.clear();
         self.undone.clear();
         self.look_out_anew();
