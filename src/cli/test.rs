@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::Result;
 use riskbreaker::ruleset::system_message;
 use riskbreaker::spec::{
-    Coverage, LineCoverage, RuleStatus, SpecReport, SpecResult, SpecRun, SpecSource, run_specs, spec_of_fault,
+    Coverage, LineCoverage, RuleStatus, SpecReport, SpecResult, SpecRun, SpecSource, spec_of_fault,
 };
 use riskbreaker::watch::{Watched, Watcher};
 use riskbreaker::{Library, LoadError, Session};
@@ -63,10 +63,7 @@ pub fn test(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         return from_fault(path, &library, args.json);
     }
     let elsewhere = args.specs.as_ref().or(args.only.as_ref());
-    let further = match elsewhere {
-        Some(folder) => SpecSource::read_folder(folder).map_err(call_error)?,
-        None => Vec::new(),
-    };
+    let further = specs_in(elsewhere)?;
     if elsewhere.is_some() && further.is_empty() {
         return Err(call_error("no spec file is in that folder: they end in .luau or .lua"));
     }
@@ -125,19 +122,26 @@ pub fn test(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     Ok(if green { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
+/// The specs of a folder that is named, if one is.
+fn specs_in(folder: Option<&PathBuf>) -> Result<Vec<SpecSource>> {
+    folder.map_or(Ok(Vec::new()), |folder| SpecSource::read_folder(folder).map_err(call_error))
+}
+
 /// Runs the specs again with every change.
 fn watch(args: &Args, library: &Library, id: &str, screen: &mut Screen) -> Result<ExitCode> {
-    let Some(watcher) = Watcher::of_files(library, id, &args.layers) else {
+    // A layer is watched, and played, over the rulesets that it lies over.
+    let ways = library.ways_to_play(id);
+    let Some(watcher) = Watcher::of_files(library, &ways[0], &args.layers) else {
         return Err(call_error(format!("{id} is not on the disk, so it cannot change")));
     };
     loop {
-        let further = match &args.specs {
-            Some(folder) => SpecSource::read_folder(folder).map_err(call_error)?,
-            None => Vec::new(),
-        };
-        match run_specs(library, id, &args.layers, further, args.filter.as_deref()) {
-            Ok(told) => tell(&told, screen)?,
-            Err(error) => tell_broken(&error, library, screen)?,
+        let further = specs_in(args.specs.as_ref())?;
+        let run = SpecRun { further, filter: args.filter.clone(), ..SpecRun::default() };
+        for way in &ways {
+            match run.of(library, way, &args.layers) {
+                Ok(told) => tell(&told, screen)?,
+                Err(error) => tell_broken(&error, library, screen)?,
+            }
         }
         // The first news are what the ruleset is now, and that has been told.
         loop {

@@ -1,5 +1,6 @@
 //! Ctrl-C: long work ends soon with what is known.
 
+use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -41,6 +42,25 @@ fn odds_of_a_card_end_with_an_estimate() {
     assert_eq!((&told["exact"], &told["estimate"]["interrupted"]), (&false.into(), &true.into()));
     let chance = &told["outcomes"][0]["chance"];
     assert!(chance["low"].as_f64() < chance["high"].as_f64() && chance["exact"].is_null(), "{chance}");
+}
+
+/// `test --watch` ends only with Ctrl-C.
+#[test]
+fn the_specs_of_a_layer_are_watched_over_each_ruleset_that_it_lies_over() {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_riskbreaker"))
+        .args(["test", "house-taunt", "--watch", "--rulesets", "rulesets"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let lines = BufReader::new(program.stdout.take().expect("it is piped")).lines().map_while(Result::ok);
+    let told: Vec<String> = lines.filter(|line| line.contains(": ")).take(2).collect();
+    program.kill().expect("it watches on");
+    program.wait().expect("it ends");
+    for (line, id) in told.iter().zip(["riskbreaker-0.0.1", "riskbreaker-0.0.3"]) {
+        assert!(line.starts_with(&format!("{id}+house-taunt: ")) && line.ends_with("specs hold"), "{told:?}");
+    }
+    assert_eq!(told.len(), 2);
 }
 
 #[test]
