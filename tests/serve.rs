@@ -457,6 +457,19 @@ fn a_request_that_was_refused_as_busy_is_not_under_way() {
 }
 
 #[test]
+fn a_client_that_goes_before_its_hello_is_carried_out_is_no_viewer() {
+    let host = host();
+    let (operator, other) = (host.connect(true), host.connect(false));
+    done(&operator, "table.new", json!({ "table": "a", "ruleset": "tug", "seed": 5 }));
+    let token = done(&operator, "invite", json!({ "table": "a", "role": "watcher" })).0["token"].clone();
+    let hello = json!({ "jsonrpc": "2.0", "id": 1, "method": "hello", "params": { "token": token } }).to_string();
+    let Received::Job(job) = other.receive(&hello) else { panic!("a viewer is opened by a job") };
+    other.close();
+    job.run();
+    assert_eq!(done(&operator, "view", json!({ "table": "a" })).0["presence"], json!([]));
+}
+
+#[test]
 fn roles_come_from_the_connection() {
     let host = host();
     let (operator, other) = (host.connect(true), host.connect(false));

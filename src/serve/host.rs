@@ -54,6 +54,8 @@ pub struct Connection {
     /// Whether whoever holds the other end is the operator.
     operator: bool,
     viewers: Arc<Mutex<BTreeMap<u32, Arc<Viewer>>>>,
+    /// Set under the lock of `viewers` when the client has gone: none is added then.
+    gone: Arc<AtomicBool>,
     next: AtomicU32,
     under_way: Cancellable,
 }
@@ -197,6 +199,7 @@ impl Host {
             outbox: Arc::new(Outbox::default()),
             operator,
             viewers: Arc::default(),
+            gone: Arc::default(),
             next: AtomicU32::new(1),
             under_way: Arc::default(),
         }
@@ -382,13 +385,12 @@ impl Connection {
 
     /// The client has gone: its viewers leave.
     pub fn close(&self) {
-        let viewers = std::mem::take(&mut *lock(&self.viewers));
-        for viewer in viewers.into_values() {
-            let _ = viewer.table.with(|game| {
-                game.leave(&viewer);
-                Ok(())
-            });
-        }
+        let viewers = {
+            let mut viewers = lock(&self.viewers);
+            self.gone.store(true, Ordering::Relaxed);
+            std::mem::take(&mut *viewers)
+        };
+        viewers.into_values().for_each(|viewer| viewer.table.leave(&viewer));
         self.outbox.close();
     }
 
@@ -508,8 +510,13 @@ impl Connection {
             }
             (None, _) => return Err(Failure::UnknownToken),
         };
-        if lock(&self.viewers).len() >= MOST_VIEWERS {
-            return Err(Failure::Busy { waiting: MOST_VIEWERS });
+        {
+            let mut viewers = lock(&self.viewers);
+            // Those whose table was closed, or whose invitation was revoked, have not said goodbye.
+            viewers.retain(|_, viewer| !viewer.is_gone());
+            if viewers.len() >= MOST_VIEWERS {
+                return Err(Failure::Busy { waiting: MOST_VIEWERS });
+            }
         }
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let viewer = Arc::new(Viewer::new(number, role, table.clone(), self.outbox.clone()));
@@ -520,7 +527,7 @@ impl Connection {
             invited.viewers.retain(|viewer| viewer.strong_count() > 0);
             invited.viewers.push(Arc::downgrade(&viewer));
         }
-        let viewers = self.viewers.clone();
+        let (viewers, gone) = (self.viewers.clone(), self.gone.clone());
         Ok(self.short_job(request.id, table, move |table| {
             let view = table.with(|game| {
                 if viewer.is_gone() {
@@ -535,7 +542,13 @@ impl Connection {
                 game.enter(viewer.clone());
                 Ok(game.snapshot(&table.name, &viewer.role, hello.since, hello.seq))
             })?;
-            lock(&viewers).insert(number, viewer.clone());
+            let mut viewers = lock(&viewers);
+            if gone.load(Ordering::Relaxed) {
+                drop(viewers);
+                table.leave(&viewer);
+                return Err(Failure::UnknownViewer { viewer: number });
+            }
+            viewers.insert(number, viewer.clone());
             written(welcome(&viewer.role, Some(number), Some(view)))
         }))
     }
@@ -600,10 +613,7 @@ impl Connection {
                 let viewers = self.viewers.clone();
                 return Ok(self.short_job(id, table, move |table| {
                     lock(&viewers).remove(&viewer.id);
-                    let _ = table.with(|game| {
-                        game.leave(&viewer);
-                        Ok(())
-                    });
+                    table.leave(&viewer);
                     Ok(json!({}))
                 }));
             }
@@ -730,10 +740,7 @@ impl Host {
         for viewer in invited.viewers.iter().filter_map(std::sync::Weak::upgrade) {
             let notice = ByeNotice { table: table.name.clone(), reason: "the invitation was revoked".into() };
             tell(&viewer, "bye", &notice);
-            table.with(|game| {
-                game.leave(&viewer);
-                Ok(())
-            })?;
+            table.leave(&viewer);
         }
         Ok(json!({}))
     }

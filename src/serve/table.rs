@@ -153,6 +153,14 @@ impl Table {
         work(game)
     }
 
+    /// Lets a viewer go, and tells the others.
+    pub fn leave(&self, viewer: &Arc<Viewer>) {
+        viewer.leave();
+        if let Some(game) = self.lock().as_mut() {
+            game.leave(viewer);
+        }
+    }
+
     /// Ends the game for all who look at it.
     pub fn close(&self, reason: &str) -> bool {
         let Some(game) = self.lock().take() else { return false };
@@ -217,8 +225,7 @@ impl Game {
         self.tell_presence(&table, Some(&viewer));
     }
 
-    pub fn leave(&mut self, viewer: &Arc<Viewer>) {
-        viewer.leave();
+    fn leave(&mut self, viewer: &Arc<Viewer>) {
         self.viewers.retain(|other| !Arc::ptr_eq(other, viewer) && !other.is_gone());
         let still_there = |role: &Role| self.viewers.iter().any(|viewer| viewer.role == *role);
         // Without a viewer of the role, its entities are dropped and computed again for the next one. Its events are kept, for
