@@ -373,6 +373,28 @@ fn a_damaged_file_is_refused_or_recovered_and_never_another_game() {
     assert!(refused > 0 && identical > 0 && recovered > 0, "{refused} {identical} {recovered}");
 }
 
+/// A note that is lost takes no other note with it, and no recap.
+#[test]
+fn the_notes_of_a_recovered_campaign_are_those_that_are_left() {
+    let library = library("tests/rulesets");
+    let folder = folder("notes-left");
+    let path = folder.join("evening.rbsave");
+    let mut campaign = played(&path, &library);
+    let text = |n: u32| format!("{n}: {}", "a note that is too long for the dictionary, ".repeat(3));
+    campaign.note(&text(1)).unwrap();
+    campaign.note(&text(2)).unwrap();
+    drop(campaign);
+    let mut bytes = fs::read(&path).unwrap();
+    let at = bytes.windows(text(1).len()).position(|part| part == text(1).as_bytes()).unwrap();
+    bytes[at] ^= 1;
+    fs::write(&path, &bytes).unwrap();
+    recover(&path, &library).unwrap();
+    let campaign = Store::open(&path, &library).unwrap().first().unwrap().unwrap();
+    let texts: Vec<_> = campaign.notes().unwrap().into_iter().filter_map(|note| note.text).collect();
+    assert!(texts.contains(&text(2)) && !texts.contains(&text(1)), "{texts:?}");
+    campaign.recap().unwrap();
+}
+
 /// An undo leads back to the entry that stood there, also where that is a change of the roster.
 #[test]
 fn an_undo_leads_back_to_a_change_of_the_roster() {

@@ -45,10 +45,7 @@ impl Campaign {
         }
         way.reverse();
         let ids: Vec<u32> = match all {
-            true => {
-                let there = |id: &u32| !self.row().recovered || file.has("moment", super::rows::key(game, *id));
-                (1..=self.entries()).filter(there).collect()
-            }
+            true => file.numbers("moment", game, self.row(), self.entries()).collect(),
             false => way.clone(),
         };
         let skipped = ids.len().saturating_sub(most);

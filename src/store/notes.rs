@@ -43,8 +43,8 @@ impl Campaign {
 
     /// The notes, and when people sat down to play, the oldest first.
     pub fn notes(&self) -> Result<Vec<Note>, StoreError> {
-        let file = self.file();
-        (1..=self.row().notes).map(|id| file.note(self.game(), id)).collect()
+        let (file, game, row) = (self.file(), self.game(), self.row());
+        file.numbers("note", game, row, row.notes).map(|id| file.note(game, id)).collect()
     }
 
     /// The entry at which people sat down last, and when: where a recap begins.

@@ -7,7 +7,7 @@ use super::campaign::Campaign;
 use super::error::StoreError;
 use super::file::StoreFile;
 use super::log::label;
-use super::rows::{MomentBody, MomentRow, checkpoint_sum, key};
+use super::rows::{MomentBody, MomentRow};
 use crate::play::Ruleset;
 use crate::play::{Checkpoint, Done, Event, Session};
 
@@ -109,21 +109,14 @@ impl Campaign {
             if session.state_hash().short() != row.state {
                 return Err(diverged("the state behind it is not the one that was kept".into()));
             }
-            let checkpoint = match file.body("checkpoint", key(game, row.tip))?.filter(|_| !part.is_empty()) {
-                None => false,
-                Some((bytes, sum)) => {
-                    let known = file.action(game, row.tip)?.sum;
-                    let kept: Checkpoint = file.words.unpack(&bytes)?;
-                    if sum != checkpoint_sum(known, &bytes) {
-                        return Err(StoreError::damaged(format!("the checkpoint behind action {}", row.tip)));
-                    }
-                    if !kept.is_of(session) {
-                        return Err(diverged("the checkpoint behind it holds another state".into()));
-                    }
-                    summary.checkpoints += 1;
-                    true
+            let checkpoint = if part.is_empty() { None } else { file.checkpoint(game, row.tip)? };
+            if let Some((bytes, _)) = &checkpoint {
+                if !file.words.unpack::<Checkpoint>(bytes)?.is_of(session) {
+                    return Err(diverged("the checkpoint behind it holds another state".into()));
                 }
-            };
+                summary.checkpoints += 1;
+            }
+            let checkpoint = checkpoint.is_some();
             summary.entries += 1;
             let text = label(file, game, id)?;
             let events = session.take_events();

@@ -157,6 +157,28 @@ impl StoreFile {
             .ok_or_else(missing)
     }
 
+    /// The numbers of the rows that a campaign has in a table, from 1 to `last`. Only one that was recovered lacks some.
+    pub fn numbers(
+        &self,
+        table: &'static str,
+        game: u32,
+        row: &GameRow,
+        last: u32,
+    ) -> impl DoubleEndedIterator<Item = u32> {
+        let recovered = row.recovered;
+        (1..=last).filter(move |id| !recovered || self.has(table, key(game, *id)))
+    }
+
+    /// The checkpoint behind an action, as it is packed, with the sum of the action. The checkpoint's own sum is checked.
+    pub fn checkpoint(&self, game: u32, action: u32) -> Result<Option<(Vec<u8>, i64)>, StoreError> {
+        let Some((body, known)) = self.body("checkpoint", key(game, action))? else { return Ok(None) };
+        let sum = self.action(game, action)?.sum;
+        if known != checkpoint_sum(sum, &body) {
+            return Err(StoreError::damaged(format!("the checkpoint behind action {action}")));
+        }
+        Ok(Some((body, sum)))
+    }
+
     /// The sum of an action, or that of the scene for what stands before its first.
     pub fn sum_of(&self, game: u32, action: u32, scene: u32) -> Result<i64, StoreError> {
         match action {

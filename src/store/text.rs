@@ -102,24 +102,23 @@ impl Campaign {
             }
             line(&Line::Rules { hash: hash.clone(), rules })?;
         }
-        let there = |table: &str, id: &u32| !row.recovered || file.has(table, key(game, *id));
-        for id in (1..=row.pieces).filter(|id| there("piece", id)) {
+        for id in file.numbers("piece", game, &row, row.pieces) {
             line(&Line::Piece { id, piece: file.piece(game, id)? })?;
         }
-        for id in (1..=row.actions).filter(|id| there("action", id)) {
+        for id in file.numbers("action", game, &row, row.actions) {
             let found = file.action(game, id)?;
             line(&Line::Action { id, after: found.parent, action: file.done(&found)? })?;
-            if let Some((body, _)) = file.body("checkpoint", key(game, id))? {
+            if let Some((body, _)) = file.checkpoint(game, id)? {
                 line(&Line::Checkpoint { action: id, checkpoint: file.words.unpack_value(&body)? })?;
             }
         }
-        for id in (1..=row.moments).filter(|id| there("moment", id)) {
+        for id in file.numbers("moment", game, &row, row.moments) {
             let (found, entry) = file.checked_moment(game, id)?;
             let (after, decisions, tip, state) = (found.parent, found.decisions, found.tip, found.state);
             let text = Some(label(&file, game, id)?);
             line(&Line::Entry { id, after, decisions, tip, state, entry, text })?;
         }
-        for id in (1..=row.notes).filter(|id| there("note", id)) {
+        for id in file.numbers("note", game, &row, row.notes) {
             line(&Line::Note { id, note: file.note(game, id)? })?;
         }
         for (name, sheet) in sheets {

@@ -65,7 +65,8 @@ fn write(path: &Path, draft: &Path, library: &Library) -> Result<(), StoreError>
 fn labels(file: &StoreFile) -> Result<Vec<(i64, i64, String)>, StoreError> {
     let mut texts = Vec::new();
     for game in file.games()? {
-        for id in (1..=file.game(game)?.moments).filter(|id| file.has("moment", key(game, *id))) {
+        let row = file.game(game)?;
+        for id in file.numbers("moment", game, &row, row.moments) {
             texts.push((key(game, id), file.moment(game, id)?.sum, text_of(file, game, id)?));
         }
     }

@@ -6,7 +6,6 @@ use super::Store;
 use super::campaign::lock;
 use super::error::StoreError;
 use super::log::label;
-use super::rows::{checkpoint_sum, key};
 
 /// Problems that are told.
 const MOST_PROBLEMS: usize = 100;
@@ -38,16 +37,11 @@ impl Store {
     pub fn verify(&self) -> Result<Verification, StoreError> {
         let mut found = Verification::default();
         let file = &*lock(&self.file);
+        let mut problems = Vec::new();
         let mut note = |result: Result<(), StoreError>| match result {
-            Ok(()) => true,
-            Err(StoreError::Damaged { what }) => {
-                found.problems.push(what);
-                false
-            }
-            Err(other) => {
-                found.problems.push(other.to_string());
-                false
-            }
+            Ok(()) => {}
+            Err(StoreError::Damaged { what }) => problems.push(what),
+            Err(other) => problems.push(other.to_string()),
         };
         let whole = file
             .connection
@@ -57,13 +51,12 @@ impl Store {
         note(whole);
         let mut hashes: Vec<&String> = file.generations.iter().collect();
         hashes.sort();
-        let mut counts = (0, 0, 0, 0, 0);
         for hash in hashes {
-            note(file.generation(hash).and_then(|generation| file.files(&generation)).map(|_| ()));
-            counts.4 += 1;
+            found.rules += 1;
+            note(file.generation(hash).and_then(|generation| file.files(&generation)).map(drop));
         }
         for game in file.games()? {
-            counts.0 += 1;
+            found.campaigns += 1;
             let row = match file.game(game) {
                 Ok(row) => row,
                 Err(error) => {
@@ -71,50 +64,32 @@ impl Store {
                     continue;
                 }
             };
-            let there = |table: &str, id: u32| !row.recovered || file.has(table, key(game, id));
-            for id in (1..=row.notes).filter(|id| there("note", *id)) {
-                note(file.note(game, id).map(|_| ()));
+            for id in file.numbers("note", game, &row, row.notes) {
+                note(file.note(game, id).map(drop));
             }
-            for id in (1..=row.pieces).filter(|id| there("piece", *id)) {
-                note(file.piece(game, id).map(|_| ()));
+            for id in file.numbers("piece", game, &row, row.pieces) {
+                note(file.piece(game, id).map(drop));
             }
             let mut scenes = std::collections::HashMap::new();
-            for id in (1..=row.moments).filter(|id| there("moment", *id)) {
-                counts.1 += 1;
-                match file.checked_moment(game, id) {
-                    Ok((moment, body)) => {
-                        scenes.insert(moment.tip, body.scene);
-                        note(label(file, game, id).map(|_| ()));
-                    }
-                    Err(error) => {
-                        note(Err(error));
-                    }
-                }
+            for id in file.numbers("moment", game, &row, row.moments) {
+                found.entries += 1;
+                note(file.checked_moment(game, id).and_then(|(moment, body)| {
+                    scenes.insert(moment.tip, body.scene);
+                    label(file, game, id).map(drop)
+                }));
             }
             let mut scene = 0;
-            for id in (1..=row.actions).rev().filter(|id| there("action", *id)) {
-                counts.2 += 1;
+            for id in file.numbers("action", game, &row, row.actions).rev() {
+                found.actions += 1;
                 scene = scenes.get(&id).copied().unwrap_or(scene);
-                note(file.checked_action(game, id, scene).and_then(|row| file.done(&row)).map(|_| ()));
-                match file.body("checkpoint", key(game, id)) {
-                    Ok(None) => {}
-                    Ok(Some((body, sum))) => {
-                        counts.3 += 1;
-                        let right = file.action(game, id).map(|action| sum == checkpoint_sum(action.sum, &body));
-                        note(match right {
-                            Ok(true) => Ok(()),
-                            Ok(false) => Err(StoreError::damaged(format!("the checkpoint behind action {id}"))),
-                            Err(error) => Err(error),
-                        });
-                    }
-                    Err(error) => {
-                        note(Err(error));
-                    }
-                }
+                note(file.checked_action(game, id, scene).and_then(|row| file.done(&row)).map(drop));
+                let checkpoint = file.checkpoint(game, id);
+                found.checkpoints += u32::from(!matches!(checkpoint, Ok(None)));
+                note(checkpoint.map(drop));
             }
         }
-        (found.campaigns, found.entries, found.actions, found.checkpoints, found.rules) = counts;
-        found.problems.truncate(MOST_PROBLEMS);
+        problems.truncate(MOST_PROBLEMS);
+        found.problems = problems;
         Ok(found)
     }
 }
