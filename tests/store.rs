@@ -951,6 +951,11 @@ fn a_sheet_is_written_step_by_step_and_refused_with_the_rule_that_it_breaks() {
     let told = play("roster edit Ann\nshow\nundo\nshow\ndone\nroster\n");
     assert!(told.contains("undid roster: Ann, Agility 4: Maneuver"), "{told}");
     assert!(told.contains("Ann is in the roster.") && told.contains("muscle 5: Sword"), "{told}");
+    // Every spelling of `quit` leaves, and a name is found in any case.
+    let told = play("roster edit Ann\nbye\n");
+    assert!(told.contains("» bye") && !told.contains("stdin:"), "{told}");
+    let told = play("roster drop ann\n");
+    assert!(told.contains("Ann is dropped"), "{told}");
 }
 
 #[test]

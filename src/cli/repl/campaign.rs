@@ -266,14 +266,11 @@ impl Repl {
     }
 
     fn drop_character(&mut self, rest: &str) -> Done {
-        let mut gone = None;
-        self.change_roster(&format!("roster: {rest} is dropped"), |roster| {
-            gone = roster.characters.remove(rest);
+        let (name, _) = self.character_named(rest)?;
+        self.change_roster(&format!("roster: {name} is dropped"), |roster| {
+            roster.characters.remove(&name);
         })?;
-        match gone {
-            Some(_) => self.say_done(&format!("{rest} is dropped")),
-            None => Err(Complaint::Wrong(format!("There is no `{rest}` in the roster. `roster` lists it."))),
-        }
+        self.say_done(&format!("{name} is dropped"))
     }
 
     pub(super) fn campaign_roster(&self) -> Result<Roster, Complaint> {

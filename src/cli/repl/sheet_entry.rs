@@ -108,7 +108,7 @@ impl Repl {
             return None;
         }
         Some(match first.to_lowercase().as_str() {
-            "quit" | "exit" | "undo" | "redo" | "help" | "note" | "roster" | "goto" => return None,
+            "quit" | "exit" | "bye" | "undo" | "redo" | "help" | "?" | "note" | "roster" | "goto" => return None,
             "" => self.go_to_step(entry.at + 1),
             "back" if rest.is_empty() => self.go_to_step(entry.at.saturating_sub(1)),
             "show" | "sheet" if rest.is_empty() => self.show_sheet_entry().and_then(|()| self.ask_step()),
