@@ -259,35 +259,28 @@ impl Comparison {
     fn markdown(&self, trials: u64, seed: u64) -> String {
         let mut text = String::new();
         let [before, now] = &self.names;
-        let mut row = |cells: [&str; 3]| {
-            let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
-            let _ = writeln!(text, "| {} |", cells.join(" | "));
-        };
         match self.without_cards() {
             Some(sentence) => text += &format!("{sentence}\n\n"),
             None => {
-                row(["card", before, now]);
-                row(["---"; 3]);
+                row(&mut text, ["card", before, now]);
+                row(&mut text, ["---"; 3]);
                 for card in self.differing() {
-                    row([&self.title(card), &told(&card.before), &told(&card.now)]);
+                    row(&mut text, [&self.title(card), &told(&card.before), &told(&card.now)]);
                 }
                 for card in &self.gone {
-                    row([&**card, "", "no such card"]);
+                    row(&mut text, [&**card, "", "no such card"]);
                 }
                 text.push('\n');
             }
         }
-        let mut row = |cells: [&str; 3]| {
-            let _ = writeln!(text, "| {} |", cells.join(" | "));
-        };
-        row([&format!("{}, {trials} games each", self.scenario), before, now]);
-        row(["---"; 3]);
+        row(&mut text, [&format!("{}, {trials} games each", self.scenario), before, now]);
+        row(&mut text, ["---"; 3]);
         for result in results(&self.findings) {
             let cell = |at: usize| rate_text(&self.findings.tallies[at].rate(&result));
-            row([&result, &cell(0), &cell(1)]);
+            row(&mut text, [&result, &cell(0), &cell(1)]);
         }
         let rounds = |at: usize| format!("{:.2}", self.findings.tallies[at].mean_rounds());
-        row(["rounds, average", &rounds(0), &rounds(1)]);
+        row(&mut text, ["rounds, average", &rounds(0), &rounds(1)]);
         text += &format!("\n{}\n", self.otherwise());
         for line in self.left_out(seed) {
             text += &format!("\n{line}\n");
@@ -306,6 +299,12 @@ impl Comparison {
             "findings": self.findings,
         })
     }
+}
+
+/// Adds a row of a Markdown table.
+fn row(text: &mut String, cells: [&str; 3]) {
+    let cells = cells.map(|cell| cell.replace('|', "\\|"));
+    let _ = writeln!(text, "| {} |", cells.join(" | "));
 }
 
 /// Outcomes that a cell names.
