@@ -7,7 +7,7 @@ use riskbreaker::{Card, Driver, Ruleset, Session, Setup};
 
 use super::figures::escaped;
 use super::row::{Row, Tone};
-use super::rule_text::paragraphs;
+use super::rule_text::cells_of;
 use super::screen::Screen;
 use super::{call_error, check, file, library, report, rules};
 
@@ -140,21 +140,10 @@ fn blank_card(title: &str) -> String {
     )
 }
 
-/// The text of a rule: that of the list item or table row that begins with its id, alone or among others.
+/// The text of a rule: that of the list item, or of the first cell of the table row, that begins with its id.
 fn rule_text(rules: &Ruleset, id: &str) -> Option<String> {
-    for (_, text) in rules.rule_texts() {
-        for line in paragraphs(text) {
-            let Some(item) = line.trim_start().strip_prefix(['-', '*', '|']) else { continue };
-            let item = item.trim_start().trim_start_matches(['*', '`']);
-            let (ids, rest) = leading_ids(item);
-            if !ids.contains(&id) {
-                continue;
-            }
-            let rest = rest.trim_start_matches(['*', '`', ':', '|', ' ', '.']).trim_end_matches(['|', ' ']);
-            return Some(printed_rule(rest, |name| rules.switch(name).is_some()));
-        }
-    }
-    None
+    let cells = cells_of(rules.rule_texts().map(|(_, text)| text), id)?;
+    cells.first().map(|(_, text)| printed_rule(text, |name| rules.switch(name).is_some()))
 }
 
 /// The printed part of a rule: the first cell of a table row, without the values of a house rule.
@@ -165,20 +154,6 @@ fn printed_rule(text: &str, is_switch: impl Fn(&str) -> bool) -> String {
         rest.split_once('`').is_some_and(|(name, rest)| rest.starts_with(':') && is_switch(name))
     });
     first[..values.unwrap_or(first.len())].trim_end().replace("**", "").replace('`', "")
-}
-
-/// Splits a line into the ids at its start and the rest: `X-1, X-2 | text`.
-fn leading_ids(item: &str) -> (Vec<&str>, &str) {
-    let (mut ids, mut rest) = (Vec::new(), item);
-    loop {
-        let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '-')).unwrap_or(rest.len());
-        ids.push(&rest[..end]);
-        rest = &rest[end..];
-        match rest.strip_prefix(", ") {
-            Some(more) => rest = more,
-            None => return (ids, rest),
-        }
-    }
 }
 
 /// The sheets of the characters in the default scenario, and empty ones.
@@ -301,12 +276,6 @@ mod tests {
         assert_eq!(printed("It costs **2**. `pays`: one, all"), "It costs 2.");
         assert_eq!(printed("how much | switch `pays` | more"), "how much");
         assert_eq!(printed("of `a`: it goes"), "of a: it goes");
-    }
-
-    #[test]
-    fn a_rule_may_stand_among_others() {
-        assert_eq!(leading_ids("X-1, X-22 | text"), (vec!["X-1", "X-22"], " | text"));
-        assert_eq!(leading_ids("X-1** Text, more"), (vec!["X-1"], "** Text, more"));
     }
 
     #[test]
