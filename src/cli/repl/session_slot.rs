@@ -70,6 +70,7 @@ impl SessionSlot {
 
     pub fn give_back(&mut self, session: Session) {
         self.session = Some(session);
+        self.forget();
     }
 
     /// Whether the screen belongs to some seats only.
@@ -257,67 +258,45 @@ impl SessionSlot {
     }
 
     pub fn suggest(&mut self, question: QuestionId, policy: &str) -> Result<Option<Answer>, Refusal> {
-        match self.is_restricted() {
-            true => {
-                let number = self.number(question);
-                self.seat().suggest(number, policy)
-            }
-            false => self.deref_mut().suggest(question, policy),
-        }
+        let number = self.number(question);
+        self.decider().suggest(number, policy)
     }
 
     // What is done
 
+    /// Who decides here: the seats at the screen; at a screen that is everybody's the game master, who may decide for all.
+    fn decider(&mut self) -> Seat<'_> {
+        let viewer = if self.is_restricted() { self.viewer() } else { Viewer::master() };
+        self.deref_mut().seen_by(viewer)
+    }
+
     pub fn answer(&mut self, id: QuestionId, answer: Answer) -> Result<(), Refusal> {
-        match self.is_restricted() {
-            true => {
-                let number = self.number(id);
-                self.seat().answer(number, answer)
-            }
-            false => self.deref_mut().answer(id, answer),
-        }
+        let number = self.number(id);
+        self.decider().answer(number, answer)
     }
 
     pub fn reply(&mut self, replies: &[(String, Value)]) -> Result<Step, Refusal> {
-        match self.is_restricted() {
-            true => self.seat().reply(replies),
-            false => self.deref_mut().reply(replies),
-        }
+        self.decider().reply(replies)
     }
 
     pub fn act(&mut self, seat: &str, name: &str) -> Result<(), Refusal> {
-        match self.is_restricted() {
-            true => self.seat().act(seat, name),
-            false => self.deref_mut().act(seat, name),
-        }
+        self.decider().act(seat, name)
     }
 
     pub fn undo(&mut self) -> Result<Undone, Refusal> {
-        match self.is_restricted() {
-            true => self.seat().undo(),
-            false => self.deref_mut().undo(),
-        }
+        self.decider().undo()
     }
 
     pub fn redo(&mut self) -> Result<Undone, Refusal> {
-        match self.is_restricted() {
-            true => self.seat().redo(),
-            false => self.deref_mut().redo(),
-        }
+        self.decider().redo()
     }
 
     pub fn edit(&mut self, edit: Edit) -> Result<(), Refusal> {
-        match self.is_restricted() {
-            true => self.seat().edit(edit),
-            false => self.deref_mut().edit(edit),
-        }
+        self.decider().edit(edit)
     }
 
     pub fn remedy(&mut self, remedy: Remedy) -> Result<(), Refusal> {
-        match self.is_restricted() {
-            true => self.seat().remedy(remedy),
-            false => self.deref_mut().remedy(remedy),
-        }
+        self.decider().remedy(remedy)
     }
 }
 
