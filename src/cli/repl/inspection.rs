@@ -248,13 +248,14 @@ impl Repl {
         let (entity, field) = match self.value_named(rest) {
             Ok(found) => found,
             Err(complaint) if self.session.view().find(rest).is_ok() => return Err(complaint),
-            Err(complaint) if self.column_of(rest).is_some() => {
-                let Some((told, label)) = self.column_of(rest) else { return Err(complaint) };
+            Err(complaint) => {
+                let Some((told, label)) = self.column_of(rest) else {
+                    // A card that is not asked for now, a rule, a word of the rules.
+                    return self.help_on(rest, words).unwrap_or(Err(complaint));
+                };
                 self.told(told)?;
                 return self.help_on(&label, words).unwrap_or(Ok(()));
             }
-            // A card that is not asked for now, a rule, a word of the rules.
-            Err(complaint) => return self.help_on(rest, words).unwrap_or(Err(complaint)),
         };
         let explanation = self.session.why(entity, &field)?;
         if self.screen.json() {
@@ -546,10 +547,7 @@ impl Repl {
         }) {
             let text = format!("{}: {title}. It can be done out of turn.", readable_name(act));
             let told = self.told(text);
-            return Some(told.and_then(|()| match self.meaning_of(rest) {
-                Some(entry) => self.show_pairs("meaning", rest, &entry),
-                None => Ok(()),
-            }));
+            return Some(told.and_then(|()| self.show_meaning(rest).unwrap_or(Ok(()))));
         }
         if let Some((name, title)) = words.views.iter().find(|(name, _)| name.eq_ignore_ascii_case(rest)) {
             return Some(self.told(format!("{name}: {title}")));
@@ -560,10 +558,7 @@ impl Repl {
             let what = what.map_or(String::new(), |line| format!(": {line}"));
             let told =
                 self.told(format!("`{rest} ...` answers the question `{}`, {open}{what}", readable_name(&topic)));
-            return Some(told.and_then(|()| match self.meaning_of(rest) {
-                Some(entry) => self.show_pairs("meaning", rest, &entry),
-                None => Ok(()),
-            }));
+            return Some(told.and_then(|()| self.show_meaning(rest).unwrap_or(Ok(()))));
         }
         if let Some(item) = rules::find_item(&rules, rest) {
             return Some(rules::show_card(item, &rules, &mut self.screen).map_err(Complaint::from));
@@ -571,15 +566,19 @@ impl Repl {
         let id = rest.trim_matches(['(', ')']);
         // The row of a table may be about a key of a data file: what the word means in play comes before it.
         let is_id = id.contains('-') || id.bytes().any(|byte| byte.is_ascii_digit());
-        let meaning = if is_id { None } else { self.meaning_of(rest) };
-        if let Some(entry) = meaning {
-            return Some(self.show_pairs("meaning", rest, &entry));
+        if !is_id && let Some(shown) = self.show_meaning(rest) {
+            return Some(shown);
         }
         if let Some(line) = rule_line(&rules, id) {
             return Some(self.show_pairs("rule", &id.to_uppercase(), &[(String::new(), line)]));
         }
-        let entry = self.meaning_of(rest)?;
-        Some(self.show_pairs("meaning", rest, &entry))
+        self.show_meaning(rest)
+    }
+
+    /// What a word means; nothing where no text of the rules has it.
+    fn show_meaning(&mut self, word: &str) -> Option<Done> {
+        let entry = self.meaning_of(word)?;
+        Some(self.show_pairs("meaning", word, &entry))
     }
 
     /// A line of text, two columns in.

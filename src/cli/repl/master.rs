@@ -3,7 +3,6 @@
 use riskbreaker::play::{in_one_line, read_typed, typed_form};
 use riskbreaker::state::{Field, Type, readable_name};
 use riskbreaker::{Driver, Edit, Step, Value, View};
-use serde_json::json;
 
 use super::{Complaint, Done, Repl, names};
 use crate::cli::row::{Row, Tone};
@@ -120,11 +119,7 @@ impl Repl {
         }
         let Ok(driver) = driver.parse::<Driver>();
         self.session.set_seat(seat, driver.clone())?;
-        let told = format!("{seat}: {}", driver_name(&driver));
-        if self.screen.json() {
-            self.screen.event("done", &json!({ "text": told }))?;
-        }
-        self.screen.row(&Row::at(2).plain(told))?;
+        self.say_done(&format!("{seat}: {}", driver_name(&driver)))?;
         let before = self.step.clone();
         self.play_on()?;
         let is_stopped = matches!(self.step, Step::Fault(_)) && self.step == before;

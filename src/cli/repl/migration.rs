@@ -62,10 +62,7 @@ impl Repl {
     fn keep_rules(&mut self) -> Done {
         self.session.keep_rules().map_err(|error| Complaint::Wrong(error.to_string()))?;
         let told = format!("{} stays in force", self.session.ruleset().name());
-        if self.screen.json() {
-            return Ok(self.screen.event("done", &json!({ "text": told }))?);
-        }
-        Ok(self.screen.row(&Row::at(2).plain(told))?)
+        self.say_done(&told)
     }
 
     /// Looks out for changes of the rules that are in force now, where those are others than before.
