@@ -292,14 +292,7 @@ fn step(long: f64) -> f64 {
 }
 
 fn cards(findings: &Findings, names: &[&str]) -> String {
-    let mut keys: Vec<(&String, &String)> = findings
-        .tallies
-        .iter()
-        .flat_map(|tally| &tally.cards)
-        .flat_map(|(seat, cards)| cards.keys().map(move |card| (seat, card)))
-        .collect();
-    keys.sort();
-    keys.dedup();
+    let keys = sim::cards_played(findings);
     if keys.is_empty() {
         return String::new();
     }

@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
@@ -537,25 +538,22 @@ pub fn quoted(word: &str) -> String {
     }
 }
 
+/// Each seat with each card that it played, by name.
+pub fn cards_played(findings: &Findings) -> BTreeSet<(&String, &String)> {
+    let by_seat = findings.tallies.iter().flat_map(|tally| &tally.cards);
+    by_seat.flat_map(|(seat, cards)| cards.keys().map(move |card| (seat, card))).collect()
+}
+
 fn cards(screen: &mut Screen, findings: &Findings, names: &[&str]) -> Result<()> {
-    let mut all: Vec<(String, String)> = Vec::new();
-    for (seat, cards) in findings.tallies.iter().flat_map(|tally| &tally.cards) {
-        for card in cards.keys() {
-            let key = (seat.clone(), card.clone());
-            if !all.contains(&key) {
-                all.push(key);
-            }
-        }
-    }
+    let all = cards_played(findings);
     if all.is_empty() {
         return Ok(());
     }
-    all.sort();
     let rows = all
         .into_iter()
         .map(|(seat, card)| {
             let cells = findings.tallies.iter().map(|tally| {
-                let Some(count) = tally.cards.get(&seat).and_then(|cards| cards.get(&card)) else {
+                let Some(count) = tally.cards.get(seat).and_then(|cards| cards.get(card)) else {
                     return "-".to_owned();
                 };
                 let each = count.used as f64 / tally.trials.max(1) as f64;
@@ -564,7 +562,7 @@ fn cards(screen: &mut Screen, findings: &Findings, names: &[&str]) -> Result<()>
                     rolled => format!("{each:.2} a game, works {}", percent(count.met as f64 / rolled as f64)),
                 }
             });
-            [seat.clone(), readable_name(&card)].into_iter().chain(cells).collect()
+            [seat.clone(), readable_name(card)].into_iter().chain(cells).collect()
         })
         .collect();
     let header: Vec<&str> = ["seat", "card"].into_iter().chain(names.iter().copied()).collect();
