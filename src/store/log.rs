@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::campaign::Campaign;
 use super::error::StoreError;
 use super::file::{StoreFile, sum};
+use super::replay::actions_between;
 use super::rows::key;
 use crate::play::{Done, Place, Slot};
 use crate::state::{EntityId, readable_name};
@@ -111,14 +112,7 @@ pub(super) fn text_of(file: &StoreFile, game: u32, id: u32) -> Result<String, St
         Some((before, of)) if of.scene == body.scene => (of.counted(before.decisions).made, before.tip),
         _ => return Ok(scene_words(&file.scene(game, body.scene)?.title)),
     };
-    let mut done = Vec::new();
-    let mut at = row.tip;
-    while at != tip && at != 0 {
-        let action = file.action(game, at)?;
-        done.push(file.done(&action)?);
-        at = action.parent;
-    }
-    done.reverse();
+    let done = actions_between(file, game, tip, row.tip, body.scene)?;
     Ok(decided(known, &done, body.place.as_ref(), &|entity| entity.to_string()))
 }
 

@@ -191,7 +191,13 @@ impl Campaign {
 }
 
 /// The actions behind one up to another one, the oldest first.
-fn actions_between(file: &StoreFile, game: u32, from: u32, to: u32, scene: u32) -> Result<Arc<[Done]>, StoreError> {
+pub(super) fn actions_between(
+    file: &StoreFile,
+    game: u32,
+    from: u32,
+    to: u32,
+    scene: u32,
+) -> Result<Arc<[Done]>, StoreError> {
     let (mut done, mut at) = (Vec::new(), to);
     while at != from {
         if at < from {
