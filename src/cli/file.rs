@@ -5,6 +5,10 @@ use std::fs::{self, File, Metadata};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Component, Path, PathBuf};
 
+use riskbreaker::ruleset::system_message;
+
+use super::call_error;
+
 /// The most bytes of a file that is read whole, such as a saved game.
 const MOST_READ: u64 = 256 << 20;
 
@@ -93,6 +97,33 @@ pub fn read(path: &Path) -> io::Result<String> {
         return Err(io::Error::other(format!("it is longer than {} MiB", MOST_READ >> 20)));
     }
     String::from_utf8(bytes).map_err(|_| io::Error::other("it is not UTF-8 text"))
+}
+
+/// Reads a script that the call names, which may come from a pipe. `what` says what it is instead of a folder.
+///
+/// # Errors
+///
+/// A wrong call: what cannot be read, is too long, or is not UTF-8.
+pub fn read_script(path: &Path, longest: u64, what: &str) -> anyhow::Result<String> {
+    let name = path.display();
+    if path.is_dir() {
+        return Err(call_error(format!("{name}: is a folder; {what}")));
+    }
+    let mut bytes = Vec::new();
+    File::open(path).and_then(|file| file.take(longest + 1).read_to_end(&mut bytes)).map_err(|error| {
+        call_error(match error.kind() {
+            io::ErrorKind::NotFound => format!("{name}: there is no such file"),
+            _ => format!("{name}: {}", system_message(&error)),
+        })
+    })?;
+    if bytes.len() as u64 > longest {
+        return Err(call_error(format!("{name}: is longer than {} MiB", longest >> 20)));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+        call_error(format!("{name}:{line}: not UTF-8 text"))
+    })
 }
 
 /// What is at a path now: nothing, or a regular file.

@@ -1,15 +1,12 @@
-use std::fs::File;
-use std::io::{self, Read as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use riskbreaker::ruleset::system_message;
 use riskbreaker::script::Table;
 
 use super::row::harmless;
 use super::screen::Screen;
-use super::{call_error, library, report};
+use super::{call_error, file, library, report};
 
 /// Runs a Luau program that drives games
 #[derive(clap::Args)]
@@ -22,29 +19,12 @@ pub struct Args {
 /// The longest program, in bytes.
 const LONGEST: u64 = 1 << 20;
 
-/// Reads a program, which may come from a pipe, and one byte more than it may have.
-fn read(path: &Path) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    File::open(path)?.take(LONGEST + 1).read_to_end(&mut bytes)?;
-    Ok(bytes)
-}
-
 pub fn run(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     let name = args.file.display().to_string();
-    if args.file.is_dir() {
-        return Err(call_error(format!("{name}: is a folder; a program is a file")));
-    }
     if args.file.extension().is_some_and(|ending| ending == "play") {
         return Err(call_error(format!("{name} has lines for the prompt; `riskbreaker play {name}` plays them")));
     }
-    let bytes = read(&args.file).map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => call_error(format!("{name}: there is no such file")),
-        _ => call_error(format!("{name}: {}", system_message(&error))),
-    })?;
-    if bytes.len() as u64 > LONGEST {
-        return Err(call_error(format!("{name}: is longer than {} KiB", LONGEST >> 10)));
-    }
-    let source = String::from_utf8(bytes).map_err(|_| call_error(format!("{name}: not UTF-8 text")))?;
+    let source = file::read_script(&args.file, LONGEST, "a program is a file")?;
     if source.trim().is_empty() {
         return Err(call_error(format!("{name}: is empty")));
     }

@@ -1,14 +1,13 @@
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
 use std::path::Path;
 
 use anyhow::{Context, bail};
-use riskbreaker::ruleset::system_message;
 
 use super::editor::Editor;
 use super::meaning::is_comment;
 use super::prompt::Prompt;
 use crate::cli::call_error;
+use crate::cli::file::read_script;
 
 /// The source of the lines: a person at a terminal, a pipe, or a file.
 pub enum Lines {
@@ -107,32 +106,9 @@ impl Feed {
     /// A script, read whole before the first line of it is played.
     fn file(path: &Path) -> anyhow::Result<Feed> {
         let name = path.display().to_string();
-        let no = |what: &str| call_error(format!("{name}: {what}"));
-        let read = || -> io::Result<Option<Vec<u8>>> {
-            let file = File::open(path)?;
-            if file.metadata()?.is_dir() {
-                return Ok(None);
-            }
-            let mut bytes = Vec::new();
-            file.take(LONGEST_SCRIPT + 1).read_to_end(&mut bytes)?;
-            Ok(Some(bytes))
-        };
-        let bytes = match read() {
-            Ok(Some(bytes)) => bytes,
-            Ok(None) => return Err(no("is a folder; a script is a file with a command on each line")),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(no("there is no such file")),
-            Err(error) => return Err(no(&system_message(&error))),
-        };
-        if bytes.len() as u64 > LONGEST_SCRIPT {
-            return Err(no("is longer than 16 MiB"));
-        }
-        let text = String::from_utf8(bytes).map_err(|error| {
-            let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-            let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
-            call_error(format!("{name}:{line}: not UTF-8 text"))
-        })?;
+        let text = read_script(path, LONGEST_SCRIPT, "a script is a file with a command on each line")?;
         if text.trim_start_matches('\u{feff}').lines().all(is_comment) {
-            return Err(no("holds no command"));
+            return Err(call_error(format!("{name}: holds no command")));
         }
         let call = call_of(&text);
         Ok(Feed { name, from: Box::new(io::Cursor::new(text)), line: 0, call })
