@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Result;
-use riskbreaker::Ruleset;
 use riskbreaker::script::{reference_page, type_module};
 
 use super::row::{Row, Tone};
@@ -43,7 +42,7 @@ pub fn types(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
             continue;
         }
         let rules = library::load(&library, &library.ways_to_play(id)[0], &[])?;
-        let text = definition(&rules);
+        let text = type_module(&rules);
         match on_disk.filter(|_| !args.print) {
             None => screen.verbatim(&text)?,
             Some(folder) => {
@@ -72,11 +71,6 @@ pub fn types(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
 /// Writes a file of a ruleset, and nothing outside of its folder.
 pub fn write_inside(folder: &Path, inside: &str, text: &str) -> Result<PathBuf> {
     file::replace_inside(folder, inside, text).map_err(|error| report::unwritable(&folder.join(inside), &error))
-}
-
-/// The typed module of a ruleset.
-pub fn definition(rules: &Ruleset) -> String {
-    type_module(rules)
 }
 
 /// Settings by which luau-lsp finds the module: for itself, for VS Code and for Neovim.

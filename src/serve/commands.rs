@@ -356,7 +356,7 @@ impl Command<'_> {
     }
 
     fn must_see(&self, session: &Session, entity: EntityId) -> Result<(), Failure> {
-        if Sight::of(self.role).fields_of(session, entity).is_some() {
+        if Sight::of(self.role).sees_entity(session, entity) {
             return Ok(());
         }
         Err(Refusal::NoEntity { entity }.into())

@@ -10,7 +10,7 @@ use super::viewer::{Role, RoleName};
 use crate::play::{
     Ask, Driver, Fault, FreeAct, Known, Question, QuestionId, Refusal, SeatEvent, Session, Step, View, Viewer,
 };
-use crate::state::{Audience, EntityId, Field, Value};
+use crate::state::{EntityId, Field, Value};
 
 /// An open question.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -218,10 +218,6 @@ impl<'r> Sight<'r> {
         self.viewer.clone()
     }
 
-    pub fn sees(&self, audience: &Audience) -> bool {
-        self.viewer.sees(audience)
-    }
-
     /// What the role knows of the game now.
     pub fn known(&self, session: &Session) -> Known {
         session.known(&self.viewer)
@@ -234,7 +230,7 @@ impl<'r> Sight<'r> {
     }
 
     pub fn sees_question(&self, question: &Question) -> bool {
-        self.sees(&question.audience)
+        self.viewer.sees(&question.audience)
     }
 
     fn question(&self, view: &View<'_>, question: Question) -> OpenQuestion {
@@ -262,12 +258,8 @@ impl<'r> Sight<'r> {
         seats.into_iter().map(|(seat, questions)| Waiting { seat, questions }).collect()
     }
 
-    /// The names of the fields of an entity that the role sees; nothing where it does not see the entity.
-    pub fn fields_of(&self, session: &Session, id: EntityId) -> Option<Vec<Arc<str>>> {
-        let known = self.known(session);
-        let view = known.view(session);
-        let fields = || view.fields(id).filter(|(field, _)| self.shows(field)).map(|(field, _)| field.name.clone());
-        view.exists(id).then(|| fields().collect())
+    pub fn sees_entity(&self, session: &Session, id: EntityId) -> bool {
+        self.known(session).view(session).exists(id)
     }
 
     fn shows(&self, field: &Field) -> bool {
