@@ -242,10 +242,6 @@ impl Campaign {
         lock(&self.file)
     }
 
-    pub(super) fn shared_file(&self) -> Arc<Mutex<StoreFile>> {
-        self.file.clone()
-    }
-
     pub(super) fn roster_piece(&self) -> u32 {
         self.head.roster
     }

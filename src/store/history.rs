@@ -1,6 +1,6 @@
 //! The history of a campaign: what happened in every scene up to its current entry.
 
-use super::campaign::{Campaign, lock};
+use super::campaign::Campaign;
 use super::error::StoreError;
 use super::replay::Waypoint;
 use crate::play::{DecisionCount, Event};
@@ -29,8 +29,7 @@ impl Campaign {
                 _ => ends.push((body.scene, row.id)),
             }
         }
-        let shared = self.shared_file();
-        let mut file = lock(&shared);
+        let mut file = self.file();
         ends.into_iter()
             .map(|(scene, end)| {
                 let title = file.scene(self.game(), scene)?.title;

@@ -35,7 +35,8 @@ impl fmt::Display for Holder {
 #[derive(Debug)]
 pub struct Lock {
     path: PathBuf,
-    file: Option<File>,
+    /// Closed behind the removal of the file: nobody else can have begun to use it.
+    _file: File,
 }
 
 impl Lock {
@@ -71,16 +72,14 @@ impl Lock {
             let text = serde_json::to_string(&holder).unwrap_or_default();
             // Where not even this can be written, the lock holds all the same.
             let _ = file.set_len(0).and_then(|()| file.rewind()).and_then(|()| file.write_all(text.as_bytes()));
-            return Ok(Lock { path, file: Some(file) });
+            return Ok(Lock { path, _file: file });
         }
     }
 }
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // Removed while it is still locked: nobody else can have begun to use it.
         let _ = fs::remove_file(&self.path);
-        self.file = None;
     }
 }
 

@@ -126,8 +126,7 @@ impl Store {
         let id = {
             let mut file = lock(&self.file);
             let last = file.connection.query_row(
-                "SELECT count(*) FILTER (WHERE name = ?1) > 0, max(id) FROM (SELECT id, name FROM game WHERE name = ?1 \
-                 UNION SELECT id, name FROM (SELECT id, name FROM game ORDER BY id DESC LIMIT 1))",
+                "SELECT EXISTS (SELECT 1 FROM game WHERE name = ?1), (SELECT max(id) FROM game)",
                 [name],
                 |row| Ok((row.get::<_, bool>(0)?, row.get::<_, Option<u32>>(1)?)),
             );

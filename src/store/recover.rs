@@ -80,18 +80,12 @@ pub fn recover(path: impl AsRef<Path>, library: &Library) -> Result<Recovery, St
     let found = Salvage::of(&bytes);
     let draft = beside(path, "recovering");
     let _ = fs::remove_file(&draft);
-    let written = found.write(path, &draft, library);
-    let mut recovery = match written {
-        Ok(recovery) if recovery.campaigns.iter().any(|campaign| campaign.entries > 0) => recovery,
-        Ok(_) => {
-            let _ = fs::remove_file(&draft);
-            return Err(StoreError::Refused(format!("{}: no entry of any campaign can be read in it", path.display())));
-        }
-        Err(error) => {
-            let _ = fs::remove_file(&draft);
-            return Err(error);
-        }
-    };
+    let written = found.write(path, &draft, library).and_then(|recovery| {
+        let nothing = recovery.campaigns.iter().all(|campaign| campaign.entries == 0);
+        let refusal = || StoreError::Refused(format!("{}: no entry of any campaign can be read in it", path.display()));
+        if nothing { Err(refusal()) } else { Ok(recovery) }
+    });
+    let mut recovery = written.inspect_err(|_| drop(fs::remove_file(&draft)))?;
     let mut damaged = beside(path, "damaged");
     for more in 2.. {
         if !damaged.exists() {
