@@ -64,8 +64,8 @@ impl Keeper {
         Err((Failure::File { message }, true))
     }
 
-    /// The number before the first step of a table that goes on with the campaign: none that was told before comes again, be it
-    /// of a command that leaves no entry.
+    /// The number before the first step of a table that goes on with the campaign. It is above all steps of earlier sittings,
+    /// also those that left no entry in the file.
     pub fn seq(&self) -> u64 {
         self.campaign.records() << 20
     }

@@ -46,7 +46,7 @@ impl<'s> Form<'s> {
             if options.iter().any(|option| option.misfit(place, value).is_none()) {
                 return None;
             }
-            // The one that has the same name inside is meant.
+            // Of several objects with one member each, the one with the same member is meant.
             let alone = value.as_object().is_some_and(|fields| fields.len() == 1);
             let same = |option: &&Form<'_>| alone && option.tag().is_some_and(|name| value.get(name).is_some());
             return options

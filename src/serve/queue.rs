@@ -94,7 +94,7 @@ impl Shared {
                 }
             } else {
                 state.ready.push_back(table);
-                // This thread takes a table next, and no other has to be woken for it, unless it may not.
+                // This thread takes the next table itself. Only the reserve thread, which may not take this one, wakes another.
                 if reserve && state.idle > 0 {
                     self.changed.notify_one();
                 }

@@ -45,7 +45,7 @@ pub struct Campaign {
     since_checkpoint: usize,
     /// Whether something has been kept since it was opened.
     sat_down: bool,
-    /// The failures of the file when its rows were read: more of them, and the row in memory may not be that of the file.
+    /// How many writes to the file had failed when `row` was read. If more have failed since, it has to be read anew.
     failures: u64,
 }
 
@@ -246,7 +246,7 @@ impl Campaign {
         self.head.roster
     }
 
-    /// Whether the head is a change beside the game, which no session undoes.
+    /// Whether the last entry changed something outside of the game, such as the roster. No session can undo it; the campaign can.
     pub fn stands_beside(&self) -> bool {
         self.head.act.is_some()
     }
@@ -674,8 +674,8 @@ impl Campaign {
         Ok(session)
     }
 
-    /// The session of an entry, as [`Campaign::open_at`] gives it. Where this program comes to another state than the kept one, the
-    /// last checkpoint before the entry may lie behind that.
+    /// The session of an entry, as [`Campaign::open_at`] gives it. If its replay gives another state than the stored one, the entry
+    /// is opened from the last checkpoint before it, which may come after the action that differs.
     pub(super) fn open_as_it_fits(
         &self,
         file: &mut StoreFile,

@@ -36,7 +36,7 @@ pub fn write_note(to: &mut Writer<'_>, game: u32, row: &mut GameRow, text: Optio
 impl Campaign {
     /// Writes a note. It is no part of the game, and no undo takes it back.
     pub fn note(&mut self, text: &str) -> Result<(), StoreError> {
-        // A note may be the first thing that people write when they have sat down.
+        // The sitting begins with the note if nothing else was written before.
         self.sit_down_once()?;
         self.write_row(|to, game, row| write_note(to, game, row, Some(text)))
     }

@@ -72,7 +72,7 @@ impl Campaign {
         self.replay_since(0, to, visit)
     }
 
-    /// The same without the scenes that were over before the entry `since`: for who wants to see only what came after it.
+    /// The same without the scenes that ended before the entry `since`.
     pub(super) fn replay_since(
         &self,
         since: u32,

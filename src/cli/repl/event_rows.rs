@@ -129,8 +129,8 @@ fn is_setting_up(event: &Event) -> bool {
     event.action == 1 && matches!(event.happening, Happening::Spawned { .. } | Happening::Changed { .. })
 }
 
-/// The events that no later one takes back and that are not on the screen yet. `told` is what was printed of the last action;
-/// afterwards it is that of the action that is the last then.
+/// The events that no later one takes back and that are not on the screen yet. `told` holds what was printed of the last action,
+/// and is brought up to date.
 fn standing<'e>(events: &'e [Event], told: &mut Vec<Event>) -> Vec<&'e Event> {
     let mut standing: Vec<&Event> = Vec::new();
     let mut withdrawn: Vec<Event> = Vec::new();

@@ -192,7 +192,7 @@ impl SessionSlot {
             None => true,
         };
         let new: Vec<SeatEvent> = fresh.iter().filter(|line| is_new(line)).cloned().collect();
-        // What was taken back is gone from `fresh` already: the note itself takes back nothing more.
+        // The lines that were taken back are not in `fresh` any more, so the note withdraws none: its `from` is above all numbers.
         match replayed.filter(|_| !gone.is_empty()) {
             Some((at, back)) => {
                 fresh.insert(at, SeatEvent { happening: Happening::Withdrawn { from: u32::MAX }, ..back })
