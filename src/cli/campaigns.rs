@@ -9,6 +9,7 @@ use riskbreaker::Library;
 use riskbreaker::store::{Campaign, Store, StoreError};
 use serde_json::json;
 
+use super::figures::counted;
 use super::row::{Row, Span};
 use super::screen::Screen;
 use super::{call_error, library, state_folder};
@@ -122,11 +123,7 @@ pub fn campaigns(args: &Args, folder: Option<PathBuf>) -> Result<ExitCode> {
                     }
                     cells.push(vec![
                         Span::strong(path.display().to_string()),
-                        Span::plain(format!(
-                            "{} {}",
-                            info.entries,
-                            if info.entries == 1 { "entry" } else { "entries" }
-                        )),
+                        Span::plain(counted(info.entries, "entry", "entries")),
                         Span::plain(format!("played {}", info.played.get(..16).unwrap_or(&info.played))),
                     ]);
                 }
@@ -147,9 +144,4 @@ pub fn campaigns(args: &Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         screen.columns(0, cells)?;
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// A number with what it counts.
-pub fn counted(count: u32, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
 }

@@ -7,6 +7,7 @@ use riskbreaker::ruleset::Problem;
 use riskbreaker::{Library, Ruleset};
 use serde_json::json;
 
+use super::figures::counted;
 use super::row::{Row, Tone};
 use super::screen::Screen;
 use super::{call_error, library, report};
@@ -42,18 +43,15 @@ pub fn check(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
             }
         }
         if !found.is_empty() && is_one_of_several && !args.json {
-            screen.row(&Row::at(0).strong(id).plain(format!(": {}", counted(found.len()))))?;
+            screen.row(&Row::at(0).strong(id).plain(format!(": {}", counted(found.len(), "problem", "problems"))))?;
         }
         if found.is_empty() {
             let cards = Ruleset::load(&library, id)?.cards().len();
             if args.json {
                 screen.object(&json!({ "ruleset": id, "cards": cards, "problems": 0 }))?;
             } else {
-                screen.row(
-                    &Row::at(0)
-                        .strong(id)
-                        .plain(format!(": {cards} {}, no problem", if cards == 1 { "card" } else { "cards" })),
-                )?;
+                let cards = counted(cards, "card", "cards");
+                screen.row(&Row::at(0).strong(id).plain(format!(": {cards}, no problem")))?;
             }
         }
     }
@@ -64,7 +62,7 @@ pub fn check(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         }
     }
     if !told.is_empty() {
-        screen.row(&Row::at(0).with(counted(told.len()), Tone::Bad))?;
+        screen.row(&Row::at(0).with(counted(told.len(), "problem", "problems"), Tone::Bad))?;
         return Ok(ExitCode::FAILURE);
     }
     Ok(ExitCode::SUCCESS)
@@ -117,8 +115,4 @@ pub fn chosen(path: Option<PathBuf>, folder: Option<PathBuf>) -> Result<(Library
         return Err(call_error(format!("`{unknown}` is neither a ruleset nor a folder; {instead}")));
     }
     Ok((library, vec![id]))
-}
-
-fn counted(problems: usize) -> String {
-    if problems == 1 { "1 problem".into() } else { format!("{problems} problems") }
 }

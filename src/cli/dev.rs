@@ -10,6 +10,7 @@ use riskbreaker::watch::{Watched, Watcher};
 use riskbreaker::{Library, LoadError};
 use serde_json::json;
 
+use super::figures::counted;
 use super::row::{Row, Tone};
 use super::screen::Screen;
 use super::{call_error, check, report, test};
@@ -179,17 +180,14 @@ impl Room {
         let mut row = Row::at(0).strong(&self.id).plain(": ");
         row = match found.len() {
             0 => row.plain("no problem, "),
-            1 => row.with("1 problem, ", Tone::Bad),
-            n => row.with(format!("{n} problems, "), Tone::Bad),
+            n => row.with(format!("{}, ", counted(n, "problem", "problems")), Tone::Bad),
         };
         row = match (passed, failed) {
             (0, 0) => row.plain("no spec to run"),
-            (1, 0) => row.with("1 spec passes", Tone::Good),
-            (passed, 0) => row.with(format!("{passed} specs pass"), Tone::Good),
+            (passed, 0) => row.with(counted(passed, "spec passes", "specs pass"), Tone::Good),
             (passed, failed) => {
-                let pass = if passed == 1 { "1 spec passes".to_owned() } else { format!("{passed} specs pass") };
-                let fail = if failed == 1 { "1 fails".to_owned() } else { format!("{failed} fail") };
-                row.plain(format!("{pass}, ")).with(fail, Tone::Bad)
+                let pass = counted(passed, "spec passes", "specs pass");
+                row.plain(format!("{pass}, ")).with(counted(failed, "fails", "fail"), Tone::Bad)
             }
         };
         self.screen.row(&row.faint(format!("  {:.1} s", begun.elapsed().as_secs_f32())))?;
@@ -205,8 +203,7 @@ impl Room {
             let told = report::problem(problem, &self.library, self.screen.coloured(), self.screen.width());
             self.screen.verbatim(&format!("{told}\n"))?;
         }
-        let count = error.problems.len();
-        let told = format!(": does not load, {count} error{}", if count == 1 { "" } else { "s" });
+        let told = format!(": does not load, {}", counted(error.problems.len(), "error", "errors"));
         Ok(self.screen.row(&Row::at(0).strong(&self.id).with(told, Tone::Bad))?)
     }
 }

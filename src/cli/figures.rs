@@ -1,6 +1,6 @@
 //! Numbers for output: fractions, percentages, bars, pictures.
 
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 
 use riskbreaker::Value;
 use riskbreaker::dice::{Fraction, float};
@@ -9,6 +9,11 @@ use serde_json::{Value as Json, json};
 
 /// A longer fraction is printed in percent only; `--json` has it in full.
 const LONGEST_FRACTION: usize = 24;
+
+/// A number with what it counts: `1 entry`, `2 entries`.
+pub fn counted<N: Copy + Display + PartialEq + From<u8>>(count: N, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == N::from(1) { one } else { many })
+}
 
 /// `12.35 %`. A chance above zero is never printed as zero.
 pub fn percent(share: f64) -> String {

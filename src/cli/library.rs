@@ -5,6 +5,7 @@ use anyhow::Result;
 use riskbreaker::ruleset::Problem;
 use riskbreaker::{Library, LoadError, Ruleset};
 
+use super::figures::counted;
 use super::screen::Screen;
 use super::{call_error, report};
 
@@ -126,7 +127,6 @@ fn broken(error: &LoadError, library: &Library) -> anyhow::Error {
     for problem in &error.problems {
         eprintln!("{}\n", report::problem(problem, library, screen.coloured(), screen.width()).trim_end());
     }
-    let problems =
-        if error.problems.len() == 1 { "1 problem".to_owned() } else { format!("{} problems", error.problems.len()) };
+    let problems = counted(error.problems.len(), "problem", "problems");
     anyhow::anyhow!("{} cannot be loaded: {problems}", error.ruleset)
 }

@@ -410,7 +410,7 @@ pub fn rules_note(session: &Session, library: &Library) -> Option<String> {
             Some(format!(
                 "{kept}: {name} has changed ({versions}, {}). `rules {name}` shows what the rules of today would do, \
                  `rules {name} yes` goes over to them.",
-                campaigns::counted(changes_between(rules, &today).len() as u32, "change", "changes")
+                super::figures::counted(changes_between(rules, &today).len(), "change", "changes")
             ))
         }
         Err(_) if library.contains(rules.id()) => Some(format!("{kept}: {name} cannot be loaded as it is today.")),

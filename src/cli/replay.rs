@@ -12,7 +12,7 @@ use riskbreaker::store::{Difference, Replayed, StoreError};
 use riskbreaker::{Event, Session};
 use serde_json::json;
 
-use super::campaigns::counted;
+use super::figures::counted;
 use super::interrupt::{INTERRUPTED, watched};
 use super::row::{Row, Tone};
 use super::screen::Screen;

@@ -12,6 +12,7 @@ use riskbreaker::watch::{Watched, Watcher};
 use riskbreaker::{Library, LoadError, Session};
 use serde_json::json;
 
+use super::figures::counted;
 use super::interrupt::{INTERRUPTED, watched};
 use super::row::{Row, Span, Tone};
 use super::screen::Screen;
@@ -240,12 +241,10 @@ fn tell(told: &SpecReport, screen: &mut Screen) -> Result<()> {
     total = match (told.passed(), told.failed()) {
         (0, 0) if told.interrupted => total.plain("interrupted before a spec was done"),
         (0, 0) if told.broken.is_empty() => total.plain("no specs"),
-        (1, 0) => total.with("1 spec holds", Tone::Good),
-        (passed, 0) => total.with(format!("{passed} specs hold"), Tone::Good),
+        (passed, 0) => total.with(counted(passed, "spec holds", "specs hold"), Tone::Good),
         (passed, failed) => {
-            let hold = if passed == 1 { "1 spec holds".to_owned() } else { format!("{passed} specs hold") };
-            let fail = if failed == 1 { "1 does not".to_owned() } else { format!("{failed} do not") };
-            total.plain(format!("{hold}, ")).with(fail, Tone::Bad)
+            let hold = counted(passed, "spec holds", "specs hold");
+            total.plain(format!("{hold}, ")).with(counted(failed, "does not", "do not"), Tone::Bad)
         }
     };
     match told.overruled().count() {
@@ -254,8 +253,7 @@ fn tell(told: &SpecReport, screen: &mut Screen) -> Result<()> {
     }
     match told.broken.len() {
         0 => {}
-        1 => total = total.with(", 1 file cannot be read as specs", Tone::Bad),
-        n => total = total.with(format!(", {n} files cannot be read as specs"), Tone::Bad),
+        n => total = total.with(format!(", {} cannot be read as specs", counted(n, "file", "files")), Tone::Bad),
     }
     if told.interrupted && !told.results.is_empty() {
         total = total.plain(", interrupted");
@@ -365,7 +363,6 @@ fn tell_broken(error: &LoadError, library: &Library, screen: &mut Screen) -> Res
             screen.verbatim(&format!("{told}\n"))?;
         }
     }
-    let count = error.problems.len();
-    let told = format!(": cannot be loaded, {count} problem{}", if count == 1 { "" } else { "s" });
+    let told = format!(": cannot be loaded, {}", counted(error.problems.len(), "problem", "problems"));
     Ok(screen.row(&Row::at(0).strong(&error.ruleset).with(told, Tone::Bad))?)
 }

@@ -7,7 +7,7 @@ use anyhow::Result;
 use riskbreaker::store::{Store, StoreError, recover as recover_file};
 use serde_json::json;
 
-use super::campaigns::counted;
+use super::figures::counted;
 use super::row::Row;
 use super::screen::Screen;
 use super::{call_error, campaigns, library};

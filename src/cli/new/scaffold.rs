@@ -13,6 +13,7 @@ use super::ruleset::{rule_prefix, title_of};
 use super::spec_text::{played, spec_file, started, written_as_luau};
 use super::trial::{Trial, play_once};
 use super::{Part, Written};
+use crate::cli::figures::counted;
 use crate::cli::{call_error, library, types};
 
 /// A ruleset on the disk to which a part is added.
@@ -168,10 +169,11 @@ impl Scaffold {
         let specs = match (loads, passed, failed) {
             (false, ..) => Some("the ruleset does not load".to_owned()),
             (_, 0, 0) => None,
-            (_, 1, 0) => Some("1 spec passes".to_owned()),
-            (_, passed, 0) => Some(format!("{passed} specs pass")),
-            (_, _, 1) => Some(format!("1 spec fails; `riskbreaker test {}` shows why", self.id)),
-            (_, _, failed) => Some(format!("{failed} specs fail; `riskbreaker test {}` shows why", self.id)),
+            (_, passed, 0) => Some(counted(passed, "spec passes", "specs pass")),
+            (_, _, failed) => {
+                let fail = counted(failed, "spec fails", "specs fail");
+                Some(format!("{fail}; `riskbreaker test {}` shows why", self.id))
+            }
         };
         let well = loads && failed == 0 && wrong.is_empty();
         Ok(Written { files: written, then: specs.into_iter().chain(wrong).collect(), well })

@@ -14,7 +14,7 @@ use super::event_rows::Untold;
 use super::meaning::answers;
 use super::vocabulary::Vocabulary;
 use super::{Complaint, Done, Repl};
-use crate::cli::figures::{chance_json, likeliest, percent};
+use crate::cli::figures::{chance_json, counted, likeliest, percent};
 use crate::cli::interrupt::Watch;
 use crate::cli::odds;
 use crate::cli::row::{Row, Span};
@@ -252,9 +252,9 @@ impl Repl {
                     format!("No game could be played to its end from here. {ranked}")
                 }
                 games if !ranked => {
-                    let times = if games == 1 { "game" } else { "games" };
+                    let games = counted(games, "game", "games");
                     format!(
-                        "Only {games} {times} could be played to the end in a second, too few to rank the answers. Below each answer: the odds of the next step."
+                        "Only {games} could be played to the end in a second, too few to rank the answers. Below each answer: the odds of the next step."
                     )
                 }
                 games => format!("From {games} games played to the end. Below each answer: the odds of the next step."),

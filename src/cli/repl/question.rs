@@ -2,6 +2,7 @@ use riskbreaker::play::{in_one_line, marked};
 use riskbreaker::state::readable_name;
 use riskbreaker::{Answer, Ask, Choice, Question, Session};
 
+use crate::cli::figures::counted;
 use crate::cli::row::{Row, Span, Tone, columns};
 
 /// A question as rows: what is asked, the options by number, and what an answer looks like.
@@ -91,7 +92,7 @@ fn wanted(question: &Question) -> Option<Row> {
         Ask::Order { options } if options.len() == 2 => "Type who is first, for example `2`".to_owned(),
         Ask::Allot { options, total, least } => match shares(options, *total) {
             Some(shares) if least == total => {
-                format!("Divide {total} {}, for example `{shares}`", if *total == 1 { "point" } else { "points" })
+                format!("Divide {}, for example `{shares}`", counted(*total, "point", "points"))
             }
             Some(shares) => format!("Divide {least} to {total} points, for example `{shares}`"),
             None => format!("Type {}", question.ask.wanted()),

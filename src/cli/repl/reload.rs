@@ -16,6 +16,7 @@ use serde_json::json;
 
 use super::command::Command;
 use super::{Complaint, Done, Repl, line};
+use crate::cli::figures::counted;
 use crate::cli::play::rules_note;
 use crate::cli::report;
 use crate::cli::row::{Row, Tone};
@@ -235,8 +236,7 @@ impl Repl {
                         let told = report::problem(problem, &self.library, self.screen.coloured(), self.screen.width());
                         self.screen.verbatim(&told)?;
                     }
-                    let count = error.problems.len();
-                    let what = if count == 1 { "1 error".to_owned() } else { format!("{count} errors") };
+                    let what = counted(error.problems.len(), "error", "errors");
                     let text = format!("~ {what}; still using the last working rules.");
                     self.screen.row(&Row::at(0).with(text, Tone::Note))?;
                 }
