@@ -7,14 +7,14 @@ use std::sync::atomic::Ordering;
 
 use anyhow::Result;
 use riskbreaker::lab::{CardOdds, Findings, MemoUse, Odds, Progress, Rate, Simulation, Variant, compare_cards};
-use riskbreaker::{Driver, Refusal, Ruleset, Scenario, Setup, Value};
+use riskbreaker::{Refusal, Ruleset, Scenario, Setup};
 use serde_json::json;
 
 use super::edition::{Edition, Editions, Named};
 use super::figures::likeliest;
 use super::interrupt::{INTERRUPTED, watched};
 use super::odds::OddsJson;
-use super::play::pair;
+use super::play::{pair, with_pairs};
 use super::row::{Row, Span};
 use super::screen::Screen;
 use super::sim::{rate_text, result_bars, results};
@@ -168,14 +168,7 @@ fn setup(args: &Args, scenario: Option<&str>, side: &Edition) -> Setup {
     if let Some(scenario) = scenario {
         setup.scenario = Scenario::Named(scenario.to_owned());
     }
-    for (switch, value) in args.set.iter().chain(&side.set) {
-        setup = setup.switch(switch, Value::text(value));
-    }
-    for (seat, driver) in &args.seat {
-        let Ok(driver) = driver.parse::<Driver>();
-        setup = setup.seat(seat, driver);
-    }
-    setup
+    with_pairs(setup, args.set.iter().chain(&side.set), &args.seat)
 }
 
 impl Comparison {

@@ -7,12 +7,13 @@ use anyhow::Result;
 use clap::Parser;
 use riskbreaker::ruleset::{changes_between, nearest, system_message};
 use riskbreaker::store::{Campaign, StoreError};
-use riskbreaker::{DiceSource, Driver, Library, Ruleset, Scenario, Session, Setup, StartError, Value};
+use riskbreaker::{DiceSource, Driver, Library, Ruleset, Session, Setup, StartError, Value};
 use serde_json::json;
 
 use super::repl::{Editor, Lines, Repl, Vocabulary};
 use super::roll::random_seed;
 use super::row::Row;
+use super::rules::{scenario_of, scenario_text, scenario_title};
 use super::screen::Screen;
 use super::{call_error, campaigns, file, library};
 
@@ -323,16 +324,11 @@ fn open(
     };
     let file = path.filter(|_| name.as_ref().is_some_and(is_campaign));
     let scenario = if file.is_some() { begin } else { name };
-    let mut setup = scenario.map_or_else(Setup::default, Setup::scenario).seed(table.seed.unwrap_or_else(random_seed));
-    setup = setup.dice(table.dice.clone().unwrap_or_default());
-    for (switch, value) in &table.set {
-        setup = setup.switch(switch, Value::text(value));
-    }
-    for (seat, driver) in &table.seat {
-        let Ok(driver) = driver.parse::<Driver>();
-        setup = setup.seat(seat, driver);
-    }
-    let (title, about) = (scenario_title(&rules, &setup), scenario_text(&rules, &setup));
+    let setup = scenario.map_or_else(Setup::default, Setup::scenario).seed(table.seed.unwrap_or_else(random_seed));
+    let mut setup = with_pairs(setup.dice(table.dice.clone().unwrap_or_default()), &table.set, &table.seat);
+    let (called, found) = scenario_of(&rules, &setup);
+    let title = found.and_then(scenario_title).unwrap_or(called).to_owned();
+    let about = found.and_then(scenario_text).unwrap_or(rules.summary()).to_owned();
     let wrong = |error: StartError| match error {
         StartError::NoScenario { .. } | StartError::Switch(_) | StartError::Seat(_) => call_error(error.to_string()),
         error => error.into(),
@@ -482,26 +478,17 @@ fn introduce(screen: &mut Screen, about: &str, library: &Library, rules: &Rulese
     Ok(())
 }
 
-/// The text of the scenario, or else the summary of the ruleset.
-fn scenario_text(rules: &Ruleset, setup: &Setup) -> String {
-    let text = match rules.scenarios().get(scenario_name(rules, setup)) {
-        Some(Value::Map(fields)) => fields.get("text").and_then(Value::as_text),
-        _ => None,
-    };
-    text.unwrap_or(rules.summary()).to_owned()
-}
-
-fn scenario_name<'s>(rules: &'s Ruleset, setup: &'s Setup) -> &'s str {
-    match &setup.scenario {
-        Scenario::Named(name) => name.as_str(),
-        _ => rules.default_scenario().unwrap_or_default(),
-    }
-}
-
-/// The title of the scenario, or else its name.
-fn scenario_title(rules: &Ruleset, setup: &Setup) -> String {
-    let name = scenario_name(rules, setup);
-    rules.scenarios().get(name).and_then(super::rules::scenario_title).unwrap_or(name).to_owned()
+/// A setup with the house rules and the seats that a call names.
+pub fn with_pairs<'p>(
+    setup: Setup,
+    set: impl IntoIterator<Item = &'p (String, String)>,
+    seats: &[(String, String)],
+) -> Setup {
+    let setup = set.into_iter().fold(setup, |setup, (switch, value)| setup.switch(switch, Value::text(value)));
+    seats.iter().fold(setup, |setup, (seat, driver)| {
+        let Ok(driver) = driver.parse::<Driver>();
+        setup.seat(seat, driver)
+    })
 }
 
 pub fn pair(text: &str) -> Result<(String, String), String> {

@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use clap::Subcommand;
 use riskbreaker::ruleset::{Contrast, Fact, instead, instead_or, system_message};
 use riskbreaker::state::readable_name;
-use riskbreaker::{Card, Happening, Library, Ruleset, Session, Step, Value};
+use riskbreaker::{Card, Happening, Library, Ruleset, Scenario, Session, Setup, Step, Value};
 use serde_json::json;
 
 use super::named::{Named, named};
@@ -262,6 +262,24 @@ pub fn scenario_title(scenario: &Value) -> Option<&str> {
         Value::Map(fields) => fields.get("title").and_then(Value::as_text),
         _ => None,
     }
+}
+
+/// What a scenario says that it is about.
+pub fn scenario_text(scenario: &Value) -> Option<&str> {
+    match scenario {
+        Value::Map(fields) => fields.get("text").and_then(Value::as_text),
+        _ => None,
+    }
+}
+
+/// The name of the scenario that a game begins with, and the scenario. A position of one's own has no name.
+pub fn scenario_of<'s>(rules: &'s Ruleset, setup: &'s Setup) -> (&'s str, Option<&'s Value>) {
+    let name = match &setup.scenario {
+        Scenario::Table(table) => return ("", Some(table)),
+        Scenario::Named(name) => name.as_str(),
+        _ => rules.default_scenario().unwrap_or_default(),
+    };
+    (name, rules.scenarios().get(name))
 }
 
 /// The cards as a table.

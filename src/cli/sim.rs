@@ -9,14 +9,14 @@ use indicatif::{ProgressBar, ProgressStyle};
 use riskbreaker::lab::{Findings, MemoUse, Plan, Rate, Shard, Simulation, SimulationError, Sum, Tally, Variant};
 use riskbreaker::ruleset::system_message;
 use riskbreaker::state::readable_name;
-use riskbreaker::{Driver, Scenario, Setup, Value};
+use riskbreaker::{Scenario, Setup};
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
 use super::figures::{bar, percent};
 use super::interrupt::{INTERRUPTED, watched};
 use super::page;
-use super::play::pair;
+use super::play::{pair, with_pairs};
 use super::report::unwritable;
 use super::row::{Row, Span};
 use super::screen::Screen;
@@ -202,13 +202,7 @@ fn planned(args: &Args, folder: Option<&Path>) -> Result<Simulation> {
             if let Some(scenario) = asked {
                 setup.scenario = Scenario::Named(scenario.clone());
             }
-            for (switch, value) in &set {
-                setup = setup.switch(switch, Value::text(value));
-            }
-            for (seat, driver) in &args.seat {
-                let Ok(driver) = driver.parse::<Driver>();
-                setup = setup.seat(seat, driver);
-            }
+            let setup = with_pairs(setup, &set, &args.seat);
             let several: Vec<String> = set
                 .iter()
                 .filter(|(switch, _)| args.set.iter().any(|(name, values)| name == switch && values.contains(',')))

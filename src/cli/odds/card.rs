@@ -14,6 +14,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Value as Json, json};
 
 use super::super::figures::{bar, chance_of, chance_of_json, fraction_of, percent, plain_json, svg_bars};
+use super::super::play::with_pairs;
 use super::super::report::unwritable;
 use super::super::row::Row;
 use super::super::screen::Screen;
@@ -291,9 +292,7 @@ pub fn column(
         setup.scenario = Scenario::read(&shown, &bytes)
             .map_err(|problems| call_error(problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")))?;
     }
-    for (switch, value) in args.set.iter().chain(&changed.set) {
-        setup = setup.switch(switch, Value::text(value));
-    }
+    let setup = with_pairs(setup, args.set.iter().chain(&changed.set), &[]);
     let id = rules::find_card(ruleset, card).map_err(call_error)?.id.to_string();
     let topic = |name: &str| {
         let name = name.replace('-', "_");

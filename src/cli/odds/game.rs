@@ -6,11 +6,12 @@ use std::process::ExitCode;
 use anyhow::Result;
 use riskbreaker::dice::{Fraction, float};
 use riskbreaker::lab::{GameLimits, Variant, game_odds};
-use riskbreaker::{Driver, Scenario, Setup, Value};
+use riskbreaker::{Driver, Scenario, Setup};
 use serde_json::{Value as Json, json};
 
 use super::super::figures::{bar, chance_json, fraction, percent};
 use super::super::interrupt::{INTERRUPTED, watched};
+use super::super::play::with_pairs;
 use super::super::row::Row;
 use super::super::screen::Screen;
 use super::super::sim::{MOST_RESULTS, rarer};
@@ -26,13 +27,7 @@ pub fn of_game(scenario: &str, args: &Args, folder: Option<PathBuf>) -> Result<E
     let rules = ruleset(&library, args)?;
     let mut setup = Setup::default().seed(args.seed);
     setup.scenario = Scenario::Named(scenario.to_owned());
-    for (switch, value) in &args.set {
-        setup = setup.switch(switch, Value::text(value));
-    }
-    for (seat, driver) in &args.seat {
-        let Ok(driver) = driver.parse::<Driver>();
-        setup = setup.seat(seat, driver);
-    }
+    let setup = with_pairs(setup, &args.set, &args.seat);
     // Seats that nobody is put on are played as in a simulation.
     let setup = Variant::new(rules.id(), &rules, setup).map_err(|error| call_error(error.to_string()))?.setup;
     let played: Vec<String> = setup.seats.iter().map(|(seat, driver)| format!("{seat} {}", told(driver))).collect();

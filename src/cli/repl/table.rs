@@ -1,13 +1,13 @@
 //! The table as a whole: its game, another game, the end of a game.
 
-use riskbreaker::{Ruleset, Scenario, Session, Setup, Step, Value};
+use riskbreaker::{Ruleset, Scenario, Session, Setup, Step};
 use serde_json::json;
 
 use super::{Complaint, Done, Repl};
 use crate::cli::named::{Named, named};
 use crate::cli::roll::random_seed;
 use crate::cli::row::{Row, Span, Tone};
-use crate::cli::rules::scenario_title;
+use crate::cli::rules::{scenario_of, scenario_text, scenario_title};
 
 impl Repl {
     /// `look`: where the game stands, and everybody in a row.
@@ -75,20 +75,13 @@ impl Repl {
         if !self.may_leave("the same line")? {
             return Ok(());
         }
-        let (name, scenario) = match &setup.scenario {
-            Scenario::Named(name) => (name.as_str(), rules.scenarios().get(name)),
-            Scenario::Table(table) => ("", Some(table)),
-            _ => {
-                let name = rules.default_scenario().unwrap_or_default();
-                (name, rules.scenarios().get(name))
-            }
-        };
+        let (name, scenario) = scenario_of(&rules, &setup);
         let title = scenario.and_then(scenario_title).unwrap_or(name).to_owned();
         if self.screen.json() {
             self.screen.event("start", &json!({ "rules": rules.id(), "scenario": title, "seed": setup.seed }))?;
         }
         self.screen.row(&Row::at(0).faint(format!("{title} · seed {}", setup.seed)))?;
-        if let Some(text) = scenario.and_then(text_of) {
+        if let Some(text) = scenario.and_then(scenario_text) {
             self.screen.row(&Row::prose(0).plain(text))?;
         }
         if let Some(campaign) = &mut self.campaign {
@@ -104,7 +97,7 @@ impl Repl {
             .iter()
             .map(|(name, scenario)| {
                 let title = scenario_title(scenario).unwrap_or(name).to_owned();
-                (name, title, text_of(scenario).unwrap_or_default().to_owned())
+                (name, title, scenario_text(scenario).unwrap_or_default().to_owned())
             })
             .collect();
         if self.screen.json() {
@@ -155,13 +148,5 @@ impl Repl {
         Complaint::Wrong(format!(
             "The game is over{outcome}. `rematch` plays it again, `undo` takes the last line back."
         ))
-    }
-}
-
-/// What a scenario says that it is about.
-fn text_of(scenario: &Value) -> Option<&str> {
-    match scenario {
-        Value::Map(fields) => fields.get("text").and_then(Value::as_text),
-        _ => None,
     }
 }
