@@ -57,10 +57,10 @@ struct Effort<'p> {
 impl Effort<'_> {
     const MOST: u64 = 6_000_000_000;
     /// What an operation on short fractions costs, and what each further word and its square do. Measured: the common divisor
-    /// takes most of the time, by its bits where fractions are short and by the square of its words where they are long.
+    /// takes most of the time.
     const LEAST: u64 = 72;
-    const WORD: u64 = 5_000;
-    const SQUARE: u64 = 12;
+    const WORD: u64 = 140;
+    const SQUARE: u64 = 2;
 
     /// Counts an operation on a fraction.
     fn pay(&self, fraction: &Fraction) -> Result<(), Unsolved> {

@@ -14,7 +14,7 @@ use super::super::row::Row;
 use super::super::screen::Screen;
 use super::super::{call_error, file};
 use super::Args;
-use super::show::tell_remaining;
+use super::show::{table_of_chances, tell_remaining};
 
 /// Up to so many totals are listed whatever they are; of more, unlikely ends are cut.
 const FEW: usize = 40;
@@ -154,13 +154,8 @@ fn show_table(screen: &mut Screen, totals: &Distribution, table: &Table) -> Resu
         let or_more = percent(float(&Share::of(totals, band.low..).chance));
         vec![band.name(), percent(share), band.share.fraction(), or_more, bar(share, most, wide)]
     };
-    let mut rows: Vec<Vec<String>> = table.bands.iter().map(row).collect();
-    if rows.iter().any(|row| !row[2].is_empty()) {
-        screen.table(&["total", "chance", "exactly", "or more", ""], rows)?;
-    } else {
-        rows.iter_mut().for_each(|row| drop(row.remove(2)));
-        screen.table(&["total", "chance", "or more", ""], rows)?;
-    }
+    let rows = table.bands.iter().map(row).collect();
+    table_of_chances(screen, &["total", "chance", "exactly", "or more", ""], rows)?;
     let mut cut = Vec::new();
     if let Some((count, from)) = table.below {
         cut.push(format!("{count} totals below {from}: {} together", percent(float(&totals.below(from)))));

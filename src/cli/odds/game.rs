@@ -16,7 +16,7 @@ use super::super::row::Row;
 use super::super::screen::Screen;
 use super::super::sim::{MOST_RESULTS, rarer};
 use super::super::{call_error, library};
-use super::show::tell_remaining;
+use super::show::{table_of_chances, tell_remaining};
 use super::{Args, ruleset};
 
 pub fn of_game(scenario: &str, args: &Args, folder: Option<PathBuf>) -> Result<ExitCode> {
@@ -64,18 +64,13 @@ pub fn of_game(scenario: &str, args: &Args, folder: Option<PathBuf>) -> Result<E
         true => format!("{} to {}", percent(float(chance)), percent(float(&most(chance)))),
     };
     let exactly = |chance: &Fraction| if exact { fraction(chance) } else { String::new() };
-    let mut rows: Vec<Vec<String>> = found
+    let rows = found
         .results
         .iter()
         .take(MOST_RESULTS)
         .map(|(name, chance)| vec![shown(chance), exactly(chance), name.clone(), bar(float(chance), longest, 24)])
         .collect();
-    if rows.iter().any(|row| !row[1].is_empty()) {
-        screen.table(&["chance", "exactly", "result", ""], rows)?;
-    } else {
-        rows.iter_mut().for_each(|row| drop(row.remove(1)));
-        screen.table(&["chance", "result", ""], rows)?;
-    }
+    table_of_chances(&mut screen, &["chance", "exactly", "result", ""], rows)?;
     if let more @ 1.. = found.results.len().saturating_sub(MOST_RESULTS) {
         screen.row(&Row::at(0).faint(rarer(more)))?;
     }

@@ -71,38 +71,18 @@ struct FieldsJson<'a>(&'a Odds);
 
 impl Serialize for FieldsJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.fields.iter().map(|field| FieldJson(self.0, field)))
+        serializer.collect_seq(self.0.fields.iter().map(|field| field_json(self.0, field)))
     }
 }
 
-struct FieldJson<'a>(&'a Odds, &'a FieldOdds);
-
-impl Serialize for FieldJson<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let FieldJson(odds, field) = self;
-        let mut object = serializer.serialize_map(None)?;
-        object.serialize_entry("entity", &field.title)?;
-        object.serialize_entry("expected_change", &field.expected.as_ref().map(|by| number_json(odds, by)))?;
-        object.serialize_entry("field", &field.field)?;
-        object.serialize_entry("from", &plain_json(&field.from))?;
-        object.serialize_entry("label", &field.label)?;
-        object.serialize_entry("shown", &field.shown)?;
-        object.serialize_entry("to", &ValuesJson(odds, field))?;
-        object.end()
-    }
-}
-
-struct ValuesJson<'a>(&'a Odds, &'a FieldOdds);
-
-impl Serialize for ValuesJson<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(
-            self.1
-                .to
-                .iter()
-                .map(|(value, chance)| json!({ "value": plain_json(value), "chance": chance_of_json(self.0, chance) })),
-        )
-    }
+fn field_json(odds: &Odds, field: &FieldOdds) -> Json {
+    let to = field.to.iter();
+    let to = to.map(|(value, chance)| json!({ "value": plain_json(value), "chance": chance_of_json(odds, chance) }));
+    json!({
+        "entity": field.title, "field": field.field, "label": field.label, "shown": field.shown,
+        "from": plain_json(&field.from), "to": to.collect::<Vec<Json>>(),
+        "expected_change": field.expected.as_ref().map(|by| number_json(odds, by)),
+    })
 }
 
 /// A number for machines: as a fraction only where it is known exactly.
@@ -131,13 +111,7 @@ pub fn show(screen: &mut Screen, heading: &str, odds: &Odds) -> anyhow::Result<(
         let line = format!("{} unlikelier outcomes", odds.outcomes.len() - SHOWN);
         rows.push(vec![chance_of(odds, &rest), fraction_of(odds, &rest), line, String::new()]);
     }
-    // Fractions that are too long to be read stand in the JSON.
-    if rows.iter().any(|row| !row[1].is_empty()) {
-        screen.table(&["chance", "exactly", "outcome", ""], rows)?;
-    } else {
-        rows.iter_mut().for_each(|row| drop(row.remove(1)));
-        screen.table(&["chance", "outcome", ""], rows)?;
-    }
+    table_of_chances(screen, &["chance", "exactly", "outcome", ""], rows)?;
     let expected = odds.fields.iter().filter(|field| field.shown);
     for field in expected {
         if let Some(by) = &field.expected {
@@ -156,6 +130,17 @@ pub fn show(screen: &mut Screen, heading: &str, odds: &Odds) -> anyhow::Result<(
         screen.row(&Row::at(0).faint(text))?;
     }
     tell_proof(screen, odds)
+}
+
+/// A table whose column `exactly` is left out if all its fractions are too long to be read: they are in the JSON.
+pub fn table_of_chances(screen: &mut Screen, header: &[&str], mut rows: Vec<Vec<String>>) -> std::io::Result<()> {
+    let mut header = header.to_vec();
+    let exactly = header.iter().position(|heading| *heading == "exactly");
+    if let Some(at) = exactly.filter(|at| rows.iter().all(|row| row[*at].is_empty())) {
+        header.remove(at);
+        rows.iter_mut().for_each(|row| drop(row.remove(at)));
+    }
+    screen.table(&header, rows)
 }
 
 /// The expected change of a field; of an estimate, about.

@@ -17,7 +17,7 @@ use super::super::{call_error, library, rules};
 use super::Args;
 use super::card::{Changed, Column, ColumnJson, column, condition_json, ended, show_columns, watched};
 use super::condition::{Conditions, Places};
-use super::show::tell_proof;
+use super::show::{table_of_chances, tell_proof};
 
 /// Values that one call goes through.
 const MOST: i64 = 100;
@@ -248,13 +248,8 @@ fn tell(
             bar(float(chance), 1.0, 24),
         ]
     };
-    let mut rows: Vec<Vec<String>> = columns.iter().zip(&chances).map(row).collect();
-    if rows.iter().any(|row| !row[2].is_empty()) {
-        screen.table(&[name, "chance", "exactly", ""], rows)?;
-    } else {
-        rows.iter_mut().for_each(|row| drop(row.remove(2)));
-        screen.table(&[name, "chance", ""], rows)?;
-    }
+    let rows = columns.iter().zip(&chances).map(row).collect();
+    table_of_chances(screen, &[name, "chance", "exactly", ""], rows)?;
     let text = if chances.len() > 1 && chances.iter().all(|chance| *chance == chances[0]) {
         format!("every value gives the same chance: `{name}` does not matter here")
     } else {
