@@ -645,6 +645,92 @@ fn who_looks_ahead_wins_more_often() {
     assert_eq!(run(&seats("ahead"), 1, None), found);
 }
 
+#[test]
+fn who_looks_ahead_knows_no_more_than_its_seat() {
+    let manifest = r#"
+        id = "guess"
+        title = "G"
+        version = "1"
+        [switches.mode]
+        values = ["sealed", "drawn", "held"]
+        text = "What is to be guessed."
+        [seats]
+        left = "Left"
+        right = "Right"
+    "#;
+    let kinds = r#"
+        local rb = require("@riskbreaker")
+        return rb.kinds({ box = { fields = { score = rb.int(), held = rb.int({ audience = "left" }) } } })
+    "#;
+    let policy = r#"
+        local rb = require("@riskbreaker")
+        return rb.policy({ id = "any", answer = function(q) return rb.pick(q, 6) end })
+    "#;
+    let play = r#"
+        local rb = require("@riskbreaker")
+        local function number(seat)
+            return { ask = "number", seat = seat, topic = seat, min = 1, max = 6, default = 1 } :: any
+        end
+        return rb.play({
+            start = function()
+                rb.spawn("box", {})
+                rb.schedule("hide", 1)
+            end,
+            entries = {
+                hide = function()
+                    if rb.switches.mode == "held" then
+                        rb.first("box"):set("held", rb.roll({ "1d6", audience = "left" }, "hidden"))
+                    end
+                    rb.schedule("guess", 2)
+                end,
+                guess = function()
+                    local box = rb.first("box")
+                    local hidden, guess = box.held, 0
+                    if rb.switches.mode == "sealed" then
+                        local answers = rb.all({ number("left"), number("right") })
+                        hidden, guess = answers[1], answers[2]
+                    else
+                        if rb.switches.mode == "drawn" then
+                            hidden = rb.draw({ 1, 2, 3, 4, 5, 6 })
+                        end
+                        guess = rb.number(number("right"))
+                    end
+                    box:set("score", if hidden == guess then 1 else 0)
+                    rb.schedule("over", 3)
+                end,
+                over = function()
+                    rb.finish(if rb.first("box").score == 1 then "right" else "wrong")
+                end,
+            },
+            deal = function()
+                rb.first("box"):set("held", rb.roll("1d6", "anything"))
+            end,
+            value = function(seat)
+                return if seat == "right" then rb.first("box").score else nil
+            end,
+        })
+    "#;
+    let files = [
+        ("guess/ruleset.toml", manifest),
+        ("guess/kinds.luau", kinds),
+        ("guess/play.luau", play),
+        ("guess/policies/any.luau", policy),
+    ];
+    let rules = Ruleset::load(&Library::from_files(files), "guess").unwrap();
+    for mode in ["sealed", "drawn", "held"] {
+        let setup = Setup::table(Value::map::<&str>([])).switch("mode", Value::text(mode));
+        let setup = setup.seat("left", Driver::Policy("any".into())).seat("right", Driver::Policy("ahead".into()));
+        let mut plan = plan(Variant::new(mode, &rules, setup).unwrap(), "guess", 60);
+        let tally = run(&plan, 1, None).tallies.remove(0);
+        let right = tally.results.get("right").copied().unwrap_or_default();
+        assert!(tally.trials == 60 && right < 30, "{mode}: {right} of {}", tally.trials);
+        // The same game is told.
+        plan.trials = 1;
+        let told = plan.replay(0, 1, &mut |_| {}).unwrap().unwrap();
+        assert_eq!(run(&plan, 1, None).tallies[0].outcomes, [(told, 1)].into(), "{mode}");
+    }
+}
+
 /// The files of a ruleset of the tests, for a copy in memory.
 fn files_of(id: &str) -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rulesets");

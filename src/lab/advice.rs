@@ -201,7 +201,7 @@ fn advise(game: &Game, vm: &mut dyn Machine, question: &Question, thought: &Thou
             true => Err(Refusal::new("it was interrupted before anything was known")),
             false => {
                 let limits = Limits { ways: FIRST_WAYS, samples: FIRST_SAMPLES, ..Limits::default() };
-                weigh(game, vm, question, &answer, (limits, Detail::Outcomes), Some(thought))
+                weigh(game, vm, question, &answer, (limits, Detail::Outcomes), thought)
             }
         };
         first.push(from.elapsed());
@@ -213,7 +213,7 @@ fn advise(game: &Game, vm: &mut dyn Machine, question: &Question, thought: &Thou
         let settled = one.odds.as_ref().is_ok_and(Odds::is_exact);
         if !settled && began.elapsed() + took * longer < for_odds && !thought.is_interrupted() {
             let limits = Limits { ways: WAYS, samples: SAMPLES, ..Limits::default() };
-            one.odds = weigh(game, vm, question, &one.answer, (limits, Detail::Outcomes), Some(thought));
+            one.odds = weigh(game, vm, question, &one.answer, (limits, Detail::Outcomes), thought);
         }
     }
     for one in &mut advice {
@@ -238,14 +238,12 @@ fn weigh(
     question: &Question,
     answer: &Answer,
     (limits, detail): (Limits, Detail),
-    thought: Option<&Thought>,
+    thought: &Thought,
 ) -> Result<Odds, Refusal> {
     let mut query = OddsQuery { given: vec![Given::to(question, answer.to_value())], limits, ..OddsQuery::default() };
-    if let Some(thought) = thought {
-        query.given.extend(thought.behind.iter().filter_map(|(_, slot)| given_in(slot)));
-        query.viewer = Some(thought.viewer.clone());
-        query.interrupt.clone_from(&thought.interrupt);
-    }
+    query.given.extend(thought.behind.iter().filter_map(|(_, slot)| given_in(slot)));
+    query.viewer = Some(thought.viewer.clone());
+    query.interrupt.clone_from(&thought.interrupt);
     let mut answered_by = |answering| {
         let query = OddsQuery { answering, ..query.clone() };
         explore(&mut game.fork(), vm, &query, std::slice::from_ref(&question.seat), detail)
@@ -253,29 +251,42 @@ fn weigh(
     answered_by(Answering::Best).or_else(|_| answered_by(Answering::Default))
 }
 
-/// The answer that is worth most to whoever is asked; the first of those that are worth the same.
+/// The answer that is worth most to whoever is asked, from what that seat knows; the first of those that are worth the same.
 ///
 /// # Errors
 ///
-/// A question that has no answer to take; `stop` was set.
+/// A question that has no answer to take; looking ahead would tell what the seat may not see; `stop` was set.
 pub(crate) fn best_answer(
     game: &Game,
     vm: &mut dyn Machine,
     question: &Question,
     stop: Option<&AtomicBool>,
 ) -> Result<Answer, Refusal> {
+    let viewer = Viewer::seat(&question.seat);
+    game.may_look_ahead(&viewer)?;
+    let mut known = game.ahead_for(&viewer);
+    let behind = answered_behind(game, Some(&viewer));
+    let thought = Thought { seed: 0, time: Duration::ZERO, interrupt: None, viewer, behind };
+    // There may be too many deals to be followed: then they are sampled.
+    let dealt = known.as_ref().is_some_and(|known| known.context.deals_for.is_some());
+    let detail = if dealt { Detail::Outcomes } else { Detail::Worth };
     let fallback = || question.default.clone().or_else(|| question.first_answer());
     let mut best: Option<(Fraction, Answer)> = None;
     for answer in question.answers(MOST).unwrap_or_default() {
         if is_set(stop) {
             return Err(Refusal::new("it was interrupted"));
         }
-        let limits = Limits { ways: WAYS_AHEAD, ..Limits::default() };
-        let odds = weigh(game, vm, question, &answer, (limits, Detail::Worth), None);
+        let limits = Limits { ways: WAYS_AHEAD, samples: SAMPLES, ..Limits::default() };
+        let seen = known.as_ref().unwrap_or(game);
+        let odds = weigh(seen, vm, question, &answer, (limits, detail), &thought);
         let Some(worth) = odds.ok().and_then(|mut odds| odds.worth.remove(&question.seat)) else { continue };
         if best.as_ref().is_none_or(|(most, _)| worth > *most) {
             best = Some((worth, answer));
         }
+    }
+    let looked_at = known.as_mut().map(|known| known.context.take_looked_at()).unwrap_or_default();
+    if !looked_at.is_empty() {
+        return Err(Refusal::hidden(&thought.viewer, &looked_at));
     }
     best.map(|(_, answer)| answer)
         .or_else(fallback)

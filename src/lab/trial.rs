@@ -129,7 +129,8 @@ impl Table<'_> {
             }
             None => self.prepared.game(),
         };
-        game.context.listening = false;
+        // Where nobody listens, it is not noted which rolls and answers a seat that looks ahead may not see.
+        game.context.listening = !self.ready.ahead.is_empty();
         game.context.keeps_tape = false;
         game.context.observers.counts = Some(Box::new(CardCounts::default()));
         game.context.observers.memo = self.memo.take();
@@ -219,6 +220,7 @@ impl Table<'_> {
                 break Err(fault(found));
             }
             let halt = game.advance_to(vm, SLICE.min(actions - game.actions), rounds.boundary());
+            drop(game.take_events());
             match halt {
                 Halt::Paused | Halt::Boundary if stop.load(Ordering::Relaxed) => {
                     break Err(left_out("it was interrupted".to_string()));
