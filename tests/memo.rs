@@ -486,7 +486,7 @@ fn a_computed_key_is_named_as_what_keeps_the_memo_from_use() {
 
 fn report(rules: &Arc<Ruleset>, setup: Setup, scenario: &str, trials: u64) -> MemoReport {
     let plan = plan(rules, &setup, scenario, trials, MemoUse::Always);
-    plan.memo_report(&AtomicBool::new(false)).unwrap().remove(0)
+    plan.memo_report(&Arc::new(AtomicBool::new(false))).unwrap().remove(0)
 }
 
 /// What a game says at its end may name who has won: a trace depends on the name.

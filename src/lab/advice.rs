@@ -260,26 +260,28 @@ pub(crate) fn best_answer(
     game: &Game,
     vm: &mut dyn Machine,
     question: &Question,
-    stop: Option<&AtomicBool>,
+    stop: Option<&Arc<AtomicBool>>,
 ) -> Result<Answer, Refusal> {
     let viewer = Viewer::seat(&question.seat);
     game.may_look_ahead(&viewer)?;
     let mut known = game.ahead_for(&viewer);
     let behind = answered_behind(game, Some(&viewer));
-    let thought = Thought { seed: 0, time: Duration::ZERO, interrupt: None, viewer, behind };
+    let thought = Thought { seed: 0, time: Duration::ZERO, interrupt: stop.cloned(), viewer, behind };
     // There may be too many deals to be followed: then they are sampled.
     let dealt = known.as_ref().is_some_and(|known| known.context.deals_for.is_some());
     let detail = if dealt { Detail::Outcomes } else { Detail::Worth };
     let fallback = || question.default.clone().or_else(|| question.first_answer());
     let mut best: Option<(Fraction, Answer)> = None;
     for answer in question.answers(MOST).unwrap_or_default() {
-        if is_set(stop) {
-            return Err(Refusal::new("it was interrupted"));
-        }
         let limits = Limits { ways: WAYS_AHEAD, samples: SAMPLES, ..Limits::default() };
         let seen = known.as_ref().unwrap_or(game);
         let odds = weigh(seen, vm, question, &answer, (limits, detail), &thought);
-        let Some(worth) = odds.ok().and_then(|mut odds| odds.worth.remove(&question.seat)) else { continue };
+        let Some(worth) = odds.ok().and_then(|mut odds| odds.worth.remove(&question.seat)) else {
+            if is_set(stop.map(|stop| &**stop)) {
+                return Err(Refusal::new("it was interrupted"));
+            }
+            continue;
+        };
         if best.as_ref().is_none_or(|(most, _)| worth > *most) {
             best = Some((worth, answer));
         }

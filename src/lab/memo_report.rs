@@ -1,3 +1,4 @@
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
@@ -35,7 +36,7 @@ impl Simulation {
     /// # Errors
     ///
     /// As [`Simulation::run`].
-    pub fn memo_report(&self, stop: &AtomicBool) -> Result<Vec<MemoReport>, SimulationError> {
+    pub fn memo_report(&self, stop: &Arc<AtomicBool>) -> Result<Vec<MemoReport>, SimulationError> {
         let report = |ready: &super::trial::Ready, name: &str| {
             let mut report = MemoReport { variant: name.to_owned(), ..MemoReport::default() };
             if let Some(seat) = ready.ahead.iter().next() {

@@ -345,7 +345,7 @@ impl Simulation {
             return Ok(findings);
         }
         let part = Part::of(self.trials.div_ceil(BLOCK), shard);
-        let (next, stop) = (AtomicU64::new(findings.blocks), AtomicBool::new(false));
+        let (next, stop) = (AtomicU64::new(findings.blocks), Arc::new(AtomicBool::new(false)));
         let threads = threads.clamp(1, 256);
         thread::scope(|scope| {
             let (send, receive) = mpsc::sync_channel(threads * 4);
@@ -402,7 +402,7 @@ impl Simulation {
         tables: usize,
         part: Part,
         next: &AtomicU64,
-        stop: &AtomicBool,
+        stop: &Arc<AtomicBool>,
         send: &mpsc::SyncSender<Played>,
     ) {
         let tables = ready.iter().map(|ready| Table::new(ready, tables, self.memo)).collect::<Result<Vec<_>, _>>();
@@ -487,7 +487,7 @@ impl Simulation {
         tables: &mut [Table],
         part: Part,
         at: u64,
-        stop: &AtomicBool,
+        stop: &Arc<AtomicBool>,
     ) -> Result<Option<Block>, SimulationError> {
         if at == 0 && part.first > 0 {
             let first = 1..=self.trials.min(GIVEN_UP_AFTER as u64);
@@ -505,7 +505,7 @@ impl Simulation {
         &self,
         tables: &mut [Table],
         (is_first, trials): (bool, std::ops::RangeInclusive<u64>),
-        stop: &AtomicBool,
+        stop: &Arc<AtomicBool>,
     ) -> Result<Option<Block>, SimulationError> {
         let mut given_up = false;
         let mut tallies = vec![Tally::default(); tables.len()];

@@ -148,7 +148,7 @@ impl Table<'_> {
         trial: u64,
         actions: u64,
         tally: &mut Tally,
-        stop: &AtomicBool,
+        stop: &Arc<AtomicBool>,
     ) -> Result<Option<String>, SimulationError> {
         let mut result = self.play_through(seed, trial, actions, tally, stop)?;
         if self.vm.as_ref().is_some_and(|vm| vm.ran_out_of_memory()) {
@@ -195,7 +195,7 @@ impl Table<'_> {
         trial: u64,
         actions: u64,
         tally: &mut Tally,
-        stop: &AtomicBool,
+        stop: &Arc<AtomicBool>,
     ) -> Result<Option<String>, SimulationError> {
         let mut game = self.game();
         let ready = self.ready;
@@ -444,7 +444,7 @@ mod tests {
         let ready = simulation.ready()?.remove(0);
         let mut table = Table::new(&ready, 1, MemoUse::Always)?;
         change(table.memo.as_mut().expect("it records"));
-        let (mut tally, stop) = (Tally::default(), AtomicBool::new(false));
+        let (mut tally, stop) = (Tally::default(), Arc::new(AtomicBool::new(false)));
         (1..=most).try_for_each(|trial| table.play(11, trial, 2_000, &mut tally, &stop).map(drop))
     }
 
