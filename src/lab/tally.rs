@@ -42,7 +42,31 @@ pub struct Sum {
     /// Games that reached this round.
     pub games: u64,
     /// The sum of the number over those games.
-    pub sum: i64,
+    #[serde(with = "whole")]
+    pub sum: i128,
+}
+
+/// A sum is written as a number, or as a text if it is beyond what JSON readers take for one.
+mod whole {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(untagged)]
+    enum Written {
+        Number(i64),
+        Text(String),
+    }
+
+    pub fn serialize<S: Serializer>(sum: &i128, to: S) -> Result<S::Ok, S::Error> {
+        i64::try_from(*sum).map_or_else(|_| Written::Text(sum.to_string()), Written::Number).serialize(to)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<i128, D::Error> {
+        match Written::deserialize(from)? {
+            Written::Number(sum) => Ok(sum.into()),
+            Written::Text(text) => text.parse().map_err(de::Error::custom),
+        }
+    }
 }
 
 /// A game that does not count: it can be played again with its seed and number.
@@ -170,6 +194,16 @@ impl Rate {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_sum_of_large_numbers_is_kept_whole() {
+        let large = Sum { games: 1, sum: (1 << 53) - 1 };
+        let mut tally = Tally { statistics: [("n".into(), vec![large])].into(), ..Tally::default() };
+        (0..12).for_each(|_| tally.add(&tally.clone()));
+        let read: Tally = serde_json::from_value(serde_json::to_value(&tally).unwrap()).unwrap();
+        assert_eq!(read, tally);
+        assert_eq!(read.statistics["n"], [Sum { games: 4096, sum: ((1 << 53) - 1) * 4096 }]);
+    }
 
     #[test]
     fn the_interval_is_that_of_wilson() {

@@ -354,7 +354,7 @@ pub(super) struct Rounds {
     counted: Option<EntryId>,
     round: usize,
     /// Which number, in which round, and its value.
-    samples: Vec<(usize, usize, i64)>,
+    samples: Vec<(usize, usize, i128)>,
 }
 
 impl Rounds {
@@ -406,7 +406,7 @@ impl Rounds {
         for (which, statistic) in self.statistics.iter().enumerate() {
             let value = match statistic.field {
                 Some((kind, field)) => context.sum_of(kind, field),
-                None => worked_out.next().unwrap_or_default(),
+                None => worked_out.next().unwrap_or_default().into(),
             };
             self.samples.push((which, self.round, value));
         }
