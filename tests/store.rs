@@ -1226,6 +1226,20 @@ fn what_cannot_be_recovered_or_loaded_is_told_with_a_cure_that_helps() {
     assert!(told.contains("text.rbsave is a campaign: leave this game, and `riskbreaker play text.rbsave`."), "{told}");
 }
 
+/// JSON holds such a name with a replacement character.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_campaign_whose_name_is_not_utf_8_is_listed() {
+    let folder = folder("odd_name");
+    let name: &std::ffi::OsStr = std::os::unix::ffi::OsStrExt::from_bytes(b"odd\xff.rbsave");
+    drop(played(&folder.join("evening.rbsave"), &library("tests/rulesets")));
+    fs::rename(folder.join("evening.rbsave"), folder.join(name)).unwrap();
+    for args in [["campaigns"].as_slice(), &["campaigns", "--json"]] {
+        let told = said_to(&folder, "tests", args, "");
+        assert!(told.contains("odd\u{fffd}.rbsave") && !told.contains("panicked"), "{told}");
+    }
+}
+
 /// A name that is too long, a folder and a dead link are told as what they are.
 #[test]
 #[cfg(unix)]

@@ -119,7 +119,7 @@ pub fn campaigns(args: &Args, folder: Option<PathBuf>) -> Result<ExitCode> {
             Ok(infos) => {
                 for info in infos {
                     if args.json {
-                        screen.event("campaign", &json!({ "file": path, "campaign": info }))?;
+                        screen.event("campaign", &json!({ "file": path.display().to_string(), "campaign": info }))?;
                     }
                     cells.push(vec![
                         Span::strong(path.display().to_string()),
@@ -134,7 +134,7 @@ pub fn campaigns(args: &Args, folder: Option<PathBuf>) -> Result<ExitCode> {
                     other => other.to_string(),
                 };
                 if args.json {
-                    screen.event("campaign", &json!({ "file": path, "error": said }))?;
+                    screen.event("campaign", &json!({ "file": path.display().to_string(), "error": said }))?;
                 }
                 cells.push(vec![Span::strong(path.display().to_string()), Span::plain(said), Span::plain("")]);
             }
