@@ -125,5 +125,12 @@ fn settings(rules: &Ruleset, word: &str) -> Result<Vec<(String, String)>> {
         known.parse(value).map_err(|error| call_error(error.to_string()))?;
         Ok((switch.to_owned(), value.to_owned()))
     };
-    word.split(',').map(pair).collect()
+    let set: Vec<(String, String)> = word.split(',').map(pair).collect::<Result<_>>()?;
+    for (at, (switch, value)) in set.iter().enumerate() {
+        if let Some((_, before)) = set[..at].iter().find(|(known, _)| known == switch) {
+            let help = format!("`compare {switch}={before} {switch}={value}` compares the values");
+            return Err(call_error(format!("`{switch}` is set twice; {help}")));
+        }
+    }
+    Ok(set)
 }

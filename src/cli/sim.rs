@@ -191,6 +191,12 @@ fn planned(args: &Args, folder: Option<&Path>) -> Result<Simulation> {
         (None, []) => vec![library::default_ruleset(&library)?],
         (None, ids) => ids.to_vec(),
     };
+    for (at, (switch, value)) in args.set.iter().enumerate() {
+        if let Some((_, before)) = args.set[..at].iter().find(|(known, _)| known == switch) {
+            let help = format!("`--set {switch}={before},{value}` compares the values");
+            return Err(call_error(format!("`{switch}` is set twice; {help}")));
+        }
+    }
     let mut variants = Vec::new();
     let asked = args.scenario.as_ref().filter(|_| named.is_none());
     let mut scenario = asked.cloned();
