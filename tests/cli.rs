@@ -233,6 +233,15 @@ fn a_fault_calls_the_game_master_to_a_screen_with_a_curtain() {
 
 /// Another player for a seat does not try the action again, so nothing fails anew.
 #[test]
+fn a_program_is_told_for_whom_the_screen_is() {
+    let call = ["play", "--rulesets", "tests/rulesets", "--rules", "bluff", "--seed", "5", "--curtain", "--json"];
+    let output = play_anywhere(&call, "\n");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let (curtain, question) = (text.find("{\"event\":\"curtain\",\"seat\":\""), text.find("{\"event\":\"question\""));
+    assert!(curtain.is_some() && curtain < question, "{text}");
+}
+
+#[test]
 fn a_fault_is_not_told_again_when_a_seat_gets_another_player() {
     let told = play(&["play", "--seed", "5"], "ok\nstumble\nseat gm absent\nundo\nquit\n");
     assert!(told.status.success(), "{told:?}");

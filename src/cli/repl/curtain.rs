@@ -1,6 +1,7 @@
 //! Several people with secrets at one screen: the screen is cleared between two turns.
 
 use riskbreaker::Step;
+use serde_json::json;
 
 use super::{Complaint, Done, Repl};
 use crate::cli::row::{Row, Tone};
@@ -38,8 +39,12 @@ impl Repl {
         self.drawn = true;
         self.asked = None;
         let text = format!("The screen is for {seat} now. Press Enter when nobody else looks.");
+        let event = json!({ "seat": seat });
         self.session.sit(vec![seat]);
-        if self.screen.width().is_some() && !self.screen.json() {
+        if self.screen.json() {
+            return Ok(self.screen.event("curtain", &event)?);
+        }
+        if self.screen.width().is_some() {
             self.screen.verbatim(CLEAR)?;
         }
         Ok(self.screen.row(&Row::at(0).with(text, Tone::Note))?)
