@@ -84,7 +84,12 @@ pub struct Args {
     save: Option<PathBuf>,
 
     /// Plays trial N alone and shows its log
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u64).range(1..),
+        conflicts_with_all = ["shard", "save", "until", "html"]
+    )]
     trial: Option<u64>,
 
     #[command(flatten)]
