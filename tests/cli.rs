@@ -63,6 +63,16 @@ fn merged_shards_are_told_as_the_whole() {
     assert!(String::from_utf8_lossy(&moved.stdout).contains("sim bridge --rulesets elsewhere "), "{moved:?}");
 }
 
+#[test]
+fn the_manual_page_has_the_commands_of_commands_and_refers_to_no_other_page() {
+    let page = play_anywhere(&["man"], "");
+    let page = String::from_utf8_lossy(&page.stdout);
+    for heading in [".SH \"SIM\"", ".SH \"RULES\"", ".SH \"RULES SWITCH\"", ".SH \"NEW MANEUVER\""] {
+        assert!(page.contains(heading), "{heading}");
+    }
+    assert!(!page.contains("play(1)"), "{page}");
+}
+
 /// The entries of a campaign tell what every seat has decided, also in secret.
 #[test]
 fn the_screen_of_a_seat_does_not_show_the_entries_of_a_campaign() {

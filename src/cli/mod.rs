@@ -252,15 +252,27 @@ fn carry_out(cli: Cli) -> Result<ExitCode> {
     }
 }
 
-/// The manual page: the program, then each command with its options.
+/// The manual page: the program, then each command with its options. All are on one page, so it refers to no others.
 fn manual(program: &clap::Command, text: &mut Vec<u8>) -> io::Result<()> {
-    clap_mangen::Man::new(program.clone()).render(text)?;
-    for command in program.get_subcommands().filter(|command| !command.is_hide_set()) {
-        let name = command.get_name().to_uppercase();
+    let page = clap_mangen::Man::new(program.clone());
+    page.render_title(text)?;
+    page.render_name_section(text)?;
+    page.render_synopsis_section(text)?;
+    page.render_description_section(text)?;
+    page.render_options_section(text)?;
+    manual_of_commands(program, "", text)?;
+    page.render_version_section(text)
+}
+
+/// The sections of the commands of a command; `above` stands before their names.
+fn manual_of_commands(command: &clap::Command, above: &str, text: &mut Vec<u8>) -> io::Result<()> {
+    for command in command.get_subcommands().filter(|command| !command.is_hide_set()) {
+        let name = format!("{above}{}", command.get_name().to_uppercase());
         let page = clap_mangen::Man::new(command.clone());
         writeln!(text, ".SH \"{name}\"")?;
         page.render_description_section(text)?;
         page.render_options_section(text)?;
+        manual_of_commands(command, &format!("{name} "), text)?;
     }
     Ok(())
 }
