@@ -439,6 +439,10 @@ fn files_in_no_place_and_several_mistakes_at_once() {
     files.insert("tug/manuevers/nap.luau".into(), card);
     files.insert("tug/lore/order.luau".into(), "return {}\n".into());
     files.insert("tug/lib/used.luau".into(), "return {}\n".into());
+    files.insert("tug/maneuvers/nap.luau.txt".into(), "return".into());
+    files.insert("tug/cast/eve.tml".into(), "name =".into());
+    files.insert("tug/maneuvers/rest.luau.bak".into(), "return".into());
+    files.insert("tug/notes/rest.luau.txt".into(), "return".into());
     let verbs = files.get_mut("tug/verbs.luau").unwrap();
     *verbs = format!("local used = require(\"lib/used\")\nlocal gone = require(\"lib/usde\")\n{verbs}");
     let told = found(files);
@@ -448,6 +452,13 @@ fn files_in_no_place_and_several_mistakes_at_once() {
         "{told:#?}"
     );
     assert!(told.iter().any(|line| line.contains("lore/order.luau: nothing reads this file")), "{told:#?}");
+    for line in [
+        "maneuvers/nap.luau.txt: nothing reads this file (is its name meant to be `maneuvers/nap.luau`?)",
+        "cast/eve.tml: nothing reads this file (is its name meant to be `cast/eve.toml`?)",
+    ] {
+        assert!(told.iter().any(|other| other.contains(line)), "{line}: {told:#?}");
+    }
+    assert!(!told.iter().any(|line| line.contains(".bak") || line.contains("notes/")), "{told:#?}");
     assert!(told.iter().any(|line| line.contains("verbs.luau:2:") && line.contains("`lib/used`")), "{told:#?}");
     assert!(!told.iter().any(|line| line.contains("lib/used.luau: nothing")), "{told:#?}");
 }

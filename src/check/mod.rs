@@ -295,6 +295,18 @@ fn unread_files(stack: &Stack, own: usize, used: &BTreeSet<String>) -> Vec<Probl
             found.push(Problem::new(&*source.path, "nothing reads this file").with_cure(cure));
         }
     }
+    for part in &stack.parts()[own..] {
+        let misnamed = part.folder.misnamed.iter().filter_map(|path| Some((path, SourceKind::meant(path)?)));
+        for (path, meant) in misnamed {
+            let stem = meant.rsplit_once('.').map_or(&*meant, |(stem, _)| stem);
+            let place = path.split_once('/').map_or(stem, |(folder, _)| folder);
+            let of_scripts = SCRIPT_FILES.contains(&place) || SCRIPT_FOLDERS.contains(&place) || place == "lib";
+            if of_scripts || DATA_PLACES.contains(&place) {
+                let problem = Problem::new(format!("{}/{path}", part.id()), "nothing reads this file");
+                found.push(problem.with_cure(format!("is its name meant to be `{meant}`?")));
+            }
+        }
+    }
     found
 }
 

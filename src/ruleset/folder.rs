@@ -14,6 +14,8 @@ pub struct Folder {
     pub manifest: Manifest,
     /// Every script, data file and text by its path inside the folder (`maneuvers/feint.luau`), the manifest among them.
     pub files: BTreeMap<String, Source>,
+    /// The paths of files that were left out, with an ending that is a slip for that of a script or a data file.
+    pub(crate) misnamed: Vec<String>,
 }
 
 impl Folder {
@@ -42,12 +44,14 @@ pub(crate) struct Intake {
     taken: usize,
     bytes: usize,
     problems: Vec<Problem>,
+    misnamed: Vec<String>,
 }
 
 impl Intake {
     pub(crate) fn new(id: &str) -> Self {
         let (files, small) = (BTreeMap::new(), BTreeMap::new());
-        Intake { id: id.to_owned(), files, small, taken: 0, bytes: 0, problems: Vec::new() }
+        let (problems, misnamed) = (Vec::new(), Vec::new());
+        Intake { id: id.to_owned(), files, small, taken: 0, bytes: 0, problems, misnamed }
     }
 
     /// True if a file of this path inside the folder is part of the ruleset: known by its ending, and not litter.
@@ -55,9 +59,20 @@ impl Intake {
         SourceKind::of(&path.to_ascii_lowercase()).is_some() && !path.split('/').any(is_litter)
     }
 
+    /// Leaves a file out that is no part of the ruleset, and notes it if its ending is a slip.
+    pub(crate) fn leave_out(&mut self, path: &str) {
+        let is_litter = path.split('/').any(is_litter);
+        if !is_litter && self.misnamed.len() < Folder::MAX_FILES && SourceKind::meant(path).is_some() {
+            self.misnamed.push(path.to_owned());
+        }
+    }
+
     /// Takes one file; after too many of them it only says so, once.
     pub(crate) fn take(&mut self, path: &str, bytes: &[u8]) {
-        if !Self::wants(path) || !self.has_room(path, bytes.len()) || !self.name_is_sound(path) {
+        if !Self::wants(path) {
+            return self.leave_out(path);
+        }
+        if !self.has_room(path, bytes.len()) || !self.name_is_sound(path) {
             return;
         }
         match Source::read(format!("{}/{path}", self.id), bytes) {
@@ -104,7 +119,9 @@ impl Intake {
             }
         };
         match manifest {
-            Some(manifest) if self.problems.is_empty() => Ok(Folder { id: self.id, manifest, files: self.files }),
+            Some(manifest) if self.problems.is_empty() => {
+                Ok(Folder { id: self.id, manifest, files: self.files, misnamed: self.misnamed })
+            }
             _ => Err(LoadError::new(self.id, self.problems)),
         }
     }

@@ -93,7 +93,7 @@ impl FolderReader<'_> {
             return self.link(path, &full);
         }
         if !Intake::wants(path) {
-            return;
+            return self.intake.leave_out(path);
         }
         if kind.is_file() {
             self.file(path, &full);

@@ -107,6 +107,20 @@ impl SourceKind {
             _ => None,
         }
     }
+
+    /// The name that a file should have whose ending is a slip, such as `feint.luau.txt` or `fox.tml`: it is no part of a
+    /// ruleset as it is. Copies that editors make (`.bak`, `.orig`) are no slips.
+    pub(crate) fn meant(path: &str) -> Option<String> {
+        let (stem, ending) = path.rsplit_once('.')?;
+        let meant = match &*ending.to_ascii_lowercase() {
+            "txt" => stem.to_owned(),
+            "lau" | "luu" | "lauu" | "luua" | "luaau" => format!("{stem}.luau"),
+            "tml" | "tolm" | "tmol" | "tooml" => format!("{stem}.toml"),
+            _ => return None,
+        };
+        let kind = SourceKind::of(&meant.to_ascii_lowercase());
+        matches!(kind, Some(SourceKind::Script | SourceKind::Data)).then_some(meant)
+    }
 }
 
 /// Folders of scripts that the host reads by itself.
