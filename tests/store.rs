@@ -1222,6 +1222,9 @@ fn what_cannot_be_recovered_or_loaded_is_told_with_a_cure_that_helps() {
     fs::write(folder.join("text.rbsave"), "no campaign").unwrap();
     let told = said_to(&folder, "tests", &["recover", "text"], "");
     assert!(told.contains("text.rbsave: no entry of any campaign can be read in it") && !told.contains("`"), "{told}");
+    drop(played(&folder.join("evening.rbsave"), &library("tests/rulesets")));
+    let told = said_to(&folder, "tests", &["recover", "evening"], "");
+    assert!(told.contains("evening.rbsave was whole: nothing was lost.") && !told.contains("The damaged"), "{told}");
     let told = said_to(&folder, "tests", &["play", "--rules", "tug"], "load text.rbsave\n");
     assert!(told.contains("text.rbsave is a campaign: leave this game, and `riskbreaker play text.rbsave`."), "{told}");
 }

@@ -74,6 +74,8 @@ pub fn recover(args: &RecoverArgs, folder: Option<PathBuf>) -> Result<ExitCode> 
     if let Some(wrong) = campaigns::no_file(&path) {
         return Err(call_error(format!("{}: {wrong}", path.display())));
     }
+    let is_whole =
+        Store::read(&path, &library).and_then(|store| store.verify()).is_ok_and(|found| found.problems.is_empty());
     let recovered = recover_file(&path, &library)?;
     let mut screen = Screen::stdout(false);
     for campaign in &recovered.campaigns {
@@ -91,6 +93,10 @@ pub fn recover(args: &RecoverArgs, folder: Option<PathBuf>) -> Result<ExitCode> 
     for lost in &recovered.lost {
         screen.row(&Row::at(2).plain(format!("lost: {lost}")))?;
     }
-    screen.row(&Row::at(0).plain(format!("The damaged file is kept as {}.", recovered.damaged.display())))?;
+    let kept = recovered.damaged.display();
+    screen.row(&Row::at(0).plain(match is_whole && recovered.lost.is_empty() {
+        true => format!("{} was whole: nothing was lost. The old file is kept as {kept}.", path.display()),
+        false => format!("The damaged file is kept as {kept}."),
+    }))?;
     Ok(ExitCode::SUCCESS)
 }
