@@ -305,6 +305,17 @@ fn words_that_fail_stand_in_the_question_that_a_person_is_shown() {
 }
 
 #[test]
+fn words_that_take_too_much_memory_are_named_with_their_line() {
+    let body = body_of("rb.confirm{ Q, why = function() local s = \"a\" while true do s ..= s end end }");
+    let rules = Ruleset::load(&library(&body, "return nil"), "asks").unwrap();
+    let setup = Setup::scenario("start").seat("left", Driver::Policy("goes".into())).seat("gm", Driver::Absent);
+    let mut session = Session::start(&rules, setup).unwrap();
+    assert_eq!(came(&session.advance().unwrap()), "asks");
+    let why = session.questions()[0].why.clone();
+    assert!(why.contains("asks/play.luau:") && why.contains(": the words took too much memory"), "{why}");
+}
+
+#[test]
 fn words_that_take_too_much_memory_stop_no_game() {
     for words in ["local s = \"a\" while true do s ..= s end", "local l = {} while true do l = { l, 1, 2, 3 } end"] {
         let body =

@@ -346,6 +346,9 @@ pub(super) fn work_of_last_call() -> u64 {
     (Budget::ACTION.work - work + beside).max(0) as u64
 }
 
+/// Why words were left out that took too much memory.
+pub(super) const TOO_MANY_WORDS: &str = "the words took too much memory";
+
 /// Counts bytes that the host is to keep for the account that is charged.
 ///
 /// # Errors
@@ -357,7 +360,7 @@ pub(super) fn hold(bytes: usize) -> Result<()> {
     match left[account as usize].checked_sub(bytes) {
         Some(rest) => left[account as usize] = rest,
         None if account == Account::Words => {
-            return Err(mlua::Error::RuntimeError("the words took too much memory".into()));
+            return Err(mlua::Error::RuntimeError(TOO_MANY_WORDS.into()));
         }
         None => {
             left[account as usize] = 0;

@@ -4,7 +4,7 @@ use mlua::{Lua, LuaString, Result, Table, Value as Lv, Variadic};
 
 use super::super::conversion::from_lua;
 use super::super::handles::Handles;
-use super::super::sandbox::{MEMORY, hold, must_stop};
+use super::super::sandbox::{MEMORY, TOO_MANY_WORDS, hold, must_stop};
 use super::{HostState, TERM, TOLD, audience_arg, fill, fill_told, host_function, stopped, text_arg};
 use crate::play::{ActionContext, Stop, Term};
 use crate::state::{Audience, Value};
@@ -23,9 +23,9 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         let (handles, text) = (b.handles.borrow(), text.to_str()?);
         context.say(audience, |context| fill_told(&text, &args, context, &handles)).map_err(stopped)
     });
-    // words_failed(error): what stands in the place of words whose function has failed. A budget that is spent is no matter of
-    // words.
-    host_function!(lua, host, table, "words_failed", |lua, b, error: Lv| {
+    // words_failed(error, function): what stands in the place of words whose function has failed. A budget that is spent is no
+    // matter of words.
+    host_function!(lua, host, table, "words_failed", |lua, b, (error, made): (Lv, Lv)| {
         let context = b.context()?;
         if let Some(spent) = must_stop() {
             return Err(mlua::Error::RuntimeError(format!("the script used up its {spent}")));
@@ -46,9 +46,20 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         if took_memory && lua.used_memory() > MEMORY / 2 {
             lua.gc_collect()?;
         }
-        let line =
-            if took_memory { "the words took too much memory" } else { message.lines().next().unwrap_or_default() };
-        Ok(format!("(these words failed: {})", fill(line, &[], context, &b.handles.borrow())))
+        let line = match &made {
+            // Such an error comes without a place.
+            _ if !took_memory && !message.contains(TOO_MANY_WORDS) => {
+                message.lines().next().unwrap_or_default().to_owned()
+            }
+            Lv::Function(made) => {
+                let info = made.info();
+                let path = info.source.unwrap_or_default();
+                let line = info.line_defined.unwrap_or_default();
+                format!("{}:{line}: {TOO_MANY_WORDS}", path.trim_start_matches('='))
+            }
+            _ => TOO_MANY_WORDS.to_owned(),
+        };
+        Ok(format!("(these words failed: {})", fill(&line, &[], context, &b.handles.borrow())))
     });
     host_function!(lua, host, table, "result", |_, b, (text, args): (Lv, Variadic<Lv>)| {
         let context = b.context()?;
