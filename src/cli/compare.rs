@@ -85,7 +85,12 @@ pub fn compare(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     }
     let interrupted = watched();
     let cards = compare_cards(&variants[0], &variants[1], Some(&interrupted));
-    let scenario = scenario.or_else(|| sides[1].rules.default_scenario().map(String::from)).unwrap_or_default();
+    // Each plays its own where they share none.
+    let scenario = scenario.unwrap_or_else(|| {
+        let mut own: Vec<&str> = sides.iter().filter_map(|side| side.rules.default_scenario()).collect();
+        own.dedup();
+        own.join(" and ")
+    });
     let simulation = Simulation {
         scenario: scenario.clone(),
         variants,

@@ -1,6 +1,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -9,7 +10,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use riskbreaker::lab::{Findings, MemoUse, Plan, Rate, Shard, Simulation, SimulationError, Sum, Tally, Variant};
 use riskbreaker::ruleset::system_message;
 use riskbreaker::state::readable_name;
-use riskbreaker::{Scenario, Setup};
+use riskbreaker::{Ruleset, Scenario, Setup};
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
@@ -203,14 +204,16 @@ fn planned(args: &Args, folder: Option<&Path>) -> Result<Simulation> {
         }
     }
     let mut variants = Vec::new();
-    let asked = args.scenario.as_ref().filter(|_| named.is_none());
-    let mut scenario = asked.cloned();
-    for id in &ids {
-        let rules = library::load(&library, id, &args.layers)?;
-        scenario = scenario.or_else(|| rules.default_scenario().map(String::from));
+    let asked = args.scenario.clone().filter(|_| named.is_none());
+    let all = ids.iter().map(|id| library::load(&library, id, &args.layers)).collect::<Result<Vec<_>>>()?;
+    let scenario = match asked {
+        Some(name) => Some(name),
+        None => usual_scenario(&all)?,
+    };
+    for rules in &all {
         for set in combinations(&args.set) {
             let mut setup = Setup { seed: args.seed, ..Setup::default() };
-            if let Some(scenario) = asked {
+            if let Some(scenario) = &scenario {
                 setup.scenario = Scenario::Named(scenario.clone());
             }
             let setup = with_pairs(setup, &set, &args.seat);
@@ -224,7 +227,7 @@ fn planned(args: &Args, folder: Option<&Path>) -> Result<Simulation> {
                 (1, false) => several.join(", "),
                 (_, false) => format!("{}, {}", rules.name(), several.join(", ")),
             };
-            variants.push(Variant::new(name, &rules, setup).map_err(|error| call_error(error.to_string()))?);
+            variants.push(Variant::new(name, rules, setup).map_err(|error| call_error(error.to_string()))?);
         }
     }
     Ok(Simulation {
@@ -236,6 +239,24 @@ fn planned(args: &Args, folder: Option<&Path>) -> Result<Simulation> {
         memo: if args.every_script { MemoUse::Never } else { MemoUse::default() },
         actions: args.actions,
     })
+}
+
+/// The scenario for all, if none is named: the first with which one of them begins and that all have.
+fn usual_scenario(all: &[Arc<Ruleset>]) -> Result<Option<String>> {
+    let usual: Vec<&str> = all.iter().filter_map(|rules| rules.default_scenario()).collect();
+    let is_shared = |name: &str| all.iter().all(|rules| rules.scenarios().contains_key(name));
+    if let Some(name) = usual.iter().find(|name| is_shared(name)) {
+        return Ok(Some((*name).to_owned()));
+    }
+    if usual.is_empty() || all.len() == 1 {
+        return Ok(usual.first().map(|name| (*name).to_owned()));
+    }
+    let shared: Vec<&str> = all[0].scenarios().keys().map(|name| &**name).filter(|name| is_shared(name)).collect();
+    let help = match shared.as_slice() {
+        [] => "they have none in common".to_owned(),
+        names => format!("name one that all have: {}", names.join(", ")),
+    };
+    Err(call_error(format!("these rules begin with different scenarios, {}; {help}", usual.join(" and "))))
 }
 
 /// Every combination of the values that house rules are to have.
