@@ -124,7 +124,7 @@ pub fn campaigns(args: &Args, folder: Option<PathBuf>) -> Result<ExitCode> {
                     cells.push(vec![
                         Span::strong(path.display().to_string()),
                         Span::plain(counted(info.entries, "entry", "entries")),
-                        Span::plain(format!("played {}", info.played.get(..16).unwrap_or(&info.played))),
+                        Span::plain(format!("played {} UTC", info.played.get(..16).unwrap_or(&info.played))),
                     ]);
                 }
             }

@@ -77,7 +77,7 @@ fn described(path: &Path, library: &Library) -> Vec<Span> {
         Ok(Some((title, entry, played))) => vec![
             Span::plain(title),
             Span::faint(format!("entry {entry}")),
-            Span::faint(format!("played {}", played.get(..16).unwrap_or(&played))),
+            Span::faint(format!("played {} UTC", played.get(..16).unwrap_or(&played))),
         ],
         Ok(None) => vec![Span::faint("no scene has begun in it")],
         Err(StoreError::Held { holder, .. }) => vec![Span::faint(format!("is being played by {holder}"))],

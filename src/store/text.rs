@@ -137,7 +137,8 @@ impl Campaign {
         let mut notes = notes.iter().peekable();
         let mut failed = None;
         let row = self.row().clone();
-        writeln!(to, "# {}\n\nBegun {}, last played {}.", row.name, row.made, row.played).map_err(|e| output(&e))?;
+        writeln!(to, "# {}\n\nBegun {} UTC, last played {} UTC.", row.name, row.made, row.played)
+            .map_err(|e| output(&e))?;
         self.replay(None, |played| {
             let mut write = || -> io::Result<()> {
                 if let Some(title) = &played.scene {
