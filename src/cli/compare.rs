@@ -111,7 +111,7 @@ pub fn compare(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     if args.json {
         screen.object(&found.json())?;
     } else if args.markdown {
-        screen.verbatim(&found.markdown(args.trials, args.seed))?;
+        screen.verbatim(&found.markdown(args.seed))?;
     } else {
         found.show(&mut screen, args.seed)?;
     }
@@ -210,6 +210,11 @@ impl Comparison {
         format!("With the same dice, {} of the games have another result.", rate_text(&Rate::of(games - same, games)))
     }
 
+    /// How many games count.
+    fn games(&self) -> u64 {
+        self.findings.tallies.iter().map(|tally| tally.trials).max().unwrap_or_default()
+    }
+
     /// The games that were not finished, one line for each edition that has some.
     fn left_out(&self, seed: u64) -> Vec<String> {
         let both = (0..).zip(self.names.iter().zip(&self.findings.tallies));
@@ -223,8 +228,7 @@ impl Comparison {
     }
 
     fn show(&self, screen: &mut Screen, seed: u64) -> Result<()> {
-        let games = self.findings.tallies.iter().map(|tally| tally.trials).max().unwrap_or_default();
-        let [before, now] = &self.names;
+        let (games, [before, now]) = (self.games(), &self.names);
         let heading = format!("{} · {before} against {now} · {games} games each · seed {seed}", self.scenario);
         screen.row(&Row::at(0).strong(heading))?;
         if let Some(sentence) = self.without_cards() {
@@ -254,8 +258,9 @@ impl Comparison {
         Ok(())
     }
 
-    fn markdown(&self, trials: u64, seed: u64) -> String {
+    fn markdown(&self, seed: u64) -> String {
         let mut text = String::new();
+        let games = self.games();
         let [before, now] = &self.names;
         match self.without_cards() {
             Some(sentence) => text += &format!("{sentence}\n\n"),
@@ -271,7 +276,7 @@ impl Comparison {
                 text.push('\n');
             }
         }
-        row(&mut text, [&format!("{}, {trials} games each", self.scenario), before, now]);
+        row(&mut text, [&format!("{}, {games} games each", self.scenario), before, now]);
         row(&mut text, ["---"; 3]);
         for result in results(&self.findings) {
             let cell = |at: usize| rate_text(&self.findings.tallies[at].rate(&result));
