@@ -156,6 +156,8 @@ pub(crate) struct Open {
     /// The label of the roll whose real dice have not been typed in yet.
     pub rolled_for: Option<Arc<str>>,
     pub fault: Option<Box<Fault>>,
+    /// Whether the host has stopped the game here because it goes on without end: a run from a file would not find that fault.
+    pub stopped: bool,
     /// The roll for which the written dice did not suffice.
     pub missing_roll: Option<Box<MissingRoll>>,
     /// Whether a run has left its changes in the state's journal.

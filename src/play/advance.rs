@@ -217,7 +217,7 @@ impl Game {
         } else {
             let fault = self.endless(&entry.what);
             if let Some(open) = self.open.as_mut().filter(|_| fault.is_some()) {
-                open.fault = fault.map(Box::new);
+                (open.fault, open.stopped) = (fault.map(Box::new), true);
             }
         }
         Ok(())

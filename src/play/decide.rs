@@ -117,7 +117,7 @@ impl Game {
         };
         match remedy {
             Remedy::Retry => {
-                (open.fault, open.goes_on) = (None, true);
+                (open.fault, open.stopped, open.goes_on) = (None, false, true);
                 Ok(())
             }
             Remedy::SkipAction => {

@@ -251,7 +251,7 @@ impl Game {
                 self.context.state.rollback(0);
                 open.ran = false;
             }
-            open.fault = None;
+            (open.fault, open.stopped) = (None, false);
             open.questions.clear();
         }
     }

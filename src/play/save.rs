@@ -153,18 +153,23 @@ pub(crate) struct SavedOpen {
     pub seq: Option<u32>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub goes_on: bool,
+    /// The fault by which the host has stopped a game that goes on without end: running the action does not show it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<Box<Fault>>,
 }
 
 impl SavedOpen {
     pub fn of(open: &Open) -> SavedOpen {
         let Open { number, before, seq, goes_on, .. } = *open;
-        SavedOpen { number, cause: open.cause.clone(), tape: open.tape.clone(), before, seq, goes_on }
+        let stopped = open.fault.clone().filter(|_| open.stopped);
+        SavedOpen { number, cause: open.cause.clone(), tape: open.tape.clone(), before, seq, goes_on, stopped }
     }
 
     pub fn reopened(&self) -> Open {
         let mut open = Open::new(self.number, self.cause.clone(), self.before);
         open.tape = self.tape.clone();
         (open.seq, open.goes_on) = (self.seq, self.goes_on);
+        (open.fault, open.stopped) = (self.stopped.clone(), self.stopped.is_some());
         open
     }
 

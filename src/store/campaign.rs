@@ -890,6 +890,31 @@ mod tests {
     }
 
     #[test]
+    fn a_campaign_that_was_stopped_because_it_goes_on_without_end_opens_where_it_was_stopped() {
+        let endless = "local more = rb.first('rope').at > 0\n\
+            for _ = 1, if more then 1000 else 0 do rb.say(string.rep('a', 2000)) end\n\
+            if more then rb.under('1d10', 5, 'pulls') return end\n";
+        let library = library(&PLAY.replace("function() rb.first", &format!("function() {endless}rb.first")));
+        let rules = Ruleset::load(&library, "pull").unwrap();
+        let folder = std::env::temp_dir().join(format!("riskbreaker-stopped-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let store = Store::open(folder.join("campaigns.rbsave"), &library).unwrap();
+        let mut campaign = store.create("evening").unwrap();
+        let mut session = campaign.begin(&rules, Setup::default().seed(5), "evening").unwrap();
+        decide(&mut campaign, &mut session);
+        let stopped = session.advance().unwrap();
+        assert!(matches!(stopped, crate::play::Step::Fault(_)), "{stopped:?}");
+        campaign.keep(&mut session).unwrap();
+        let mut opened = campaign.session().unwrap();
+        assert_eq!(opened.advance().unwrap(), stopped);
+        assert_eq!(opened.state_bytes(), session.state_bytes());
+        opened.remedy(crate::play::Remedy::Retry).unwrap();
+        assert_eq!(opened.advance_by(2).unwrap(), crate::play::Step::Ask);
+        drop((store, campaign));
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
     fn a_campaign_that_another_program_played_in_another_way_opens_where_its_tape_fits_or_behind_a_change_of_rules() {
         let library = library(PLAY);
         let rules = Ruleset::load(&library, "pull").unwrap();
