@@ -1095,6 +1095,26 @@ fn faces_that_are_pushed_fall_first_and_then_the_dice_of_the_seed() {
 }
 
 #[test]
+fn other_dice_come_before_pushed_faces_and_behind_them() {
+    let mut session = Session::start(&tug(), Setup::scenario("two").seed(5)).unwrap();
+    let _ = session.advance().unwrap();
+    session.edit(Edit::OtherDice { words: 3 }).unwrap();
+    session.push_faces(&[1]).unwrap();
+    session.edit(Edit::OtherDice { words: 2 }).unwrap();
+    let _ = session.advance().unwrap();
+    answer_all(&mut session, "left", false);
+    let _ = session.advance().unwrap();
+    let mut loaded = Session::load(&library(), &session.save()).unwrap();
+    let _ = loaded.advance().unwrap();
+    assert_eq!(loaded.state_bytes(), session.state_bytes());
+    // An undo plays the whole tape.
+    for _ in 0..session.decisions() {
+        loaded.undo().unwrap();
+    }
+    assert_eq!(loaded.decisions(), 0);
+}
+
+#[test]
 fn a_fork_looks_ahead_and_touches_nothing() {
     let mut session = Session::start(&tug(), Setup::scenario("two").seed(5)).unwrap();
     let _ = session.advance().unwrap();

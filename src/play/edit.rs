@@ -168,7 +168,8 @@ impl Game {
                     out => format!("`{name}` is not disabled; {} is", out.join(", ")),
                 }))
             }
-            Edit::OtherDice { .. } if self.context.dice != DiceSource::Seeded => {
+            // Behind faces that were given, the generator goes on.
+            Edit::OtherDice { .. } if !matches!(self.context.dice, DiceSource::Seeded | DiceSource::Pushed(_)) => {
                 Err(Refusal::new("only seeded dice can be changed; the dice of this game are written out or typed in"))
             }
             Edit::Remove { .. }
