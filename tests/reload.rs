@@ -466,6 +466,27 @@ fn a_house_rule_and_a_value_that_a_reload_dropped_come_back_whatever_came_betwee
 }
 
 #[test]
+fn a_house_rule_that_is_undone_behind_a_reload_does_not_come_back() {
+    let files = Files::of_tug();
+    let narrow = files.with("ruleset.toml", "max = 20", "max = 9");
+    let mut session = Session::start(&files.load(), Setup::default().dice(DiceSource::Written(vec![5]))).unwrap();
+    let _ = session.advance().unwrap();
+    session.edit(Edit::Switch { name: "wins_at".into(), value: 15.into() }).unwrap();
+    let _ = session.advance().unwrap();
+    reload(&mut session, &narrow);
+    session.undo().unwrap();
+    let _ = session.advance().unwrap();
+    assert_eq!(session.switch("wins_at"), Some(&3.into()));
+    let mut read = Session::load(&narrow.library(), &session.save()).unwrap_or_else(|error| panic!("{error}"));
+    for session in [&mut session, &mut read] {
+        let _ = session.advance().unwrap();
+        reload(session, &files);
+        assert_eq!(session.switch("wins_at"), Some(&3.into()));
+    }
+    assert_eq!(read.state_bytes(), session.state_bytes());
+}
+
+#[test]
 fn a_game_with_reloads_is_saved_and_read_with_all_its_rules() {
     let files = Files::of_tug();
     let mut session = start(&files, &[5, 5, 5, 5]);

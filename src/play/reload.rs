@@ -259,7 +259,14 @@ impl Game {
     // Going back
 
     /// After an undo went back over reloads, the youngest first: the rules in force stay, and their entry stands here now.
-    pub(super) fn reload_again(&mut self, passed: Vec<Done>, before: &State, turned: &mut UndoReport) {
+    /// `set_under`: the rules that the house rules are of, where one of them went back.
+    pub(super) fn reload_again(
+        &mut self,
+        passed: Vec<Done>,
+        before: &State,
+        set_under: Option<&Arc<Ruleset>>,
+        turned: &mut UndoReport,
+    ) {
         if passed.is_empty() {
             return;
         }
@@ -288,7 +295,7 @@ impl Game {
             turned.changes = self.differences(before);
         }
         // House rules that went back with what was undone are those of the rules in force again.
-        self.renew_switches(&rules, &rules, &mut lines);
+        self.renew_switches(set_under.unwrap_or(&rules), &rules, &mut lines);
         told.extend(notices(&lines, &Audience::Everybody));
         self.note_reload(&rules, patch, swap, false, told);
     }

@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use super::action::{Cause, Done, Open, words_of};
+use super::reload::Swap;
 use super::stream::Note;
 use super::{
     ActionContext, Answer, By, DecisionCount, DicePosition, Edit, Event, Game, Happening, MASTER, Machine, Question,
@@ -111,8 +112,11 @@ impl Game {
         }
         let mut passed = Vec::new();
         let mut before = self.context.state.clone();
+        // Of a house rule that is taken back: the rules that it was set under.
+        let set_under = self.last_done().and_then(|done| done.swap.as_ref()?.in_force.as_ref());
+        let set_under = set_under.map(|in_force| in_force.rules.clone());
         let mut turned = self.take_back_last(&mut passed)?;
-        self.reload_again(passed, &before, &mut turned);
+        self.reload_again(passed, &before, set_under.as_ref(), &mut turned);
         self.name_gone(&mut before, &mut turned.changes);
         self.renumber();
         self.asked_policies = self.policies_were_asked();
@@ -301,8 +305,10 @@ impl Game {
                 Cause::Edit { edit } => {
                     self.redo.push(Op::Edit(edit.clone()));
                     self.open = as_before(held, &done, done.before);
-                    if let Some(before) = done.swap.and_then(|swap| swap.in_force) {
+                    if let Some(Swap { state, in_force: Some(before), .. }) = done.swap.map(|swap| *swap) {
                         self.context.switches = before.switches;
+                        // What a reload since then has kept aside of them was kept of the value that goes.
+                        self.context.state.dormant_mut().switches = state.dormant().switches.clone();
                         self.context.state.renew_identity();
                     }
                     let text = format!("undid the edit: {}", first_line(&open.events));
