@@ -851,6 +851,8 @@ fn a_conversion_that_faults_changes_nothing_and_names_its_line() {
         ("rb.confirm({ seat = \"gm\", topic = \"sure\", why = \"\" })", "asking is not possible in a conversion"),
         ("rb.finish(\"all is over\")", "ending the game is not possible in a conversion"),
         ("rb.first(\"hero\"):set(\"fate\", \"x\")", "fate"),
+        ("change.each(\"heros\")", "two/convert/one.luau:2"),
+        ("change.each(\"heros\")", "the game had no kind \"heros\"; it had"),
         ("while true do end", "two/convert/one.luau:2"),
     ] {
         let text = format!(
