@@ -870,6 +870,28 @@ fn a_conversion_that_faults_changes_nothing_and_names_its_line() {
 }
 
 #[test]
+fn what_a_conversion_says_is_told_when_the_rules_come_into_force() {
+    let text = "local rb = require(\"@riskbreaker\")\nreturn rb.convert({ id = \"one\", run = function(change)\n\
+                rb.first(\"hero\"):set(\"fate\", 4)\nrb.say(\"{} feels watched\", rb.first(\"hero\"))\nend })";
+    let library = small(&[("two/convert/one.luau", text)]);
+    let (one, two) = (load(&library, "one"), load(&library, "two"));
+    let mut session = begin(&one);
+    let told = |session: &Session| {
+        let lines = session.log().into_iter().map(|event| format!("{:?}", event.happening));
+        lines.filter(|line| line.contains("feels watched") || line.contains("fate")).count()
+    };
+    let _ = session.preview_rules(&two).unwrap();
+    assert_eq!(told(&session), 0);
+    let _ = session.change_rules(&two).unwrap();
+    let _ = session.advance().unwrap();
+    assert_eq!((session.ruleset().id(), told(&session)), ("two", 1), "{:?}", session.log());
+    let read = Session::load(&library, &session.save()).unwrap();
+    assert_eq!(told(&read), 1);
+    session.undo().unwrap();
+    assert_eq!(told(&session), 0);
+}
+
+#[test]
 fn a_conversion_sees_what_was_and_keeps_notes_for_the_way_back() {
     let there = "local rb = require(\"@riskbreaker\")\nreturn rb.convert({ id = \"one\", run = function(change)\n\
                  local hero = rb.first(\"hero\")\nhero:set(\"fate\", change.was(hero).luck * 2)\n\

@@ -11,8 +11,8 @@ use crate::play::reload::{InForce, Swap, notices, patch_between, seat_people, sw
 use crate::play::save::SavedOpen;
 use crate::play::undo::{BeforeRules, Op, UndoReport};
 use crate::play::{
-    ActionContext, Driver, Fault, MASTER, Migration, MigrationError, MigrationFate, MigrationNote, Refusal, Ruleset,
-    Slot,
+    ActionContext, Driver, Fault, Happening, MASTER, Migration, MigrationError, MigrationFate, MigrationNote, Refusal,
+    Ruleset, Slot,
 };
 use crate::state::{Audience, Orphans, Passage, State, Value};
 
@@ -29,6 +29,8 @@ pub(crate) struct Pending {
 pub(in crate::play) struct Ready {
     pub migration: Migration,
     pub context: ActionContext,
+    /// What the conversion has said: it is told when the rules come into force.
+    pub said: Vec<(Audience, Happening)>,
 }
 
 /// How a state gets from one ruleset to another.
@@ -128,8 +130,8 @@ impl Game {
         let switches = self.switches_under(to, &mut new, &mut notes);
         let seats = self.seats_under(to, &mut notes);
         let mut context = ActionContext::new(to, Arc::new(switches), seats, self.context.dice.clone(), 0);
-        context.listening = false;
         context.state = new;
+        let mut said = Vec::new();
         if let Way::Convert(ruleset) = way {
             let (switches, schema) = (self.context.switches.clone(), from.schema().clone());
             let former = Former { ruleset, switches, state: state.clone(), schema };
@@ -142,6 +144,9 @@ impl Game {
             result?;
             context = changed;
             context.state.settle_unread();
+            let lines = std::mem::take(&mut context.events).into_iter();
+            let lines = lines.filter(|event| matches!(event.happening, Happening::Said { .. }));
+            said.extend(lines.map(|event| (event.audience, event.happening)));
         }
         notes.append(&mut context.notes);
         if context.state.agenda().first().is_none() && state.agenda().first().is_some() {
@@ -152,7 +157,7 @@ impl Game {
         notes.sort_by_key(|note| note.fate);
         let (from, to) = (from.name(), to.name());
         let migration = Migration { from, to, notes, waits_for: waits_for.map(|what| what.to_string()) };
-        Ok(Ready { migration, context })
+        Ok(Ready { migration, context, said })
     }
 
     /// The game as it was before the last change of rules, if the game returns to those rules and nothing was done since.
@@ -167,7 +172,7 @@ impl Game {
         let text = "the same as before: nothing has been done since the rules changed".to_owned();
         let notes = vec![MigrationNote { fate: MigrationFate::Returned, topic: "everything".into(), text, rule: None }];
         let (from, to) = (self.context.rules.name(), to.name());
-        Some(Ready { migration: Migration { from, to, notes, waits_for: None }, context })
+        Some(Ready { migration: Migration { from, to, notes, waits_for: None }, context, said: Vec::new() })
     }
 
     /// The house rules by name: carried where both have one, at their default where they are new, kept aside where they are
@@ -233,7 +238,12 @@ impl Game {
     }
 
     /// Puts the game into the state that other rules have made of it, as one entry.
-    pub(in crate::play) fn install(&mut self, migration: &Migration, context: ActionContext) {
+    pub(in crate::play) fn install(
+        &mut self,
+        migration: &Migration,
+        context: ActionContext,
+        said: Vec<(Audience, Happening)>,
+    ) {
         let from = self.context.rules.clone();
         self.park();
         let dropped = self.open.take().map(|open| {
@@ -265,6 +275,7 @@ impl Game {
         let notes: Vec<String> = notes.map(|note| format!("{}: {}", note.topic, note.text)).collect();
         let mut told = notices(&[line], &Audience::Everybody);
         told.extend(notices(&notes, &may_read));
+        told.extend(said);
         let events = events_of(number, &told);
         events.iter().for_each(|event| self.tell(event));
         let cause = Cause::Rules {

@@ -209,7 +209,7 @@ impl Session {
     pub(in crate::play) fn go_over(&mut self, to: &Arc<Ruleset>) -> Result<(), MigrationError> {
         let ready = self.game().prepare(to, true)?;
         let migration = ready.migration.allowed()?;
-        self.game_mut().install(&migration, ready.context);
+        self.game_mut().install(&migration, ready.context, ready.said);
         self.set_rules(to.clone());
         Ok(())
     }
