@@ -537,6 +537,10 @@ impl Game {
     /// Runs the open action of a saved game as far as its tape goes. A fault is no reason to refuse the game: whoever loads it
     /// can remedy the fault. A refused answer is taken off the tape, as it is in play.
     pub(super) fn run_as_saved(&mut self, vm: &mut dyn Machine, position: DicePosition) {
+        if self.open.as_ref().is_some_and(|open| open.stopped) {
+            // What was kept up to here has been told by that fault.
+            (self.unasked, self.unasked_bytes) = (0, 0);
+        }
         self.context.unread_answers = true;
         let _: Halt = self.advance(vm, 0);
         self.context.unread_answers = false;
