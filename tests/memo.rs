@@ -371,6 +371,64 @@ fn what_a_ruleset_follows_comes_to_the_same_memo() {
     assert_eq!(tally.statistics.len(), 4);
 }
 
+const NAMESAKES: &str = r#"local rb = require("@riskbreaker")
+return rb.play({
+	start = function()
+		rb.spawn("board")
+		for place, what in { "round", "result", "turn" } do
+			rb.recur(what, { 1, place }, { 1, 0 })
+		end
+	end,
+	entries = {
+		round = function()
+			local board = rb.first("board")
+			board:add("rounds", 1)
+			if board.rounds >= 4 then
+				rb.finish("time is up")
+			end
+		end,
+		result = function()
+			rb.first("board"):add("n", 1)
+		end,
+		turn = function()
+			local board = rb.first("board")
+			board:add("n", rb.roll("1d6", "a step"))
+			if board.n >= 12 then
+				rb.finish("arrived")
+			end
+		end,
+	},
+	boundary = "round",
+	statistics = {
+		round = function()
+			return #rb.each("board")
+		end,
+		result = function()
+			return 7
+		end,
+	},
+	result = function()
+		return `{rb.first("board").n}`
+	end,
+})
+"#;
+
+#[test]
+fn entries_statistics_and_the_result_may_have_one_name() {
+    let kinds = "local rb = require(\"@riskbreaker\")\nreturn rb.kinds({ board = { fields = { n = rb.int(), rounds = rb.int() } } })";
+    let files = [
+        ("namesakes/ruleset.toml", "id = \"namesakes\"\ntitle = \"Namesakes\"\nversion = \"1.0.0\"\nscenario = \"one\"\n"),
+        ("namesakes/kinds.luau", kinds),
+        ("namesakes/play.luau", NAMESAKES),
+        ("namesakes/scenarios/one.toml", "title = \"One\"\n"),
+    ];
+    let library = Library::from_files(files.map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec())));
+    let rules = Ruleset::load(&library, "namesakes").unwrap_or_else(|error| panic!("{error}"));
+    let found = check(&rules, &Setup::scenario("one"), "one", 60, "namesakes");
+    let tally = &found.tallies[0];
+    assert!(tally.left_out.is_empty() && tally.outcomes.len() == 2 && tally.results.len() > 3, "{tally:?}");
+}
+
 /// Imps who bind each other, in one direction or the other, and go: nothing else tells one game from another.
 const IMPS: [(&str, &str); 4] = [
     ("ruleset.toml", include_str!("data/imps/ruleset.toml")),

@@ -206,15 +206,17 @@ impl Vm {
         })
     }
 
-    /// The value of a function that only reads, from its trace where that is known. `name` is a name that nothing else has.
+    /// The value of a function that only reads, from its trace where that is known: of a statistic, or of what names the
+    /// result.
     fn known_or_worked_out(
         &mut self,
         context: &mut ActionContext,
         name: &Arc<str>,
+        is_result: bool,
         work_out: impl FnOnce(&mut Vm, &mut ActionContext) -> Result<Value, Fault>,
     ) -> Result<Value, Fault> {
         if let Some(memo) = &mut context.observers.memo
-            && let Some(known) = memo.value(name, &mut context.state)
+            && let Some(known) = memo.value(name, is_result, &mut context.state)
         {
             return Ok(known);
         }
@@ -697,7 +699,7 @@ impl Machine for Vm {
             return Ok(None);
         }
         let name = self.result_name.clone();
-        let found = self.known_or_worked_out(context, &name, |vm, context| {
+        let found = self.known_or_worked_out(context, &name, true, |vm, context| {
             match vm.first_of(context, |trusted| &trusted.measure, |lua, _| "result".into_lua_multi(lua))? {
                 Lv::String(text) => Ok(Value::Text(Arc::from(text.to_string_lossy()))),
                 Lv::Nil => Ok(Value::None),
@@ -727,7 +729,7 @@ impl Machine for Vm {
 
     fn statistics(&mut self, context: &mut ActionContext, labels: &[&Arc<str>]) -> Result<Vec<i64>, Fault> {
         let mut of = |vm: &mut Vm, label: &Arc<str>| {
-            let found = vm.known_or_worked_out(context, label, |vm, context| {
+            let found = vm.known_or_worked_out(context, label, false, |vm, context| {
                 let found =
                     vm.first_of(context, |trusted| &trusted.statistic, |lua, _| (&**label).into_lua_multi(lua))?;
                 whole_of(&found).map(Value::Int).ok_or_else(|| {

@@ -100,6 +100,8 @@ const MOST_WAITING: usize = 16;
 const TOO_MANY: &str = "there are too many entities or fields";
 /// An entity that nothing has led to which the recording knows of.
 const UNMET: &str = "it reaches an entity in a way that is not recorded";
+/// The owner in the root of a function that only reads. No entry has it, since entities are counted from 1.
+const FUNCTION: Option<EntityId> = Some(EntityId(0));
 
 impl Memo {
     /// `opening`: the state at which all games begin, if they begin alike.

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::Memo;
 use super::guard::Guard;
 use super::numbering::{Numbering, is_numbered};
 use super::outcome::{Names, Step};
 use super::recording::Expected;
 use super::tagged::Tagged;
 use super::traces::{Miss, Reader, Table};
+use super::{FUNCTION, Memo};
 use crate::dice::DiceRng;
 use crate::state::{Attachment, Audience, Due, Entity, EntityId, Entry, FieldId, State, Value};
 
@@ -257,8 +257,9 @@ impl Memo {
         Reader { cache: &mut self.cache, numbering: &mut self.numbering, ends: &self.ends, values: &mut self.values }
     }
 
-    /// The value of a function that only reads, if it is known; otherwise a recording starts.
-    pub fn value(&mut self, what: &Arc<str>, state: &mut State) -> Option<Value> {
+    /// The value of a function that only reads, if it is known; otherwise a recording starts. `is_result`: whether it is what
+    /// names the result of a game, since a statistic may have any name.
+    pub fn value(&mut self, what: &Arc<str>, is_result: bool, state: &mut State) -> Option<Value> {
         self.commit_finished();
         let hashes = self.hashes(state);
         self.turn_to(state);
@@ -266,7 +267,7 @@ impl Memo {
         let traces = self.traces.clone();
         let table = traces.read();
         self.numbering.clear();
-        let first = self.roots.function(what, hashes, &table).ok_or(Miss::Root);
+        let first = self.roots.function(what, is_result, hashes, &table).ok_or(Miss::Root);
         let found = first.and_then(|first| table.follow(first, state, &mut self.reader(), None));
         match found {
             Ok(number) => {
@@ -278,7 +279,7 @@ impl Memo {
         // The function looks at the state.
         self.flush(&table, state);
         drop(table);
-        self.record(what.clone(), (None, Value::None), state, None);
+        self.record(what.clone(), (FUNCTION, Value::Bool(is_result)), state, None);
         None
     }
 }

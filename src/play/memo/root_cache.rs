@@ -1,5 +1,6 @@
 use std::sync::Arc;
 
+use super::FUNCTION;
 use super::traces::Table;
 use crate::state::{EntryId, Value};
 
@@ -68,7 +69,13 @@ impl RootCache {
     }
 
     /// The first node of the tree of a function that only reads, if there is one.
-    pub fn function(&mut self, name: &Arc<str>, hashes: (u64, u64), table: &Table) -> Option<u32> {
+    pub fn function(
+        &mut self,
+        name: &Arc<str>,
+        is_result: bool,
+        hashes: (u64, u64),
+        table: &Table,
+    ) -> Option<u32> {
         self.forget_dropped(table);
         let place = self.functions.iter().position(|(known, ..)| Arc::ptr_eq(known, name));
         if let Some((_, known, first)) = place.map(|place| &self.functions[place])
@@ -76,7 +83,7 @@ impl RootCache {
         {
             return Some(*first);
         }
-        let first = table.tree((name, None, &Value::None), hashes)?;
+        let first = table.tree((name, FUNCTION, &Value::Bool(is_result)), hashes)?;
         match place {
             Some(place) => (self.functions[place].1, self.functions[place].2) = (hashes, first),
             None if self.functions.len() < MOST_FUNCTIONS => self.functions.push((name.clone(), hashes, first)),
