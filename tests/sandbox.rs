@@ -25,8 +25,11 @@ fn card(body: &str) -> String {
 
 /// Plays the card and gives its fault, after making sure that the game is as it was and goes on.
 fn fault_of(body: &str) -> Fault {
-    let text = card(body);
-    let library = library(&[("maneuvers/trick.luau", &text), ("maneuvers/honest.luau", HONEST)]);
+    fault_of_file(&card(body))
+}
+
+fn fault_of_file(body: &str) -> Fault {
+    let library = library(&[("maneuvers/trick.luau", body), ("maneuvers/honest.luau", HONEST)]);
     let rules = Ruleset::load(&library, "bad").unwrap_or_else(|error| panic!("{error}"));
     let setup = Setup::table(Value::map::<&str>([])).dice(DiceSource::Seeded);
     let mut session = Session::start(&rules, setup).unwrap();
@@ -163,6 +166,22 @@ fn nothing_can_be_kept_or_tampered_with() {
     ] {
         let fault = fault_of(body);
         assert!(fault.message.contains(part), "{body}: {fault}");
+    }
+}
+
+#[test]
+fn an_iterator_that_a_file_keeps_goes_on_in_no_call() {
+    let kept = format!("local it = string.gmatch(\"a b\", \"%a\")\n{}", card("if it() then ctx.thing:add('n', 2) end"));
+    let fault = fault_of_file(&kept);
+    assert!(fault.message.contains("gmatch"), "{fault}");
+    // Within one call it goes on as ever.
+    for (body, text) in [
+        ("local s = '' for k, v in ('a=1, b=2'):gmatch('(%w+)=(%w+)') do s ..= k .. v end error(s)", "a1b2"),
+        ("local s = '' for w in ('ab'):gmatch('x*') do s ..= `<{w}>` end error(s)", "<><><>"),
+        ("local it = ('^a ^b'):gmatch('^%a') error(it() .. it() .. tostring(it()))", "^a^bnil"),
+        ("local s = '' for at in ('abc'):gmatch('()') do s ..= at end error(s)", "1234"),
+    ] {
+        assert_eq!(fault_of(body).message, text, "{body}");
     }
 }
 
