@@ -314,6 +314,57 @@ fn who_may_roll_again_for_ever_does_so_until_it_is_best() {
 }
 
 #[test]
+fn what_is_best_for_another_seat_is_so_where_its_way_meets_one_without_it() {
+    let play = r#"local rb = require("@riskbreaker")
+return rb.play({
+	start = function()
+		rb.recur("turn", { 1 }, { 1 }, rb.spawn("pot", { name = "Pot" }))
+	end,
+	entries = {
+		turn = function(pot)
+			rb.choose({ seat = "one", topic = "card", about = pot, options = rb.options(rb.card_ids, pot) }).resolve(pot)
+		end,
+	},
+	value = function(seat)
+		local gold = rb.first("pot").gold
+		return if seat == "one" then gold else -gold
+	end,
+})
+"#;
+    let hit = r#"local rb = require("@riskbreaker")
+return rb.maneuver({
+	id = "hit",
+	resolve = function(pot)
+		local gold = 5
+		if rb.under("1d3", 2) and rb.confirm({ seat = "two", topic = "parry", default = false }) then
+			gold = 0
+		end
+		pot:add("gold", gold)
+		gold = 0
+		pot:add("gold", rb.roll("1d2"))
+	end,
+})
+"#;
+    let kinds = "local rb = require(\"@riskbreaker\")\nreturn rb.kinds({ pot = { title = \"name\", fields = { name = rb.text(), gold = rb.int() } } })";
+    let manifest = "id = \"small\"\ntitle = \"Small\"\nversion = \"1.0.0\"\nscenario = \"s\"\n[seats]\none = \"One\"\ntwo = \"Two\"\n";
+    let files = [
+        ("small/ruleset.toml", manifest),
+        ("small/kinds.luau", kinds),
+        ("small/play.luau", play),
+        ("small/maneuvers/hit.luau", hit),
+        ("small/scenarios/s.toml", "title = \"S\"\n"),
+    ];
+    let library = Library::from_files(files.map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec())));
+    let rules = Ruleset::load(&library, "small").unwrap_or_else(|error| panic!("{error}"));
+    let query = OddsQuery { answering: Answering::Best, ..OddsQuery::default() };
+    let position = Position { card: "hit".into(), query, ..Position::default() };
+    let (odds, _) = position.odds(&rules).unwrap();
+    let parried = |outcome: &Outcome| outcome.line().ends_with("-> 1") || outcome.line().ends_with("-> 2");
+    assert_eq!(odds.chance(parried), of(1, 3), "{:?}", odds.lines());
+    assert!(odds.is_exact());
+}
+
+#[test]
 fn what_goes_too_many_ways_is_estimated_and_says_so() {
     let odds = asked_within("ledger", 3_000, Answering::Default, &[]).unwrap();
     assert!(!odds.is_exact());

@@ -732,6 +732,12 @@ impl Explorer {
         let answered = self.answered(context);
         let once = self.given.iter().enumerate().filter(|(_, given)| given.once);
         key.extend(once.map(|(at, given)| u8::from(given.is_left(&self.given[..at], answered))));
+        if self.answering == Answering::Best {
+            // An end is worth something to those who have decided on the way there: ways of others do not meet.
+            let seats = self.deciding();
+            key.push(seats.len() as u8);
+            seats.into_iter().for_each(|seat| write_bytes(&mut key, seat.as_bytes()));
+        }
         write_state(context, &mut key);
         match fingerprint(&mut key) {
             Ok(()) => Some(key),
