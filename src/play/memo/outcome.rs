@@ -99,7 +99,12 @@ impl Names {
         let effects = &finished.recording.effects;
         let puts = self.puts(effects)?;
         let is_put = |effect: &&Effect| written(effect).is_some_and(|field| puts.contains_key(&field));
-        let weight = effects.iter().filter(is_put).filter_map(put_value).map(Value::weight).sum();
+        // What is written and then replaced was written all the same.
+        let set = |effect: &Effect| match effect {
+            Effect::Set(_, value) => value.weight(),
+            _ => 0,
+        };
+        let weight = effects.iter().filter(is_put).map(set).sum();
         let others: Vec<&Effect> = effects.iter().filter(|effect| !is_put(effect)).collect();
         let put = |(field, tag): (&Guard, &Tagged)| Some(Step::Put(*field, *tag));
         let count = |wanted: fn(&Effect) -> bool| effects.iter().filter(|effect| wanted(effect)).count() as u32;
