@@ -365,6 +365,69 @@ return rb.maneuver({
 }
 
 #[test]
+fn a_condition_keeps_outcomes_apart_that_differ_only_in_what_is_looked_at() {
+    let kinds = r#"local rb = require("@riskbreaker")
+return rb.kinds({
+	hero = {
+		title = "name",
+		fields = { name = rb.text() },
+		derived = {
+			danger = function(_self)
+				local sum = 0
+				for _, goblin in rb.each("goblin") do
+					sum += goblin.power
+				end
+				return sum
+			end,
+		},
+	},
+	goblin = { title = "name", fields = { name = rb.text({ default = "Goblin" }), power = rb.int() } },
+})
+"#;
+    let play = r#"local rb = require("@riskbreaker")
+return rb.play({
+	start = function()
+		rb.spawn("goblin", { power = 1 })
+		rb.spawn("goblin", { power = 3 })
+		rb.recur("turn", { 1 }, { 1 }, rb.spawn("hero", { name = "Ann" }))
+	end,
+	entries = {
+		turn = function(hero)
+			rb.choose({ seat = "one", topic = "card", about = hero, options = rb.options(rb.card_ids, hero) }).resolve(hero)
+		end,
+	},
+})
+"#;
+    let slay = r#"local rb = require("@riskbreaker")
+return rb.maneuver({
+	id = "slay",
+	resolve = function()
+		local goblin = rb.draw(rb.each("goblin"))
+		rb.remove(goblin)
+	end,
+})
+"#;
+    let manifest = "id = \"small\"\ntitle = \"Small\"\nversion = \"1.0.0\"\nscenario = \"s\"\n[seats]\none = \"One\"\n";
+    let files = [
+        ("small/ruleset.toml", manifest),
+        ("small/kinds.luau", kinds),
+        ("small/play.luau", play),
+        ("small/maneuvers/slay.luau", slay),
+        ("small/scenarios/s.toml", "title = \"S\"\n"),
+    ];
+    let library = Library::from_files(files.map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec())));
+    let rules = Ruleset::load(&library, "small").unwrap_or_else(|error| panic!("{error}"));
+    let watch = vec![("Ann".to_owned(), "danger".to_owned())];
+    let position = Position { card: "slay".into(), watch, ..Position::default() };
+    let (odds, _) = position.odds(&rules).unwrap();
+    let is_left = |outcome: &Outcome| outcome.watched == [Value::Int(3)];
+    let all = odds.given(|_| true).unwrap();
+    assert_eq!([odds.chance(is_left), all.chance(is_left)], [of(1, 2), of(1, 2)]);
+    // To the eye nothing tells them apart.
+    assert_eq!(all.unwatched().outcomes.len(), 1);
+}
+
+#[test]
 fn what_goes_too_many_ways_is_estimated_and_says_so() {
     let odds = asked_within("ledger", 3_000, Answering::Default, &[]).unwrap();
     assert!(!odds.is_exact());

@@ -259,15 +259,8 @@ impl Odds {
         } else {
             only.remaining = &self.remaining / &whole;
         }
-        only.outcomes.clear();
-        let mut known: HashMap<&[Effect], usize> = HashMap::new();
-        for (outcome, chance) in self.outcomes.iter().filter(|(outcome, _)| fits(outcome)) {
-            let at = *known.entry(&outcome.effects).or_insert(only.outcomes.len());
-            match only.outcomes.get_mut(at) {
-                Some((_, sum)) => *sum += chance / &whole,
-                None => only.outcomes.push((outcome.clone(), chance / &whole)),
-            }
-        }
+        only.outcomes.retain(|(outcome, _)| fits(outcome));
+        only.outcomes.iter_mut().for_each(|(_, chance)| *chance /= &whole);
         for field in &mut only.fields {
             let mut to: HashMap<&Value, Fraction> = HashMap::new();
             for (outcome, chance) in &only.outcomes {
@@ -277,6 +270,20 @@ impl Odds {
             field.sort_and_expect(&(Fraction::ONE - &only.remaining));
         }
         Some(only)
+    }
+
+    /// The same odds without [`Outcome::watched`]: outcomes that differ in nothing else are one.
+    pub fn unwatched(mut self) -> Odds {
+        let mut known: HashMap<Vec<Effect>, usize> = HashMap::new();
+        for (mut outcome, chance) in std::mem::take(&mut self.outcomes) {
+            outcome.watched.clear();
+            let at = *known.entry(outcome.effects.clone()).or_insert(self.outcomes.len());
+            match self.outcomes.get_mut(at) {
+                Some((_, sum)) => *sum += chance,
+                None => self.outcomes.push((outcome, chance)),
+            }
+        }
+        self
     }
 
     /// The chance of all outcomes that `fits` accepts.

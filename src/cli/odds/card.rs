@@ -344,9 +344,13 @@ pub fn column(
     })?;
     let odds = match &args.given_that {
         None => odds,
-        Some(given) => odds
-            .given(|outcome| given.hold(watched, outcome))
-            .ok_or_else(|| call_error(format!("the condition {given} never holds here")))?,
+        Some(given) => {
+            let held = odds
+                .given(|outcome| given.hold(watched, outcome))
+                .ok_or_else(|| call_error(format!("the condition {given} never holds here")))?;
+            // What the condition looked at has served its purpose, unless more is looked at.
+            if args.condition.is_none() && args.table.is_none() { held.unwatched() } else { held }
+        }
     };
     Ok(Column { name, rules: ruleset.clone(), odds, place })
 }
