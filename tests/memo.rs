@@ -429,6 +429,48 @@ fn entries_statistics_and_the_result_may_have_one_name() {
     assert!(tally.left_out.is_empty() && tally.outcomes.len() == 2 && tally.results.len() > 3, "{tally:?}");
 }
 
+#[test]
+fn what_statistics_may_use_does_not_depend_on_which_of_them_are_known() {
+    let play = r#"local rb = require("@riskbreaker")
+local function long()
+	for _ = 1, 1200000 do
+	end
+	return 1
+end
+return rb.play({
+	start = function()
+		rb.recur("turn", { 1 }, { 1 })
+	end,
+	entries = {
+		turn = function()
+			if rb.at_least("1d6", 5) then
+				rb.finish("over")
+			end
+		end,
+	},
+	boundary = "turn",
+	statistics = {
+		one = function()
+			return long()
+		end,
+		other = function()
+			return long()
+		end,
+	},
+})
+"#;
+    let files = [
+        ("long/ruleset.toml", "id = \"long\"\ntitle = \"Long\"\nversion = \"1.0.0\"\nscenario = \"one\"\n"),
+        ("long/kinds.luau", "return require(\"@riskbreaker\").kinds({})"),
+        ("long/play.luau", play),
+        ("long/scenarios/one.toml", "title = \"One\"\n"),
+    ];
+    let library = Library::from_files(files.map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec())));
+    let rules = Ruleset::load(&library, "long").unwrap_or_else(|error| panic!("{error}"));
+    let found = check(&rules, &Setup::scenario("one"), "one", 4, "long statistics");
+    assert_eq!(found.tallies[0].left_out.len(), 4);
+}
+
 /// Imps who bind each other, in one direction or the other, and go: nothing else tells one game from another.
 const IMPS: [(&str, &str); 4] = [
     ("ruleset.toml", include_str!("data/imps/ruleset.toml")),

@@ -89,7 +89,8 @@ pub(crate) trait Machine {
     /// How the game has ended, by the ruleset's name for it; `None` if it does not say.
     fn result(&mut self, context: &mut ActionContext) -> Result<Option<String>, Fault>;
 
-    /// The numbers that the ruleset works out for statistics. All of them together have the budget of one action.
+    /// The numbers that the ruleset works out for statistics. All of them together have the work of one action,
+    /// each an equal share.
     fn statistics(&mut self, context: &mut ActionContext, labels: &[&Arc<str>]) -> Result<Vec<i64>, Fault>;
 
     /// The acts that are nobody's turn, for every seat that may know of them.

@@ -740,7 +740,9 @@ impl Machine for Vm {
             })?;
             Ok(found.as_int().unwrap_or_default())
         };
-        self.in_one_budget(Budget::ACTION, |vm| labels.iter().map(|label| of(vm, label)).collect())
+        // Each has an equal share: how many of them are known from traces already must not decide what the others may use.
+        let share = Budget { work: Budget::ACTION.work / labels.len().max(1) as i64, ..Budget::ACTION };
+        labels.iter().map(|label| self.in_one_budget(share, |vm| of(vm, label))).collect()
     }
 
     fn free_acts(&mut self, context: &mut ActionContext) -> Vec<FreeAct> {
