@@ -149,27 +149,30 @@ fn solve(
     interrupt: Option<&AtomicBool>,
     timeless: bool,
 ) -> Result<GameOdds, Failure> {
-    let base = prepared.game();
-    let mut solver = Solver {
-        vm,
-        base,
-        timeless,
-        limits,
-        nodes: Vec::new(),
-        known: HashMap::new(),
-        rows: Vec::new(),
-        waiting: BinaryHeap::new(),
-        results: Vec::new(),
-        ways: 0,
-        bytes: 0,
-        work: 0,
-    };
+    let mut solver = Solver::new(vm, prepared, limits, timeless);
     let found = solver.explore(interrupt);
     solver.vm.end_exploring();
     found
 }
 
-impl Solver<'_> {
+impl<'a> Solver<'a> {
+    fn new(vm: &'a mut dyn Machine, prepared: &Prepared, limits: GameLimits, timeless: bool) -> Solver<'a> {
+        Solver {
+            vm,
+            base: prepared.game(),
+            timeless,
+            limits,
+            nodes: Vec::new(),
+            known: HashMap::new(),
+            rows: Vec::new(),
+            waiting: BinaryHeap::new(),
+            results: Vec::new(),
+            ways: 0,
+            bytes: 0,
+            work: 0,
+        }
+    }
+
     fn explore(&mut self, interrupt: Option<&AtomicBool>) -> Result<GameOdds, Failure> {
         let fingerprint = self.vm.begin_exploring();
         let kept = self.vm.kept();
@@ -295,7 +298,7 @@ impl Solver<'_> {
         let mut rest = Fraction::ZERO;
         let nothing_left = game.open.is_none();
         if nothing_left {
-            let next = self.place(&mut game, false, mass)?;
+            let next = self.place(&mut game, false)?;
             chances.insert(next, Fraction::ONE);
         } else {
             let budget = Budget { runs: 20_000, points: 20_000, bytes: 32 << 20, steps: 2_000_000, effort: u64::MAX };
@@ -385,7 +388,7 @@ impl Solver<'_> {
             return Err(Refusal::new(format!("`{topic}` is left open: put a policy on every seat")).into());
         }
         game.context.stop = None;
-        let end = self.place(game, asked, 0.0)?;
+        let end = self.place(game, asked)?;
         if let Some(explorer) = &mut game.context.explorer {
             explorer.end(end);
         }
@@ -404,8 +407,8 @@ impl Solver<'_> {
         self.bytes > self.limits.bytes || self.work > most
     }
 
-    /// The number of the state that a game has come to.
-    fn place(&mut self, game: &mut Game, asked: bool, mass: f64) -> Result<u32, Failure> {
+    /// The number of the state that a game has come to. A new one has no chance yet.
+    fn place(&mut self, game: &mut Game, asked: bool) -> Result<u32, Failure> {
         let state = &game.context.state;
         let mut key = vec![u8::from(asked)];
         write_whole_state(state, self.timeless, &mut key);
@@ -430,7 +433,38 @@ impl Solver<'_> {
         self.work += WORK_OF_BYTE * key.len() as u64;
         self.known.insert(key.into_boxed_slice(), number);
         self.rows.push(Row::from([(Target::Rest, Fraction::ONE)]));
-        self.nodes.push(Node { state: Some(state).filter(|_| result.is_none()), asked, result, mass });
+        self.nodes.push(Node { state: Some(state).filter(|_| result.is_none()), asked, result, mass: 0.0 });
         Ok(number)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ruleset::Library;
+
+    /// An interrupted game tells what is known by then. A game that ends for want of entries counts once there.
+    #[test]
+    fn the_chances_known_so_far_sum_to_1_where_the_agenda_runs_empty() {
+        let play = "local rb = require(\"@riskbreaker\")\nreturn rb.play({ start = function() rb.schedule(\"e\", 0) end, \
+                    entries = { e = function() if rb.at_least(\"1d4\", 4, \"x\") then rb.finish(\"rolled\") end end } })";
+        let files = [
+            ("empty/ruleset.toml", "id = \"empty\"\ntitle = \"Empty\"\nversion = \"1\"\nscenario = \"start\"\n"),
+            ("empty/scenarios/start.toml", "title = \"Start\"\n"),
+            ("empty/play.luau", play),
+        ];
+        let rules = Ruleset::load(&Library::from_files(files), "empty").expect("it loads");
+        let prepared = Prepared::new(&rules, Setup::default()).expect("it starts");
+        let known = rules.run(move |vm: &mut dyn Machine| {
+            let mut solver = Solver::new(vm.interpreter(), &prepared, GameLimits::default(), true);
+            let solved = solver.explore(None).is_ok();
+            let known = solver.known_so_far().ok().filter(|_| solved);
+            solver.vm.end_exploring();
+            known
+        });
+        let known = known.ok().flatten().expect("it is solved");
+        let chances: Vec<&Fraction> = known.results.iter().map(|(_, chance)| chance).collect();
+        assert_eq!(chances, [&ratio(3, 4), &ratio(1, 4)], "{known:?}");
+        assert!(known.remaining.is_zero(), "{known:?}");
     }
 }
