@@ -352,7 +352,7 @@ impl Watch {
             let seen = self.print();
             let read = self.read();
             let identity = read.as_ref().map(|stack| stack.hash()).unwrap_or_default();
-            if identity == self.hash && self.broken.is_none() {
+            if read.is_ok() && identity == self.hash && self.broken.is_none() {
                 self.seen = seen;
                 return true;
             }
@@ -688,6 +688,18 @@ mod tests {
         assert_eq!(told, ["g: the folder is missing (put it back, or restart without it)"]);
         fs::rename(scratch.0.join("away"), scratch.0.join("g")).unwrap();
         assert_eq!(watcher.wait(long).unwrap().lines(), ["Fixed: g loads again."]);
+    }
+
+    /// Before there are any rules, neither these nor files that cannot be read have an identity: they are not the same.
+    #[test]
+    fn a_manifest_that_cannot_be_read_at_the_start_is_told() {
+        let scratch = small();
+        scratch.write("g/ruleset.toml", "id = \"g\"\ntitel = \"G\"\nversion = \"1\"\n");
+        let watcher = Watcher::of_files(&Library::open(&scratch.0).unwrap(), "g", &[]).unwrap();
+        let long = Duration::from_secs(30);
+        assert!(matches!(watcher.wait(long), Some(Watched::Broken(_))));
+        scratch.write("g/ruleset.toml", "id = \"g\"\ntitle = \"G\"\nversion = \"1\"\n");
+        assert!(matches!(watcher.wait(long), Some(Watched::Loaded { .. })));
     }
 
     #[test]
