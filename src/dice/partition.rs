@@ -13,6 +13,7 @@ use dashu_int::ops::BitTest;
 use super::distribution::{Distribution, TooWide};
 use super::notation::{Dice, Term};
 use super::pool::{Keep, Pool};
+use super::roll::EXPLOSIONS;
 use super::weights::Effort;
 
 /// What a script sees of a roll.
@@ -190,8 +191,11 @@ fn of_die(pool: &Pool, tell: fn(Vec<u32>) -> Vec<u32>) -> Option<(Ways, UBig)> {
     let mut ended = Ways::new();
     let mut open: Ways = BTreeMap::from([(Vec::new(), UBig::ONE)]);
     let mut of = UBig::ONE;
-    // What is left is as unlikely as where the distribution of totals stops.
-    while !open.is_empty() && ratio(open.values().sum::<UBig>(), of.clone()) > negligible() {
+    // What is left is as unlikely as where the distribution of totals stops, or has exploded as often as a die may.
+    for _ in 0..EXPLOSIONS {
+        if open.is_empty() || ratio(open.values().sum::<UBig>(), of.clone()) <= negligible() {
+            break;
+        }
         of *= &whole;
         for weight in ended.values_mut() {
             *weight *= &whole;
@@ -585,6 +589,18 @@ mod tests {
             for (total, chance) in summed.into_iter().take(30) {
                 assert_eq!(totals.exactly(total..=total), Some(chance), "{dice} {total}");
             }
+        }
+    }
+
+    /// Such a die shows 1 a thousand times in a row with a chance of 0.000043. The next face brings no more dice.
+    #[test]
+    fn a_die_explodes_no_more_often_than_a_roll_lets_it() {
+        let die = format!("d[{}2]!1", "1,".repeat(99));
+        let rest = of(99, 100).pow(1_000);
+        assert_eq!(Dice::parse(&die).unwrap().distribution().unwrap().remaining(), rest);
+        for seen in [Seen::Faces, Seen::Ordered] {
+            let die = partition(&die, seen);
+            assert_eq!((die.branches.len(), &die.rest), (1_000, &rest));
         }
     }
 
