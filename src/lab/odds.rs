@@ -229,14 +229,15 @@ impl Odds {
     }
 
     /// The bounds of the true chance, which is reported as `chance`. Both bounds are `chance` if it is exact. Otherwise the
-    /// upper bound adds the remainder, or the interval holds the true chance in 99 of 100 estimates.
+    /// upper bound adds the remainder. Those of an estimate hold the true chance in 99 of 100 estimates.
     pub fn interval(&self, chance: &Fraction) -> (f64, f64) {
+        let most = chance + &self.remaining;
         match &self.estimate {
             Some(estimate) => {
-                let rate = Rate::within_99(estimate.count(chance), estimate.samples);
-                (rate.low, rate.high)
+                let rate = |share: &Fraction| Rate::within_99(estimate.count(share), estimate.samples);
+                (rate(chance).low, rate(&most).high)
             }
-            None => (float(chance), float(&(chance + &self.remaining))),
+            None => (float(chance), float(&most)),
         }
     }
 
@@ -248,16 +249,11 @@ impl Odds {
         if held.is_zero() {
             return None;
         }
-        let whole = match &self.estimate {
-            Some(_) => held.clone(),
-            None => &held + &self.remaining,
-        };
+        let whole = &held + &self.remaining;
         let mut only = self.clone();
+        only.remaining = &self.remaining / &whole;
         if let Some(estimate) = &mut only.estimate {
-            estimate.samples = estimate.count(&held);
-            only.remaining = Fraction::ZERO;
-        } else {
-            only.remaining = &self.remaining / &whole;
+            estimate.samples = estimate.count(&whole);
         }
         only.outcomes.retain(|(outcome, _)| fits(outcome));
         only.outcomes.iter_mut().for_each(|(_, chance)| *chance /= &whole);
@@ -289,5 +285,35 @@ impl Odds {
     /// The chance of all outcomes that `fits` accepts.
     pub fn chance(&self, fits: impl Fn(&Outcome) -> bool) -> Fraction {
         sum(self.outcomes.iter().filter(|(outcome, _)| fits(outcome)).map(|(_, chance)| chance))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dice::ratio;
+
+    #[test]
+    fn plays_that_did_not_end_may_have_come_to_anything() {
+        let said = |text: &str| Outcome { effects: vec![Effect::Said { text: text.into() }], watched: Vec::new() };
+        let odds = Odds {
+            outcomes: vec![(said("a"), ratio(40, 100)), (said("b"), ratio(10, 100))],
+            fields: Vec::new(),
+            remaining: ratio(50, 100),
+            estimate: Some(Estimate { samples: 100, why: String::new(), interrupted: false }),
+            guessed: false,
+            ways: 100,
+            points: 0,
+            answers: Vec::new(),
+            worth: BTreeMap::new(),
+            unasked: Vec::new(),
+            unseen: Vec::new(),
+            dealt: false,
+        };
+        let (low, high) = odds.interval(&ratio(40, 100));
+        assert!(low < 0.4 && high > 0.9, "{low} {high}");
+        let given = odds.given(|outcome| *outcome == said("a")).unwrap();
+        assert_eq!((&given.outcomes[0].1, &given.remaining), (&ratio(4, 9), &ratio(5, 9)));
+        assert_eq!(given.estimate.unwrap().samples, 90);
     }
 }
