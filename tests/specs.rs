@@ -557,6 +557,19 @@ fn house_rules_overrule_specs_of_what_lies_below() {
     assert_eq!(run(&hook("return"), own), (1, 0, false));
 }
 
+/// Outcomes leave out a field that is not told at the table and changes alike in all of them.
+#[test]
+fn odds_know_that_who_always_changes_is_never_unchanged() {
+    let card = "local rb = require(\"@riskbreaker\")\nreturn rb.maneuver({ id = \"spit\", title = \"Spit\", resolve = function(ctx) \
+                ctx.actor:set(\"pull\", 2) rb.under(\"1d10\", 5, \"spits\") end })";
+    let text = "local rb = require(\"@riskbreaker\")\nrb.spec(\"it\", {}, function(t) t:given(\"two\") t:odds(\"Ann\", \"spit\", {}, \
+                { { { Ann = \"unchanged\" }, \"0\" }, { { Bob = \"unchanged\" }, \"1\" } }) end)";
+    let source = SpecSource { path: "it.luau".into(), text: text.into() };
+    let library = house(&[("maneuvers/spit.luau", card)]);
+    let report = run_specs(&library, "house", &[], vec![source], Some("it.luau")).unwrap();
+    assert!(report.is_green() && report.results.len() == 1, "{:?}", report.results);
+}
+
 /// What differs between two rulesets, as text of each side; nothing where it does not differ.
 fn contrast(first: &str, second: &str, title: &str, name: &str) -> Option<(Option<String>, Option<String>)> {
     let library = folder("rulesets");

@@ -44,13 +44,18 @@ impl Fate {
         }
     }
 
-    fn fits(self, outcome: &Outcome, id: EntityId, entity: &str) -> bool {
+    fn fits(self, odds: &Odds, outcome: &Outcome, id: EntityId, entity: &str) -> bool {
         let mut effects = outcome.effects.iter();
         let is_gone = |effect: &Effect| matches!(effect, Effect::Gone { title, .. } if **title == *entity);
         match self {
             Fate::Gone => effects.any(is_gone),
-            Fate::Unchanged => !effects
-                .any(|effect| is_gone(effect) || matches!(effect, Effect::Changed { entity, .. } if *entity == id)),
+            Fate::Unchanged => {
+                let is_changed = |effect: &Effect| matches!(effect, Effect::Changed { entity, .. } if *entity == id);
+                // The outcomes leave out what is not told at the table and changes alike in all of them.
+                let mut fields = odds.fields.iter().filter(|field| field.entity == id);
+                let may_stay = fields.all(|field| field.to.iter().any(|(to, _)| *to == field.from));
+                may_stay && !effects.any(|effect| is_gone(effect) || is_changed(effect))
+            }
         }
     }
 }
@@ -140,7 +145,7 @@ impl Wanted {
         Ok(())
     }
 
-    fn fits(&self, outcome: &Outcome) -> bool {
+    fn fits(&self, odds: &Odds, outcome: &Outcome) -> bool {
         let said = |text: &String| {
             outcome.effects.iter().any(|effect| match effect {
                 Effect::Said { text: said } | Effect::Over { text: said } | Effect::Cut { reason: said } => {
@@ -150,7 +155,7 @@ impl Wanted {
             })
         };
         let holds = |(at, test): &(usize, Test)| outcome.watched.get(*at).is_some_and(|found| test.holds(found));
-        let fares = |(id, title, fate): &(EntityId, Arc<str>, Fate)| fate.fits(outcome, *id, title);
+        let fares = |(id, title, fate): &(EntityId, Arc<str>, Fate)| fate.fits(odds, outcome, *id, title);
         self.said.iter().all(said) && self.values.iter().all(holds) && self.entities.iter().all(fares)
     }
 }
@@ -223,7 +228,7 @@ pub(super) fn compare(
         wanted.check(session, &looked_at, &odds)?;
     }
     for (one, wanted) in expected.iter().zip(&wanted) {
-        let found = odds.chance(|outcome| wanted.fits(outcome));
+        let found = odds.chance(|outcome| wanted.fits(&odds, outcome));
         let off = if found < one.chance { &one.chance - &found } else { &found - &one.chance };
         let near = match within {
             Some(within) => off <= within + &odds.remaining,
