@@ -403,15 +403,9 @@ fn layered_name(id: &str, layers: &[String]) -> String {
 /// The data files of a folder, by file name without its ending.
 fn tables(stack: &Stack, folder: &str, problems: &mut Vec<Problem>) -> BTreeMap<String, Value> {
     let mut found = BTreeMap::new();
-    for (path, (_, source)) in stack.files_in(folder) {
-        if !path.ends_with(".toml") {
-            continue;
-        }
+    for (name, (_, source)) in stack.data_in(folder) {
         match Data::read(source) {
-            Ok(data) => {
-                let name = path.rsplit('/').next().unwrap_or(path).trim_end_matches(".toml");
-                found.insert(name.to_string(), plain(&data.value));
-            }
+            Ok(data) => drop(found.insert(name.to_owned(), plain(&data.value))),
             Err(errors) => problems.extend(errors),
         }
     }

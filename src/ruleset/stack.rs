@@ -8,6 +8,7 @@ use super::library::Library;
 use super::manifest::{Manifest, Mention};
 use super::nearest::instead;
 use super::problem::{LoadError, Problem};
+use super::quoted::quoted;
 use super::source::{Source, SourceKind};
 use super::switch::Switch;
 
@@ -102,6 +103,20 @@ impl Stack {
         all.filter(|(_, path, _)| inside(path)).map(|(part, path, source)| (path.as_str(), (part, source))).collect()
     }
 
+    /// The data files in force in a folder, whatever lies deeper included, by their names alone: `cast/old/fox.toml` is `fox`.
+    /// Of one name that of the highest part holds.
+    pub(crate) fn data_in(&self, folder: &str) -> BTreeMap<&str, (&Part, &Source)> {
+        let mut found: BTreeMap<&str, (&Part, &Source)> = BTreeMap::new();
+        for (path, (part, source)) in self.files_in(folder) {
+            if let Some(name) = data_name(path)
+                && found.get(name).is_none_or(|(known, _)| known.index < part.index)
+            {
+                found.insert(name, (part, source));
+            }
+        }
+        found
+    }
+
     /// All scripts of all parts, specs included: bottom first, then by path. Gives the index of the part, the path inside its
     /// folder, and the source.
     pub fn scripts(&self) -> impl Iterator<Item = (usize, &str, &Source)> {
@@ -186,19 +201,35 @@ impl Stack {
             problems.extend(stack.missing_scenario(&stack.parts[part], &mention));
             stack.scenario = Some(mention.id);
         }
+        problems.extend(["cast", "scenarios"].into_iter().flat_map(|folder| stack.same_names(folder)));
         if problems.is_empty() { Ok(stack) } else { Err(problems) }
     }
 
     fn missing_scenario(&self, part: &Part, mention: &Mention) -> Option<Problem> {
-        let path = format!("scenarios/{}.toml", mention.id);
-        if self.file(&path).is_some() {
+        let scenarios = self.data_in("scenarios");
+        if scenarios.contains_key(&*mention.id) {
             return None;
         }
-        let files = self.files_in("scenarios");
-        let names = files.keys().filter_map(|path| path.strip_prefix("scenarios/")?.strip_suffix(".toml"));
-        let problem = Problem::new(part.manifest_path(), format!("there is no `{path}`"));
-        Some(problem.at((mention.line, mention.column)).with_cure(instead(&mention.id, names)))
+        let problem = Problem::new(part.manifest_path(), format!("there is no `scenarios/{}.toml`", mention.id));
+        Some(problem.at((mention.line, mention.column)).with_cure(instead(&mention.id, scenarios.into_keys())))
     }
+
+    /// Data files of one part, in different folders, that have one name: only one of them could be had by it.
+    fn same_names(&self, folder: &str) -> Vec<Problem> {
+        let held = self.data_in(folder);
+        let problem = |(part, source): (&Part, &Source)| {
+            let (holder, other) = held.get(data_name(&source.path)?)?;
+            let message = format!("has the same name as {}", quoted(&other.path));
+            let problem = Problem::new(&*source.path, message).with_cure("rename one: their folders are no part of it");
+            (holder.index == part.index && other.path != source.path).then_some(problem)
+        };
+        self.files_in(folder).into_values().filter_map(problem).collect()
+    }
+}
+
+/// The name of a data file, without its folders and its ending.
+fn data_name(path: &str) -> Option<&str> {
+    path.rsplit('/').next()?.strip_suffix(".toml")
 }
 
 /// One ruleset in a stack.
@@ -469,6 +500,28 @@ mod tests {
         assert_eq!(
             with("dual").unwrap_err().problems[0].to_string(),
             "a/ruleset.toml:4:12: there is no `scenarios/dual.toml` (did you mean `duel`?)"
+        );
+    }
+
+    #[test]
+    fn a_data_file_is_named_without_its_folders_and_the_highest_part_has_it() {
+        let manifest = |id: &str, lines: &str| format!("id = \"{id}\"\ntitle = \"{id}\"\nversion = \"1\"\n{lines}");
+        let with = |more: &str| {
+            let files = [
+                ("a/ruleset.toml", manifest("a", "scenario = \"duel\"\n")),
+                ("a/scenarios/small/duel.toml", String::new()),
+                ("a/cast/old/fox.toml", String::new()),
+                ("b/ruleset.toml", manifest("b", "extends = \"a\"\n")),
+                (more, String::new()),
+            ];
+            Stack::resolve(&Library::from_files(files), "b", &[])
+        };
+        let stack = with("b/cast/fox.toml").unwrap();
+        let cast: Vec<_> = stack.data_in("cast").into_iter().map(|(name, (part, _))| (name, part.id())).collect();
+        assert_eq!((cast, stack.scenario()), (vec![("fox", "b")], Some("duel")));
+        assert_eq!(
+            with("a/cast/young/fox.toml").unwrap_err().problems[0].to_string(),
+            "a/cast/young/fox.toml: has the same name as `a/cast/old/fox.toml` (rename one: their folders are no part of it)"
         );
     }
 

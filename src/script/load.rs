@@ -374,14 +374,7 @@ impl Loader<'_> {
             ("verb", texts(&declarations.verbs)),
             ("entry", declarations.entries.iter().map(|entry| entry.name.to_string()).collect()),
             ("switch", self.stack.switches().iter().map(|switch| switch.name.clone()).collect()),
-            (
-                "cast",
-                self.stack
-                    .files_in("cast")
-                    .keys()
-                    .filter_map(|path| Some(path.rsplit('/').next()?.strip_suffix(".toml")?.to_string()))
-                    .collect(),
-            ),
+            ("cast", self.stack.data_in("cast").into_keys().map(str::to_owned).collect()),
         ])
     }
 
@@ -540,8 +533,7 @@ impl Loader<'_> {
 
     fn cast(&mut self) -> Result<Table> {
         let table = self.lua.create_table()?;
-        for (path, (_, source)) in self.stack.files_in("cast") {
-            let Some(name) = path.rsplit('/').next().and_then(|name| name.strip_suffix(".toml")) else { continue };
+        for (name, (_, source)) in self.stack.data_in("cast") {
             if let Ok(data) = Data::read(source) {
                 let value = plain(&data.value);
                 table.raw_set(name, to_lua(self.lua, &value, &Handles::default())?)?;
