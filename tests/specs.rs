@@ -241,6 +241,15 @@ fn a_spec_that_passes_says_nothing() {
     );
 }
 
+#[test]
+fn dice_are_written_as_faces_alone_or_in_lists() {
+    for (dice, told) in [("{ 5 }, 4", "1 of the dice was not rolled"), ("{ 5, 'six' }", "not six"), ("{ 0 }", "not 0")]
+    {
+        let message = failure(&format!("t:given('two') t:dice({dice}) t:play('Ann', 'pull')"));
+        assert!(message.contains(told), "{dice}: {message}");
+    }
+}
+
 /// The first pawn plays safe by default. The spec answers for everybody that it pushes.
 #[test]
 fn odds_of_a_card_answer_no_question_of_another_seat() {

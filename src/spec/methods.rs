@@ -175,13 +175,16 @@ impl Case {
 
     fn dice(&mut self, args: &Args) -> Checked<()> {
         let mut read = Vec::new();
-        for face in args.values {
-            match face {
-                Value::Int(face) if *face > 0 => read.push(*face as u32),
-                Value::List(faces) => {
-                    read.extend(faces.iter().filter_map(Value::as_int).filter_map(|face| u32::try_from(face).ok()));
+        for given in args.values {
+            let faces: &[Value] = match given {
+                Value::List(faces) => faces,
+                one => std::slice::from_ref(one),
+            };
+            for face in faces {
+                match face.as_int().and_then(|face| u32::try_from(face).ok()).filter(|face| *face > 0) {
+                    Some(face) => read.push(face),
+                    None => return Err(wrong(format!("t:dice takes the faces of dice, not {face}"))),
                 }
-                other => return Err(wrong(format!("t:dice takes the faces of dice, not {other}"))),
             }
         }
         self.add_dice(read);
