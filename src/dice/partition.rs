@@ -243,22 +243,10 @@ fn ordered(pool: &Pool) -> Option<(Ways, UBig)> {
     }
     let mut kept = Ways::new();
     for (dice, weight) in rolled {
-        let mut stays = vec![true; dice.len()];
-        if let Some(keep) = pool.keep {
-            let mut order: Vec<usize> = (0..dice.len()).collect();
-            let sum = |at: &usize| dice[*at].iter().sum::<u32>();
-            if keep.prefers_low() {
-                order.sort_by_key(|at| (sum(at), *at));
-            } else {
-                order.sort_by_key(|at| (sum(at), std::cmp::Reverse(*at)));
-            }
-            let places = keep.places(pool.count);
-            for (place, at) in order.into_iter().enumerate() {
-                stays[at] = places.contains(&place);
-            }
-        }
+        let sums: Vec<u32> = dice.iter().map(|faces| faces.iter().sum()).collect();
+        let stays = pool.keep.map_or_else(|| vec![true; sums.len()], |keep| keep.kept(&sums));
         let faces: Vec<u32> =
-            dice.iter().zip(&stays).filter(|(_, stays)| **stays).flat_map(|(faces, _)| (*faces).clone()).collect();
+            dice.into_iter().zip(stays).filter(|(_, stays)| *stays).flat_map(|(faces, _)| faces).copied().collect();
         *kept.entry(faces).or_default() += weight;
     }
     Some((kept, whole.pow(pool.count as usize)))

@@ -153,6 +153,20 @@ impl Keep {
         from as usize..to as usize
     }
 
+    /// Which dice count, by their sums in the order rolled. Of dice with the same sum, those rolled first are kept.
+    pub fn kept(self, sums: &[u32]) -> Vec<bool> {
+        let mut order: Vec<usize> = (0..sums.len()).collect();
+        if !self.prefers_low() {
+            order.reverse();
+        }
+        order.sort_by_key(|at| sums[*at]);
+        let mut kept = vec![false; sums.len()];
+        for at in &order[self.places(sums.len() as u32)] {
+            kept[*at] = true;
+        }
+        kept
+    }
+
     /// True if it is the low dice that count.
     pub fn prefers_low(self) -> bool {
         matches!(self, Keep::Lowest(_) | Keep::DropHighest(_))

@@ -106,7 +106,7 @@ impl Dice {
     /// Returns `None` as soon as `next` has nothing to give. A number that is no face of the die counts as nothing, and
     /// so do 10 000 faces in a row that `rr` rolls again.
     pub fn roll_with(&self, next: &mut impl FnMut(u32) -> Option<u32>) -> Option<Roll> {
-        let mut faces = Vec::with_capacity(self.terms.iter().map(|term| term.pool.count as usize).sum());
+        let mut faces = Vec::with_capacity(self.count());
         let mut total = self.constant;
         for Term { times, pool } in &self.terms {
             total += times * pool.roll(next, &mut faces)?;
@@ -121,7 +121,7 @@ impl Dice {
     pub fn total_with(&self, next: &mut impl FnMut(u32) -> Option<u32>) -> Option<i64> {
         let mut total = self.constant;
         for Term { times, pool } in &self.terms {
-            total += times * pool.total(next)?;
+            total += times * pool.total(next, &mut |_| {})?;
         }
         Some(total)
     }
@@ -260,48 +260,32 @@ impl Roll {
 }
 
 impl Pool {
-    /// Rolls every die, adds its faces to `faces` and returns the sum of those kept.
+    /// Rolls every die, adds its faces to `faces` and returns the total.
     fn roll(&self, next: &mut impl FnMut(u32) -> Option<u32>, faces: &mut Vec<Face>) -> Option<i64> {
         let first = faces.len();
-        let Some(keep) = self.keep else {
-            let sum =
-                (0..self.count).try_fold(0, |sum, _| Some(sum + self.roll_die(next, &mut |face| faces.push(face))?))?;
-            let counted = |face: &Face| face.fate == Fate::Kept && self.worth(self.shown(face.value)) > 0;
-            return Some(match &self.successes {
-                None => sum,
-                Some(_) => faces[first..].iter().filter(|face| counted(face)).count() as i64,
-            });
-        };
-        let mut dice = Vec::with_capacity(self.count as usize);
-        for _ in 0..self.count {
-            let start = faces.len();
-            let sum = self.roll_die(next, &mut |face| faces.push(face))?;
-            dice.push((sum, start..faces.len()));
-        }
-        if keep.prefers_low() {
-            dice.sort_by_key(|(sum, span)| (*sum, span.start));
-        } else {
-            dice.sort_by_key(|(sum, span)| (*sum, std::cmp::Reverse(span.start)));
-        }
-        let places = keep.places(self.count);
-        let mut total = 0;
-        for (place, (sum, span)) in dice.into_iter().enumerate() {
-            if places.contains(&place) {
-                total += sum;
-                continue;
-            }
-            for face in faces[span].iter_mut().filter(|face| face.fate == Fate::Kept) {
-                face.fate = Fate::Dropped;
-            }
+        let total = self.total(next, &mut |face| faces.push(face))?;
+        let Some(keep) = self.keep else { return Some(total) };
+        let dice: Vec<&mut [Face]> = faces[first..].split_inclusive_mut(Face::ends_die).collect();
+        let is_kept = |face: &Face| face.fate == Fate::Kept;
+        let sum =
+            |die: &[Face]| die.iter().filter(|face| is_kept(face)).map(|face| self.shown(face.value)).sum::<u32>();
+        let sums: Vec<u32> = dice.iter().map(|die| sum(die)).collect();
+        for (die, _) in dice.into_iter().zip(keep.kept(&sums)).filter(|(_, kept)| !kept) {
+            die.iter_mut().filter(|face| is_kept(face)).for_each(|face| face.fate = Fate::Dropped);
         }
         Some(total)
     }
 
-    /// The sum of [`Pool::roll`] alone.
+    /// Rolls every die, tells `record` each face, and returns the total. Nothing is marked as dropped here.
     #[inline]
-    fn total(&self, next: &mut impl FnMut(u32) -> Option<u32>) -> Option<i64> {
+    fn total(&self, next: &mut impl FnMut(u32) -> Option<u32>, record: &mut impl FnMut(Face)) -> Option<i64> {
         if self.is_plain() {
-            return (0..self.count).try_fold(0, |sum, _| Some(sum + i64::from(draw(self.sides, next)?)));
+            let sides = self.sides;
+            return (0..self.count).try_fold(0, |sum, _| {
+                let value = draw(sides, next)?;
+                record(Face { sides, value, fate: Fate::Kept, exploded: false });
+                Some(sum + i64::from(value))
+            });
         }
         let Some(keep) = self.keep else {
             let mut worth = 0;
@@ -310,6 +294,7 @@ impl Pool {
                     if face.fate == Fate::Kept {
                         worth += self.worth(self.shown(face.value));
                     }
+                    record(face);
                 })?;
             }
             return Some(worth);
@@ -324,7 +309,7 @@ impl Pool {
             }
         };
         for sum in sums.iter_mut() {
-            *sum = self.roll_die(next, &mut |_| {})?;
+            *sum = self.roll_die(next, record)?;
         }
         sums.sort_unstable();
         Some(sums[keep.places(self.count)].iter().sum())
@@ -378,9 +363,15 @@ impl Pool {
 
     /// How many of `faces`, which begin with this pool's, are its own.
     fn faces_rolled(&self, faces: &[Face]) -> usize {
-        let ends_die = |face: &Face| face.fate != Fate::Rerolled && !face.exploded;
-        let ends = faces.iter().enumerate().filter(|(_, face)| ends_die(face));
+        let ends = faces.iter().enumerate().filter(|(_, face)| face.ends_die());
         ends.map(|(i, _)| i + 1).nth(self.count as usize - 1).unwrap_or(faces.len())
+    }
+}
+
+impl Face {
+    /// Whether no further face belongs to the same die.
+    fn ends_die(&self) -> bool {
+        self.fate != Fate::Rerolled && !self.exploded
     }
 }
 
