@@ -6,12 +6,18 @@ mod together;
 
 use mutants::mutants;
 use parallel::on_every_core;
-use riskbreaker::spec::{RuleStatus, SpecSource, measure_specs, run_only, run_specs};
+use riskbreaker::spec::{RuleStatus, SpecReport, SpecRun, SpecSource, run_specs};
 use riskbreaker::{Library, Ruleset};
 use std::path::Path;
 
 fn folder(path: &str) -> Library {
     Library::open(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
+}
+
+/// Plays specs, and none of the ruleset's own.
+fn run_only(library: &Library, id: &str, further: Vec<SpecSource>, filter: Option<&str>) -> SpecReport {
+    let run = SpecRun { further, only_further: true, filter: filter.map(str::to_owned), ..SpecRun::default() };
+    run.of(library, id, &[]).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Every ruleset's own specs pass, and cover every rule that is not the game master's.
@@ -57,7 +63,7 @@ fn what_is_said_of_a_free_act_that_asks_nobody_is_compared() {
     for (who, holds) in [("Ann", true), ("Bob", false)] {
         let text = spec.replace(act, &format!("t:free(\"players\", \"drop_pack\", {{ who = \"{who}\" }})"));
         let source = SpecSource { path: "free.luau".into(), text };
-        let report = run_only(&library, "contest", &[], vec![source], Some("CON-016: the pack is dropped")).unwrap();
+        let report = run_only(&library, "contest", vec![source], Some("CON-016: the pack is dropped"));
         assert_eq!((report.results.len(), report.is_green()), (1, holds), "{who}: {:?}", report.results);
     }
 }
@@ -201,7 +207,7 @@ fn no_mutant_survives(id: &str) {
     let step = (all.len() / usize::max(wanted, 1)).max(1);
     let sample: Vec<SpecSource> = all.into_iter().step_by(step).collect();
     let names: Vec<String> = sample.iter().map(|source| source.path.clone()).collect();
-    let report = run_only(&library, id, &[], sample, None).unwrap_or_else(|error| panic!("{error}"));
+    let report = run_only(&library, id, sample, None);
     assert!(report.broken.is_empty(), "{:?}", report.broken);
     let died = |name: &String| report.results.iter().any(|spec| spec.path == *name && spec.failure.is_some());
     let survivors: Vec<&String> = names.iter().filter(|name| !died(name)).collect();
@@ -228,7 +234,7 @@ fn failure(body: &str) -> String {
 fn failure_in(rulesets: &str, id: &str, body: &str) -> String {
     let text = format!("local rb = require(\"@riskbreaker\")\nrb.spec(\"it\", {{}}, function(t)\n{body}\nend)\n");
     let source = SpecSource { path: "it.luau".into(), text };
-    let report = run_only(&folder(rulesets), id, &[], vec![source], None).unwrap();
+    let report = run_only(&folder(rulesets), id, vec![source], None);
     assert_eq!(report.results.len(), 1, "{:?}", report.broken);
     report.results[0].failure.as_ref().map_or(String::new(), |failure| failure.fault.to_string())
 }
@@ -264,7 +270,7 @@ fn odds_of_a_card_answer_no_question_of_another_seat() {
                 format!("local rb = require(\"@riskbreaker\")\nrb.spec(\"it\", {{}}, function(t)\n{body}\nend)\n");
             let source = SpecSource { path: "it.luau".into(), text };
             let library = together::library(together::ALL, is_about, seats);
-            let report = run_only(&library, "together", &[], vec![source], None).unwrap();
+            let report = run_only(&library, "together", vec![source], None);
             assert!(report.is_green() && report.results.len() == 1, "{who}: {:?}", report.results);
         }
     }
@@ -399,7 +405,7 @@ fn a_folder_of_specs_is_run_alone() {
         path: format!("{name}.luau"),
         text: format!("require(\"@riskbreaker\").spec(\"{name}\", {{}}, function(t) t:given(\"two\") end)"),
     };
-    let of = |id: &str| run_only(&folder("tests/rulesets"), id, &[], vec![source("one"), source("two")], None).unwrap();
+    let of = |id: &str| run_only(&folder("tests/rulesets"), id, vec![source("one"), source("two")], None);
     let names: Vec<String> = of("tug").results.into_iter().map(|spec| spec.name).collect();
     assert_eq!(names, ["one", "two"]);
 }
@@ -523,7 +529,8 @@ end)"#;
 
 #[test]
 fn lines_and_cards_that_nothing_reached_are_listed() {
-    let report = measure_specs(&folder("tests/rulesets"), "tug", &[], Vec::new(), Some("no such spec")).unwrap();
+    let run = SpecRun { filter: Some("no such spec".into()), measured: true, ..SpecRun::default() };
+    let report = run.of(&folder("tests/rulesets"), "tug", &[]).unwrap();
     let lines = report.lines.unwrap();
     // Random play pulls and rests, but takes no free act and writes no sheet.
     let play = lines.files.iter().find(|file| file.path == "tug/play.luau").unwrap();

@@ -16,6 +16,6 @@ pub use coverage::{Coverage, RuleLine, RuleStatus};
 pub(crate) use events::SORTS as EVENT_SORTS;
 pub use from_fault::spec_of_fault;
 pub use lines::{FileLines, LineCoverage};
-pub use runner::{SpecFailure, SpecReport, SpecResult, SpecRun, SpecSource, measure_specs, run_only, run_specs};
+pub use runner::{SpecFailure, SpecReport, SpecResult, SpecRun, SpecSource, run_specs};
 
 use runner::Shelf;

@@ -206,39 +206,6 @@ pub fn run_specs(
     SpecRun { further, filter: filter.map(str::to_owned), ..SpecRun::default() }.of(library, id, layers)
 }
 
-/// Plays specs that are kept elsewhere, and none of the ruleset's own.
-///
-/// # Errors
-///
-/// As for [`SpecRun::of`].
-pub fn run_only(
-    library: &Library,
-    id: &str,
-    layers: &[String],
-    specs: Vec<SpecSource>,
-    filter: Option<&str>,
-) -> Result<SpecReport, LoadError> {
-    let filter = filter.map(str::to_owned);
-    SpecRun { further: specs, only_further: true, filter, ..SpecRun::default() }.of(library, id, layers)
-}
-
-/// Plays the specs of a ruleset as [`run_specs`] does, and some games at random, and counts which lines of the scripts
-/// were reached.
-///
-/// # Errors
-///
-/// As for [`SpecRun::of`].
-pub fn measure_specs(
-    library: &Library,
-    id: &str,
-    layers: &[String],
-    further: Vec<SpecSource>,
-    filter: Option<&str>,
-) -> Result<SpecReport, LoadError> {
-    let filter = filter.map(str::to_owned);
-    SpecRun { further, filter, measured: true, ..SpecRun::default() }.of(library, id, layers)
-}
-
 fn run_all(
     id: &str,
     layers: &[String],
