@@ -177,29 +177,31 @@ impl Library {
             }
     }
 
+    /// Of two libraries, one before the other, the one that has a ruleset; the one behind where none has it.
+    fn holder(&self, id: &str) -> &Library {
+        match &self.0 {
+            Shelf::Overlay(front, back) | Shelf::Backed(front, back) => {
+                if front.contains(id) { front } else { back }.holder(id)
+            }
+            Shelf::Embedded | Shelf::Disk(_) | Shelf::Memory(_) => self,
+        }
+    }
+
     /// Where on the disk a ruleset lies, for watching it; `None` if it lies elsewhere.
     pub fn folder_of(&self, id: &str) -> Option<PathBuf> {
-        match &self.0 {
+        match &self.holder(id).0 {
             Shelf::Disk(path) if self.contains(id) => Some(path.join(id)),
-            Shelf::Overlay(front, back) | Shelf::Backed(front, back) => {
-                if front.contains(id) { front } else { back }.folder_of(id)
-            }
             _ => None,
         }
     }
 
     /// Where the files of a ruleset lie and how they look from outside; nothing if that tells too little of them.
     pub(crate) fn origin_of(&self, id: &str) -> Option<Origin> {
-        if !self.contains(id) {
-            return None;
-        }
-        match &self.0 {
-            Shelf::Embedded => Some(Origin::Embedded),
-            Shelf::Memory(files) => Some(Origin::Memory(files.clone())),
+        match &self.holder(id).0 {
+            _ if !self.contains(id) => None,
             Shelf::Disk(path) => Origin::of_folder(&path.join(id)),
-            Shelf::Overlay(front, back) | Shelf::Backed(front, back) => {
-                if front.contains(id) { front } else { back }.origin_of(id)
-            }
+            Shelf::Memory(files) => Some(Origin::Memory(files.clone())),
+            _ => Some(Origin::Embedded),
         }
     }
 
@@ -224,22 +226,13 @@ impl Library {
         if !self.contains(id) {
             return Err(LoadError::new(id, vec![self.unknown(id)]));
         }
-        match &self.0 {
-            Shelf::Disk(path) => read_folder(id, &path.join(id)),
-            Shelf::Overlay(front, back) | Shelf::Backed(front, back) => {
-                if front.contains(id) { front } else { back }.read(id)
-            }
-            Shelf::Memory(files) => {
-                let mut intake = Intake::new(id);
-                files_under(files, id).for_each(|(path, content)| intake.take(path, content));
-                intake.finish()
-            }
-            Shelf::Embedded => {
-                let mut intake = Intake::new(id);
-                bundled::take(id, &mut intake);
-                intake.finish()
-            }
+        let mut intake = Intake::new(id);
+        match &self.holder(id).0 {
+            Shelf::Disk(path) => return read_folder(id, &path.join(id)),
+            Shelf::Memory(files) => files_under(files, id).for_each(|(path, content)| intake.take(path, content)),
+            _ => bundled::take(id, &mut intake),
         }
+        intake.finish()
     }
 
     /// Reads what a ruleset says about itself. Of the built-in ones only that file is read, so it costs little.
@@ -248,10 +241,7 @@ impl Library {
     ///
     /// As [`Library::read`].
     pub fn manifest(&self, id: &str) -> Result<Manifest, LoadError> {
-        match &self.0 {
-            Shelf::Overlay(front, back) | Shelf::Backed(front, back) => {
-                if front.contains(id) { front } else { back }.manifest(id)
-            }
+        match &self.holder(id).0 {
             Shelf::Embedded if self.contains(id) => {
                 let mut intake = Intake::new(id);
                 bundled::take_manifest(id, &mut intake);
