@@ -129,36 +129,27 @@ impl Builder<'_> {
         if self.index_of.contains_key(&folder.id) {
             return;
         }
-        let absent = |mention: &&Mention| !self.index_of.contains_key(&mention.id);
-        if let Some(made_for) = manifest.extends.as_ref().filter(absent)
-            && self.problems.is_empty()
-        {
+        let is_there = |mention: &Mention| self.index_of.contains_key(&mention.id);
+        let (own, list) = (quoted(&folder.id), naming.how);
+        let unmet = match (&manifest.extends, manifest.over.first()) {
+            (Some(base), _) if !is_there(base) => {
+                let base_id = quoted(&base.id);
+                let message = format!("is made for {base_id}, which is not below it here");
+                Some((base, message, format!("take {own} off {list}, or list {base_id} before it")))
+            }
+            (_, Some(first)) if !manifest.over.iter().any(is_there) => {
+                let message = format!("is a layer over {}, but none of these is below it here", listed(&folder));
+                Some((first, message, format!("take {own} off {list}, or add to its `over` what it can lie on")))
+            }
+            _ => None,
+        };
+        if let Some((mention, message, cure)) = unmet.filter(|_| self.problems.is_empty()) {
             let stack: Vec<&str> = self.parts.iter().map(Part::id).collect();
-            let (place, _) = Naming::in_manifest(&folder, made_for, "`extends`");
-            let wanted = quoted(&made_for.id);
-            let message = format!("is made for {wanted}, which is not below it here: {}", stack.join(", "));
-            let cure = format!("take {} off {}, or list {wanted} before it", quoted(&folder.id), naming.how);
-            self.problems.push(place.problem(message).with_cure(cure));
+            let message = format!("{message}: {}", stack.join(", "));
+            self.problems.push(mention.problem(&folder.id, message).with_cure(cure));
             return;
         }
-        if let Some(first) = manifest.over.first()
-            && manifest.over.iter().all(|mention| !self.index_of.contains_key(&mention.id))
-            && self.problems.is_empty()
-        {
-            let stack: Vec<&str> = self.parts.iter().map(Part::id).collect();
-            let (place, _) = Naming::in_manifest(&folder, first, "`over`");
-            let message = format!(
-                "is a layer over {}, but none of these is below it here: {}",
-                listed(&folder),
-                stack.join(", ")
-            );
-            let cure =
-                format!("take {} off {}, or add to its `over` what it can lie on", quoted(&folder.id), naming.how);
-            self.problems.push(place.problem(message).with_cure(cure));
-            return;
-        }
-        let lower = manifest.extends.iter().chain(&manifest.after).chain(&manifest.over);
-        let wanted = lower.filter_map(|mention| self.index_of.get(&mention.id));
+        let wanted = wishes(&folder).filter_map(|mention| self.index_of.get(&mention.id));
         let below: Vec<usize> = wanted.copied().chain([host]).collect();
         let layers = layers_of(&folder);
         let id = folder.id.clone();
@@ -207,9 +198,8 @@ impl Builder<'_> {
             for mention in &part.manifest().after {
                 if self.index_of.get(&mention.id).is_some_and(|&other| other > part.index) {
                     let message = format!("must lie above {}, but here it lies below", quoted(&mention.id));
-                    let problem = Problem::new(part.manifest_path(), message).at((mention.line, mention.column));
                     let cure = format!("list {} where {} is listed", quoted(&mention.id), quoted(part.id()));
-                    self.problems.push(problem.with_cure(cure));
+                    self.problems.push(mention.problem(part.id(), message).with_cure(cure));
                 }
             }
         }
@@ -233,15 +223,13 @@ impl Builder<'_> {
 /// That a ruleset is nothing but a layer, where it should stand by itself.
 fn only_a_layer(library: &Library, folder: &Folder) -> Option<Problem> {
     let first = folder.manifest.over.first()?;
-    let there = folder.manifest.over.iter().find(|base| library.contains(&base.id));
-    let (place, base) = Naming::in_manifest(folder, there.unwrap_or(first), "`over`");
-    if there.is_none() {
-        let message = format!("{} names {}, which is not in {}", place.how, quoted(&base), library.describe());
-        return Some(place.problem(message).with_cure(library.instead_of(&base)));
-    }
+    let Some(base) = folder.manifest.over.iter().find(|base| library.contains(&base.id)) else {
+        let message = format!("`over` names {}, which is not in {}", quoted(&first.id), library.describe());
+        return Some(first.problem(&folder.id, message).with_cure(library.instead_of(&first.id)));
+    };
     let message = format!("is a layer: it is played over {}, and not by itself", listed(folder));
-    let cure = format!("play {}", quoted(&format!("{base}+{}", folder.id)));
-    Some(place.problem(message).with_cure(cure))
+    let cure = format!("play {}", quoted(&format!("{}+{}", base.id, folder.id)));
+    Some(base.problem(&folder.id, message).with_cure(cure))
 }
 
 /// What a layer may lie on: `a`, `b` or `c`.
@@ -258,9 +246,14 @@ fn layers_of(folder: &Folder) -> Vec<(Naming, String)> {
     folder.manifest.layers.iter().map(|mention| Naming::in_manifest(folder, mention, "`layers`")).collect()
 }
 
-fn wants_below(folder: &Folder, id: &str) -> bool {
+/// What a layer names that is to lie below it.
+fn wishes(folder: &Folder) -> impl Iterator<Item = &Mention> {
     let manifest = &folder.manifest;
-    manifest.extends.iter().chain(&manifest.after).chain(&manifest.over).any(|mention| mention.id == id)
+    manifest.after.iter().chain(&manifest.extends).chain(&manifest.over)
+}
+
+fn wants_below(folder: &Folder, id: &str) -> bool {
+    wishes(folder).any(|mention| mention.id == id)
 }
 
 /// Each of the waiting layers wants another of them below it: follows that from the first until one comes again.
@@ -276,18 +269,9 @@ fn circle_of_orders(waiting: &[(Naming, Arc<Folder>)]) -> Problem {
     let ids = walked[start..].iter().chain([&at]).map(|&place| waiting[place].1.id.as_str());
     let folder = &waiting[at].1;
     let message = format!("layers require each other in a circle: {}", ids.collect::<Vec<_>>().join(" -> "));
-    let wish = folder
-        .manifest
-        .after
-        .iter()
-        .chain(&folder.manifest.extends)
-        .find(|mention| waiting.iter().any(|(_, other)| other.id == mention.id));
-    let problem =
-        Problem::new(format!("{}/{}", folder.id, Manifest::FILE), message).with_cure("take one `after` out of it");
-    match wish {
-        Some(mention) => problem.at((mention.line, mention.column)),
-        None => problem,
-    }
+    let wish = wishes(folder).find(|mention| waiting.iter().any(|(_, other)| other.id == mention.id));
+    let problem = wish.map_or_else(|| Problem::new(&*folder.id, &*message), |wish| wish.problem(&folder.id, &*message));
+    problem.with_cure("take one `after` out of it")
 }
 
 /// Where a ruleset is named: in a manifest at a place, or by the caller.

@@ -59,6 +59,13 @@ pub struct Mention {
     pub column: u32,
 }
 
+impl Mention {
+    /// A problem at this place of the manifest of a ruleset.
+    pub(super) fn problem(&self, ruleset: &str, message: impl Into<String>) -> Problem {
+        Problem::new(format!("{ruleset}/{}", Manifest::FILE), message).at((self.line, self.column))
+    }
+}
+
 impl Manifest {
     /// The name of the file.
     pub const FILE: &'static str = "ruleset.toml";
