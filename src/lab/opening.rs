@@ -64,11 +64,13 @@ impl Position {
         self.edit_by_hand(&mut session, &mut |_, _, _| {}).ok()?;
         let question = self.found(&session)?.id;
         let closed = session.why_closed(question, &self.card)?;
-        let others: Vec<Opening> = self.others(&session).into_iter().map(Opening::Actor).collect();
-        let ways = other_ways(&steps).into_iter().take(ANSWERS);
-        let ways: Vec<Opening> = ways.map(|(topic, answer)| Opening::Way(topic, answer)).collect();
-        let before = if self.actor.is_some() { &ways } else { &others };
-        let further = if self.actor.is_some() { &others } else { &ways };
+        let others = self.others(&session).into_iter().map(Opening::Actor);
+        let ways = other_ways(&steps).into_iter().take(ANSWERS).map(|(topic, answer)| Opening::Way(topic, answer));
+        // Somebody else stands behind all changes where somebody is named.
+        let (before, behind): (Vec<Opening>, Vec<Opening>) = match &self.actor {
+            Some(_) => (ways.collect(), others.collect()),
+            None => (others.chain(ways).collect(), Vec::new()),
+        };
         // What lets another reason close it: the first for each reason.
         let mut nearer: Vec<(String, Opening)> = Vec::new();
         let mut opens = |opening: &Opening| match self.led_to_by(opening, rules) {
@@ -84,19 +86,11 @@ impl Position {
         if let Some(opening) = before.iter().find(|opening| opens(opening)) {
             return Some(vec![opening.clone()]);
         }
-        // Somebody else stands behind all changes where somebody is named.
-        if self.actor.is_none()
-            && let Some(opening) = further.iter().find(|opening| opens(opening))
-        {
-            return Some(vec![opening.clone()]);
-        }
         let tried = session.tried(question, &self.card, CHANGES);
         if let Some(change) = tried.opens {
             return Some(vec![Opening::by_hand(&session, &change)]);
         }
-        if self.actor.is_some()
-            && let Some(opening) = further.iter().find(|opening| opens(opening))
-        {
+        if let Some(opening) = behind.iter().find(|opening| opens(opening)) {
             return Some(vec![opening.clone()]);
         }
         let by_hand = tried.nearer.iter().map(|(why, change)| (why.clone(), Opening::by_hand(&session, change)));
