@@ -66,16 +66,19 @@ pub struct PlayedOut {
 impl PlayedOut {
     /// The share of games that were won, 0 to 1, and how far it may be off in 95 of 100 cases.
     pub fn win_rate(&self) -> Option<(f64, f64)> {
-        let wins = self.wins.filter(|_| self.games > 0)?;
-        let rate = Rate::of(wins, self.games);
-        Some((wins as f64 / self.games as f64, (rate.high - rate.low) / 2.0))
+        let rate = Rate::of(self.wins.filter(|_| self.games > 0)?, self.games);
+        // The interval reaches further to the side of one half.
+        Some((rate.share, (rate.high - rate.share).max(rate.share - rate.low)))
     }
 
-    /// How far the average may be off in 95 of 100 cases.
+    /// How far the average may be off in 95 of 100 cases: infinitely far if it is that of one game.
     pub fn margin(&self) -> f64 {
-        let games = self.games.max(1) as f64;
+        if self.games < 2 {
+            return f64::INFINITY;
+        }
+        let games = self.games as f64;
         let variance = (self.squares / games - self.average * self.average).max(0.0);
-        1.96 * (variance / games).sqrt()
+        1.96 * (variance / (games - 1.0)).sqrt()
     }
 
     /// What answers are ranked by: games won, or what they were worth.
@@ -412,4 +415,26 @@ fn ended(game: &mut Game, vm: &mut dyn Machine, seat: &Arc<str>) -> Option<Ended
         }
     }
     Some(Ended { worth, won })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn played(games: &[(i64, bool)]) -> PlayedOut {
+        let mut played = PlayedOut::default();
+        games.iter().for_each(|(worth, won)| played.add(Ended { worth: *worth, won: Some(*won) }));
+        played
+    }
+
+    #[test]
+    fn a_margin_reaches_as_far_as_the_interval() {
+        // Newcombe 1998, table I: 0 of 20 is 0 to 0.1611.
+        let (rate, margin) = played(&[(0, false); 20]).win_rate().unwrap();
+        assert!(rate == 0.0 && (margin - 0.1611).abs() < 5e-5, "{rate} {margin}");
+        // Of one game nobody knows how far it is off.
+        assert_eq!(played(&[(7, true)]).margin(), f64::INFINITY);
+        // The standard deviation of 1 and 3 is the root of 2, that of their average 1.
+        assert!((played(&[(1, true), (3, true)]).margin() - 1.96).abs() < 1e-9);
+    }
 }

@@ -265,9 +265,9 @@ impl Repl {
     }
 }
 
-/// Whether so few games were played out that their share of wins may be off by a quarter.
+/// Whether so few games were played out that their share of wins may be off by a quarter, or their average by anything.
 fn too_few(played: &PlayedOut) -> bool {
-    played.win_rate().is_some_and(|(_, margin)| margin > 0.25)
+    played.win_rate().map_or(!played.margin().is_finite(), |(_, margin)| margin > 0.25)
 }
 
 /// One row of the ranking: an answer, or several with the same outcomes, and the number that ranks it.
