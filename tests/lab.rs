@@ -768,6 +768,21 @@ fn an_edit_to_a_card_shows_in_its_odds_and_in_no_other_card() {
 }
 
 #[test]
+fn a_card_that_comes_to_the_same_by_more_ways_does_not_differ() {
+    let idle = "rb.under(\"1d6\", 3, \"idle\")\n\t\tlocal won";
+    let edited = files_of("tug").into_iter().map(|(path, text)| {
+        let text = if path.ends_with("pull.luau") { text.replace("local won", idle) } else { text };
+        (path, text)
+    });
+    let now = Ruleset::load(&Library::from_files(edited), "tug").unwrap_or_else(|error| panic!("{error}"));
+    let variant = |rules: &Arc<Ruleset>| Variant::new("tug", rules, Setup::default()).unwrap();
+    let cards = compare_cards(&variant(&rules("tug")), &variant(&now), None).unwrap();
+    let pull = cards.iter().find(|card| &*card.card == "pull").unwrap();
+    let (before, after) = (pull.before.as_ref().unwrap(), pull.now.as_ref().unwrap());
+    assert!(before.points < after.points && !pull.differs(), "{pull:?}");
+}
+
+#[test]
 fn a_card_that_fails_or_runs_away_in_some_games_costs_only_those() {
     let trap = "resolve = function(ctx)\n\t\tlocal luck = rb.roll(\"1d40\", \"luck\")\n\t\t\
                 if luck == 1 then error(\"a splinter\") end\n\t\twhile luck == 2 do luck = 2 end\n";

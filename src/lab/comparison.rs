@@ -22,9 +22,10 @@ pub struct CardOdds {
 }
 
 impl CardOdds {
-    /// Whether the two are not the same.
+    /// Whether the card comes to something else, or with other chances. By how many ways it comes to it makes no difference.
     pub fn differs(&self) -> bool {
-        self.before != self.now
+        let (Ok(before), Ok(now)) = (&self.before, &self.now) else { return self.before != self.now };
+        (&before.outcomes, &before.fields, &before.remaining) != (&now.outcomes, &now.fields, &now.remaining)
     }
 }
 
