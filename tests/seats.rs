@@ -352,6 +352,74 @@ fn an_undo_names_what_is_gone_to_those_who_saw_it() {
     }
 }
 
+/// Everybody sees the mask, and its owner alone sees who wears it.
+#[test]
+fn a_title_that_not_everybody_sees_is_in_nothing_that_others_are_told() {
+    let kinds = r#"
+local rb = require("@riskbreaker")
+return rb.kinds({
+	mask = {
+		title = "name",
+		fields = {
+			name = rb.text({ audience = "owner" }),
+			owner = rb.text({ show = false }),
+			lit = rb.bool(),
+			pal = rb.ref("mask"),
+		},
+	},
+})
+"#;
+    let play = r#"
+local rb = require("@riskbreaker")
+return rb.play({
+	start = function()
+		rb.spawn("mask", { name = "KING", owner = "north" })
+		rb.recur("turn", 1, 1)
+	end,
+	entries = {
+		turn = function()
+			local mask = rb.first("mask")
+			rb.confirm({ seat = "south", topic = "see", about = mask, default = false })
+			rb.choose({ seat = "south", topic = "whom", options = { mask, "none" } })
+			rb.choose({ seat = "north", topic = "own", options = { mask, "none" } })
+			mask:set("lit", not mask.lit)
+			mask:set("pal", mask)
+			rb.remove(rb.spawn("mask", { name = "KING", owner = "north" }))
+		end,
+	},
+})
+"#;
+    let mut files = PETS.to_vec();
+    files.retain(|(path, _)| !path.ends_with(".luau"));
+    files.extend([("pets/kinds.luau", kinds), ("pets/play.luau", play)]);
+    let rules = Ruleset::load(&Library::from_files(files.iter().copied()), "pets");
+    let mut session = start(&rules.unwrap_or_else(|error| panic!("{error}")), 1);
+    let mut told = vec![String::new(); 4];
+    let mut look = |session: &mut Session| {
+        let viewers = [Viewer::watcher(), Viewer::seat("south"), Viewer::seat("north"), Viewer::master()];
+        for (text, viewer) in told.iter_mut().zip(viewers) {
+            text.push_str(&gets(session, &viewer, true));
+        }
+    };
+    for (seat, topic, answer) in
+        [("south", "see", Value::Bool(true)), ("south", "whom", Value::Int(1)), ("north", "own", Value::Int(1))]
+    {
+        look(&mut session);
+        reply(&mut session, seat, topic, answer);
+    }
+    let entity = session.view().of_kind("mask").next().unwrap();
+    session.edit(Edit::Set { entity, field: "lit".into(), value: Value::Bool(false) }).unwrap();
+    let _ = session.advance().unwrap();
+    look(&mut session);
+    for _ in 0..3 {
+        session.undo().unwrap();
+        let _ = session.advance().unwrap();
+        look(&mut session);
+    }
+    let sees: Vec<bool> = told.iter().map(|text| text.contains("KING")).collect();
+    assert_eq!(sees, [false, false, true, true], "{}", told[1]);
+}
+
 #[test]
 fn a_topic_that_comes_twice_is_answered_by_a_list() {
     let mut session = bluff(2);

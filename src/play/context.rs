@@ -7,7 +7,7 @@ use super::observers::Observers;
 use super::operation::Op;
 use super::{
     Answer, Choice, DicePosition, DiceSource, Driver, Event, Happening, Headless, Masked, MigrationNote, MissingRoll,
-    Question, Refusal, Ruleset, Tape, Term,
+    Question, Refusal, Ruleset, Tape, Term, Viewer,
 };
 use crate::dice::{Dice, DiceRng};
 use crate::state::{Audience, EntityId, FieldId, Kind, KindId, State, Value, readable_name};
@@ -460,31 +460,58 @@ impl ActionContext {
 
     /// What an entity is called: its title field, or its kind and number.
     pub fn title(&self, id: EntityId) -> Arc<str> {
+        self.title_for(id, &Audience::nobody())
+    }
+
+    /// The same in what an audience is told: by its kind and number, if not all of them may see the title field.
+    pub fn title_for(&self, id: EntityId, audience: &Audience) -> Arc<str> {
         let Some(entity) = self.state.entity(id) else { return Arc::from(id.to_string()) };
         let kind = self.rules.schema().kind(entity.kind);
-        match kind.title.map(|field| &entity.fields[field.0 as usize]) {
+        let title = kind.title.filter(|_| self.is_named_to(id, audience));
+        match title.map(|field| &entity.fields[field.0 as usize]) {
             Some(Value::Text(text)) if !text.is_empty() => text.clone(),
             _ => match (kind.relates.as_slice(), entity.fields.as_slice()) {
-                ([one], fields) => self.title_of_relation(kind, &fields[one.0 as usize], None),
+                ([one], fields) => self.title_of_relation(kind, &fields[one.0 as usize], None, audience),
                 ([one, other], fields) => {
-                    self.title_of_relation(kind, &fields[one.0 as usize], Some(&fields[other.0 as usize]))
+                    let other = Some(&fields[other.0 as usize]);
+                    self.title_of_relation(kind, &fields[one.0 as usize], other, audience)
                 }
                 _ => Arc::from(format!("{} {}", kind.name, id.0)),
             },
         }
     }
 
-    /// The same for a script that goes by it: what it is made of counts as read.
-    pub fn read_title(&mut self, id: EntityId) -> Arc<str> {
+    /// Who may see the title field of an entity, if that field has an audience of its own.
+    pub fn title_audience(&self, id: EntityId) -> Option<Audience> {
+        let schema = self.rules.schema();
+        let kind = schema.kind(self.state.entity(id)?.kind);
+        let field = kind.title.filter(|field| kind.field(*field).audience.is_some())?;
+        Some(self.state.field_audience(schema, id, field, None))
+    }
+
+    fn is_named_to(&self, id: EntityId, audience: &Audience) -> bool {
+        match (self.title_audience(id), audience) {
+            (None | Some(Audience::Everybody), _) => true,
+            (Some(_), Audience::Everybody) => false,
+            (Some(named), Audience::Only(seats)) => seats.iter().all(|seat| Viewer::seat(seat).sees(&named)),
+        }
+    }
+
+    /// What a seat calls an entity, for a script that goes by it: what it is made of counts as read.
+    pub fn read_title(&mut self, id: EntityId, seat: &str) -> Arc<str> {
         if self.observers.fixed_entities().is_some() {
             self.note_title(id);
         }
-        self.title(id)
+        self.title_for(id, &Audience::named(seat))
     }
 
     fn note_title(&mut self, id: EntityId) {
         let rules = self.rules.clone();
         let Some(kind) = self.state.entity(id).map(|entity| rules.schema().kind(entity.kind)) else { return };
+        if kind.title.is_some_and(|field| kind.field(field).audience.is_some()) {
+            // Who may see it depends on fields whose reads are not observed.
+            self.observers.observe(&Op::Glimpse);
+        }
         if let Some(field) = kind.title
             && let Some(Value::Text(text)) = self.read(id, field)
             && !text.is_empty()
@@ -502,9 +529,9 @@ impl ActionContext {
     }
 
     /// A relation that has no title of its own is called after what it stands between.
-    fn title_of_relation(&self, kind: &Kind, one: &Value, other: Option<&Value>) -> Arc<str> {
-        let (word, one) = (readable_name(&kind.name), self.words(one));
-        Arc::from(match other.map(|other| self.words(other)) {
+    fn title_of_relation(&self, kind: &Kind, one: &Value, other: Option<&Value>, audience: &Audience) -> Arc<str> {
+        let (word, one) = (readable_name(&kind.name), self.words_for(one, audience));
+        Arc::from(match other.map(|other| self.words_for(other, audience)) {
             None => format!("{one} {word}"),
             Some(other) if kind.mutual => format!("{one} and {other} {word}"),
             Some(other) => format!("{one} {word} {other}"),
@@ -523,11 +550,17 @@ impl ActionContext {
 
     /// A value in words, entities by their titles.
     pub fn words(&self, value: &Value) -> String {
+        self.words_for(value, &Audience::nobody())
+    }
+
+    /// The same in what an audience is told.
+    pub fn words_for(&self, value: &Value, audience: &Audience) -> String {
+        let words = |item: &Value| self.words_for(item, audience);
         match value {
-            Value::Entity(id) => self.title(*id).to_string(),
-            Value::List(items) if !items.is_empty() => joined(items.iter().map(|item| self.words(item))),
+            Value::Entity(id) => self.title_for(*id, audience).to_string(),
+            Value::List(items) if !items.is_empty() => joined(items.iter().map(words)),
             Value::Map(items) if !items.is_empty() => {
-                joined(items.iter().map(|(key, item)| format!("{key}: {}", self.words(item))))
+                joined(items.iter().map(|(key, item)| format!("{key}: {}", words(item))))
             }
             Value::Text(text) if text.is_empty() => "nothing".into(),
             other => other.to_string(),

@@ -213,8 +213,9 @@ impl Game {
         let declared = rules.schema().kind(relation);
         let (first, second) = (declared.relates[0], declared.relates[1]);
         let by_hand = |context: &ActionContext, id: EntityId, what: &str| {
-            let text = format!("by hand: {} {what}", context.title(id));
-            (context.state.audience(rules.schema(), id), Happening::Edited { text })
+            let audience = context.state.audience(rules.schema(), id);
+            let text = format!("by hand: {} {what}", context.title_for(id, &audience));
+            (audience, Happening::Edited { text })
         };
         if let Value::Entity(other) = value {
             let known = self.context.relations_between(relation, one, *other).first().copied();
@@ -308,19 +309,19 @@ impl Game {
                 let from = found.fields[id.0 as usize].clone();
                 state.set(*entity, id, value.clone());
                 state.note_stale(*entity, id);
+                let audience = self.context.audience_of_change(*entity, id, &from, &value);
                 let text = format!(
                     "by hand: {}  {} {} -> {}",
-                    self.context.title(*entity),
+                    self.context.title_for(*entity, &audience),
                     kind.field(id).label,
-                    self.context.words(&from),
-                    self.context.words(&value)
+                    self.context.words_for(&from, &audience),
+                    self.context.words_for(&value, &audience)
                 );
-                let audience = self.context.audience_of_change(*entity, id, &from, &value);
                 Ok((audience, Happening::Edited { text }))
             }
             Edit::Remove { entity } => {
-                let title = self.context.title(*entity);
                 let audience = self.context.state.audience(rules.schema(), *entity);
+                let title = self.context.title_for(*entity, &audience);
                 self.take_away(*entity);
                 Ok((audience, Happening::Edited { text: format!("by hand: {title} is taken away") }))
             }

@@ -142,17 +142,19 @@ impl ActionContext {
         if !declared.show && !declared.said {
             return None;
         }
+        let audience = self.audience_of_change(entity, field, from, to);
+        let words = |value: &Value| self.words_for(value, &audience);
         let happening = Happening::Changed {
             entity,
-            title: self.title(entity),
+            title: self.title_for(entity, &audience),
             field: declared.name.clone(),
             label: declared.label.clone(),
             from: from.clone(),
             to: to.clone(),
-            text: format!("{} -> {}", self.words(from), self.words(to)),
+            text: format!("{} -> {}", words(from), words(to)),
             reason: None,
         };
-        Some((self.audience_of_change(entity, field, from, to), happening))
+        Some((audience, happening))
     }
 
     /// Adds what came of the roll that was told last to its event.

@@ -392,9 +392,9 @@ impl ActionContext {
         let id = self.state.spawn_under(schema, entity.clone());
         self.observers.observe(&Op::Spawn { id, entity: &entity });
         if declared.title.is_some() {
-            let happening = Happening::Spawned { entity: id, title: self.title(id), kind: declared.name.clone() };
             let audience = self.audience_of(id);
-            self.tell(happening, audience);
+            let title = self.title_for(id, &audience);
+            self.tell(Happening::Spawned { entity: id, title, kind: declared.name.clone() }, audience);
         }
         Ok(id)
     }
@@ -423,8 +423,8 @@ impl ActionContext {
         let kind = self.state.entity(id).map(|entity| rules.schema().kind(entity.kind));
         // No event for an end itself: the entity that ends is told.
         let told = self.listening && kind.is_some_and(|kind| *kind.name != *ENDING);
-        let title = told.then(|| self.title(id));
         let audience = self.audience_of(id);
+        let title = told.then(|| self.title_for(id, &audience));
         let touched = self.state.remove(id);
         self.observers.observe(&Op::Remove { id, touched: &touched });
         if let (Some(title), Some(kind)) = (title, kind) {

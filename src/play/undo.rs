@@ -130,9 +130,9 @@ impl Game {
             if !from.any_entity(&|id| self.context.state.entity(id).is_none()) {
                 continue;
             }
-            let now = self.context.words(to);
+            let now = self.context.words_for(to, audience);
             std::mem::swap(&mut self.context.state, before);
-            *text = format!("{} -> {now}", self.context.words(from));
+            *text = format!("{} -> {now}", self.context.words_for(from, audience));
             let saw = self.context.state.value_audience(self.context.rules.schema(), from);
             std::mem::swap(&mut self.context.state, before);
             *audience = std::mem::take(audience).and(&saw);
@@ -552,13 +552,15 @@ fn undo_in(
         Slot::Answer { topic, answer, about, seat, .. } => {
             whose = Some(seat.clone());
             // As it was told, with the titles of what was chosen.
-            let about = about.map(|id| match former {
-                Some(schema) => schema.title_in(&context.state, id),
-                None => context.title(id),
-            });
+            let title = |audience: &Audience| {
+                about.map(|id| match former {
+                    Some(schema) => schema.title_in(&context.state, id),
+                    None => context.title_for(id, audience),
+                })
+            };
             let words = open.events.iter().rev().find_map(|event| match &event.happening {
                 Happening::Answered { topic: of, about: whom, text, seat: by }
-                    if *of == topic && *whom == about && *by == seat =>
+                    if *of == topic && *whom == title(&event.audience) && *by == seat =>
                 {
                     Some(text)
                 }

@@ -12,7 +12,7 @@ use super::answering::{BY_ONLY, by_of, misfit};
 use super::{ASKED, HostState, MOST_NAMED, OPTION, audience_arg, fault, fill, host_function, stopped, text_arg};
 use crate::play::{
     ActionContext, Answer, Ask, AskKind, Asked, Asking, By, Choice, DicePosition, Happening, Limits, Op, Question,
-    QuestionId, Refusal, Shape, Stop, Taped, Untold,
+    QuestionId, Refusal, Shape, Stop, Taped, Untold, Viewer,
 };
 use crate::state::{Audience, EntityId, Value};
 
@@ -130,7 +130,7 @@ fn add_refusals(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
     host_function!(lua, host, table, "refuse_closed", |_, b, (q, option, at, by): (Table, Lv, usize, i64)| {
         let (context, handles) = (b.context()?, b.handles.borrow());
         let asking = asking_of(context, &handles, &q)?;
-        let (Choice { label, reason, .. }, _) = choice_at(context, &handles, &option, at)?;
+        let (Choice { label, reason, .. }, _) = choice_at(context, &handles, &option, at, &asking.seat)?;
         let refusal = Refusal::Greyed { label: label.to_string(), reason }.to_string();
         Err::<(), _>(stopped(misfit(context, (&asking.topic, &asking.seat), by, &refusal)))
     });
@@ -166,8 +166,8 @@ fn add_checks(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
     host_function!(lua, host, table, "no_answer", |_, b, (q, options): (Table, Table)| {
         let context = b.context()?;
         let handles = b.handles.borrow();
-        let topic = asking_of(context, &handles, &q)?.topic;
-        let greyed: Vec<String> = choices(context, &handles, &options)?
+        let Asking { topic, seat, .. } = asking_of(context, &handles, &q)?;
+        let greyed: Vec<String> = choices(context, &handles, &options, &seat)?
             .iter()
             .filter(|option| !option.enabled)
             .map(|option| format!("{}: {}", option.label, option.reason.as_deref().unwrap_or("not open")))
@@ -229,7 +229,7 @@ fn tell_answer(
     text: String,
 ) {
     if context.listening {
-        let about = asking.about.map(|about| context.title(about));
+        let about = asking.about.map(|about| context.title_for(about, &audience));
         let happening = Happening::Answered { seat: asking.seat, topic: asking.topic, about, text };
         context.untold.push(Untold { ordinal: place as u32, happening, audience, sealed });
     }
@@ -245,6 +245,7 @@ fn question_audience(context: &mut ActionContext, handles: &Handles, q: &Table, 
     let mut audience = audience_arg(context, &declared, handles, "the `audience` of a question")?;
     if context.rules.schema().has_secrets() {
         let schema = context.rules.schema();
+        let (viewer, mut titles) = (Viewer::seat(&asking.seat), Audience::Everybody);
         let mut narrow =
             |id: EntityId| audience = std::mem::take(&mut audience).and(&context.state.audience(schema, id));
         asking.about.into_iter().for_each(&mut narrow);
@@ -256,8 +257,14 @@ fn question_audience(context: &mut ActionContext, handles: &Handles, q: &Table, 
                     None => handles.entity_in(&handles.read(&option, Name::Value)?),
                 };
                 entity.into_iter().for_each(&mut narrow);
+                // The seat that is asked is told its title.
+                let named = entity.and_then(|id| context.title_audience(id));
+                if let Some(named) = named.filter(|named| viewer.sees(named)) {
+                    titles = titles.and(&named);
+                }
             }
         }
+        audience = audience.and(&titles);
     }
     Ok(audience.with(&asking.seat))
 }
@@ -398,7 +405,7 @@ fn undefaulted(
     let options = match handles.read(q, Name::Options)? {
         _ if !kind.has_options() => Vec::new(),
         _ if opened => cards_of(context, &handles.read(q, Name::Cards)?)?,
-        Lv::Table(options) => choices(context, handles, &options)?,
+        Lv::Table(options) => choices(context, handles, &options, &asking.seat)?,
         _ => return Err(fault(context, UNCHECKED)),
     };
     let whole = |name: Name| -> Result<Option<i64>> { Ok(whole_of(&handles.read(q, name)?)) };
@@ -494,10 +501,11 @@ fn default_value(
     from_lua(value, handles)
 }
 
-fn choices(context: &mut ActionContext, handles: &Handles, options: &Table) -> Result<Vec<Choice>> {
+/// Options as a seat is shown them.
+fn choices(context: &mut ActionContext, handles: &Handles, options: &Table, seat: &str) -> Result<Vec<Choice>> {
     let mut made: Vec<(Choice, Option<EntityId>)> = Vec::new();
     for at in 1..=number_of(options)? {
-        made.push(choice_at(context, handles, &options.raw_get(at)?, at)?);
+        made.push(choice_at(context, handles, &options.raw_get(at)?, at, seat)?);
     }
     ActionContext::settle_ids(&mut made);
     for (choice, entity) in &made {
@@ -534,15 +542,16 @@ fn choice_at(
     handles: &Handles,
     option: &Lv,
     at: usize,
+    seat: &str,
 ) -> Result<(Choice, Option<EntityId>)> {
     let plain =
         |text: Arc<str>| Choice { id: text.clone(), label: text, enabled: true, reason: None, note: None, max: None };
     match option {
         Lv::String(text) => Ok((plain(text_of(text)?), None)),
         Lv::Table(table) => match handles.id_of(table) {
-            Some(id) => Ok((plain(context.read_title(id)), Some(id))),
+            Some(id) => Ok((plain(context.read_title(id, seat)), Some(id))),
             None if table.metatable().is_some() => Err(stopped(gone_option(context, at))),
-            None => choice_of(context, handles, table),
+            None => choice_of(context, handles, table, seat),
         },
         _ => Err(fault(context, UNCHECKED)),
     }
@@ -550,13 +559,14 @@ fn choice_at(
 
 /// The chosen option alone, with the id that it has among all options of the question.
 fn one_choice(context: &mut ActionContext, handles: &Handles, q: &Table, option: &Lv) -> Result<Choice> {
-    let (choice, entity) = choice_at(context, handles, option, 1)?;
+    let seat = text_arg(context, &handles.read(q, Name::Seat)?, "the `seat` of a question")?;
+    let (choice, entity) = choice_at(context, handles, option, 1, &seat)?;
     let (Some(_), Lv::Table(options)) = (entity, handles.read(q, Name::Options)?) else { return Ok(choice) };
     // An entity's id is its title, unless another option has the same.
     let mut made = vec![(choice, entity)];
     for at in 1..=number_of(&options)? {
         let other: Lv = options.raw_get(at)?;
-        let (label, another) = choice_at(context, handles, &other, at)?;
+        let (label, another) = choice_at(context, handles, &other, at, &seat)?;
         if another != entity {
             made.push((label, another));
         }
@@ -565,7 +575,12 @@ fn one_choice(context: &mut ActionContext, handles: &Handles, q: &Table, option:
     Ok(made.swap_remove(0).0)
 }
 
-fn choice_of(context: &mut ActionContext, handles: &Handles, table: &Table) -> Result<(Choice, Option<EntityId>)> {
+fn choice_of(
+    context: &mut ActionContext,
+    handles: &Handles,
+    table: &Table,
+    seat: &str,
+) -> Result<(Choice, Option<EntityId>)> {
     let text = |name: Name| -> Result<Option<Arc<str>>> {
         match handles.read(table, name)? {
             Lv::String(text) => text_of(&text).map(Some),
@@ -576,7 +591,7 @@ fn choice_of(context: &mut ActionContext, handles: &Handles, table: &Table) -> R
     let label = text(Name::Label)?;
     let id = text(Name::Id)?;
     let named = id.is_some();
-    let title = entity.map(|entity| context.read_title(entity));
+    let title = entity.map(|entity| context.read_title(entity, seat));
     let Some(id) = id.or_else(|| title.clone()).or_else(|| label.clone()) else {
         return Err(fault(context, UNCHECKED));
     };
