@@ -293,6 +293,57 @@ return rb.play({
     assert_eq!(open(&mut session), (true, None));
 }
 
+/// North sells the imp, which is marked when it is south's.
+#[test]
+fn an_undo_tells_no_value_that_was_written_for_another() {
+    let kinds = r#"
+local rb = require("@riskbreaker")
+return rb.kinds({
+	imp = { title = "name", audience = "owner", fields = { name = rb.text(), owner = rb.text({ show = false }), mark = rb.int() } },
+	box = { title = "name", fields = { name = rb.text(), owner = rb.text({ show = false }), code = rb.int({ audience = "owner" }), imp = rb.ref("imp") } },
+})
+"#;
+    let play = r#"
+local rb = require("@riskbreaker")
+return rb.play({
+	start = function()
+		rb.spawn("imp", { name = "Nix", owner = "everybody", mark = 3 })
+		rb.spawn("box", { name = "Box", owner = "north", code = 3 })
+		rb.recur("turn", 1, 1)
+	end,
+	entries = {
+		turn = function()
+			if rb.confirm({ seat = "north", topic = "sell", default = false }) then
+				local imp, box = rb.first("imp"), rb.first("box")
+				imp:set("owner", "south")
+				imp:set("mark", 77)
+				box:set("owner", "south")
+				box:set("code", 77)
+				box:set("imp", imp)
+			end
+		end,
+	},
+})
+"#;
+    let mut files = PETS.to_vec();
+    files.retain(|(path, _)| !path.ends_with(".luau"));
+    files.extend([("pets/kinds.luau", kinds), ("pets/play.luau", play)]);
+    let rules = Ruleset::load(&Library::from_files(files.iter().copied()), "pets");
+    let mut session = start(&rules.unwrap_or_else(|error| panic!("{error}")), 1);
+    for (seat, told) in [("north", vec![]), ("gm", vec!["77 -> 3", "77 -> 3", "Nix -> none"])] {
+        reply(&mut session, "north", "sell", true);
+        let undone = session.seat(seat).unwrap().undo().unwrap();
+        let changes = undone.changes.into_iter().filter_map(|change| match change {
+            Happening::Changed { text, .. } => Some(text),
+            _ => None,
+        });
+        let mut changes: Vec<String> = changes.collect();
+        changes.sort();
+        assert_eq!(changes, told, "{seat}");
+        let _ = session.advance().unwrap();
+    }
+}
+
 /// South fetches a pet that all see, and an imp that only north sees.
 const PETS: &[(&str, &str)] = &[
     (

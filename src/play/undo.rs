@@ -7,7 +7,7 @@ use super::{
     ActionContext, Answer, By, DecisionCount, DicePosition, Edit, Event, Game, Happening, MASTER, Machine, Question,
     Refusal, Remedy, Ruleset, Slot, Viewer,
 };
-use crate::state::{Audience, Schema, State};
+use crate::state::{Audience, AudienceRule, Schema, State};
 
 /// A decision of a person, as data, so that it can be redone.
 #[derive(Clone, Debug)]
@@ -117,10 +117,39 @@ impl Game {
         let set_under = set_under.map(|in_force| in_force.rules.clone());
         let mut turned = self.take_back_last(&mut passed)?;
         self.reload_again(passed, &before, set_under.as_ref(), &mut turned);
+        self.keep_to_those_who_saw(&before, &mut turned.changes);
         self.name_gone(&mut before, &mut turned.changes);
         self.renumber();
         self.asked_policies = self.policies_were_asked();
         Ok(turned)
+    }
+
+    /// A change that goes back names the value before the undo: it is told to those who saw that value.
+    fn keep_to_those_who_saw(&self, before: &State, changes: &mut [(Audience, Happening)]) {
+        let schema = self.context.rules.schema();
+        if !schema.has_secrets() {
+            return;
+        }
+        let is_path = |rule: &Option<AudienceRule>| matches!(rule, Some(AudienceRule::Path(_)));
+        for (audience, happening) in changes {
+            let Happening::Changed { entity, field: name, from, .. } = &*happening else { continue };
+            let there = before.entity(*entity).or_else(|| self.context.state.entity(*entity));
+            let Some((kind, field)) = there.and_then(|found| {
+                let kind = schema.kind(found.kind);
+                Some((kind, kind.field_named(name)?))
+            }) else {
+                continue;
+            };
+            let saw = match before.entity(*entity) {
+                Some(_) => before.field_audience(schema, *entity, field, None),
+                // Nobody knows who saw it when it was taken away.
+                None if is_path(&kind.audience) || is_path(&kind.field(field).audience) || !kind.relates.is_empty() => {
+                    Audience::nobody()
+                }
+                None => Audience::Everybody,
+            };
+            *audience = std::mem::take(audience).and(&saw).and(&before.value_audience(schema, from));
+        }
     }
 
     /// Tells entities that an undo has taken away by their titles before it, to those who saw them then.
