@@ -1511,6 +1511,70 @@ fn no_reply_tells_whether_its_own_answer_set_off_a_hidden_roll() {
     assert!(told[0][2].contains("`pairs` is empty"), "{:?}", told[0]);
 }
 
+/// North is asked twice in one action, with a roll between the two questions. Another plan fails, and names a spy.
+const OMEN: &[(&str, &str)] = &[
+    (
+        "omen/ruleset.toml",
+        "id = \"omen\"\ntitle = \"Omen\"\nversion = \"1.0.0\"\nsummary = \"Omen.\"\nscenario = \"s\"\n[seats]\nnorth = \"North\"\n",
+    ),
+    ("omen/scenarios/s.toml", "title = \"S\"\n"),
+    (
+        "omen/kinds.luau",
+        r#"
+local rb = require("@riskbreaker")
+return rb.kinds({ spy = { title = "name", audience = "nobody", fields = { name = rb.text() } } })
+"#,
+    ),
+    (
+        "omen/play.luau",
+        r#"
+local rb = require("@riskbreaker")
+return rb.play({
+	start = function()
+		rb.spawn("spy", { name = "Mata" })
+		rb.recur("turn", 1, 1)
+	end,
+	entries = {
+		turn = function()
+			local plan = rb.choose({ seat = "north", topic = "plan", options = { "dare", "fail" } })
+			if plan == "fail" then
+				error(`{rb.first("spy").name} is the spy`)
+			end
+			local fate = rb.roll("1d20", "fate")
+			rb.choose({ seat = "north", topic = "then", options = { `low {fate}`, `high {fate}` } })
+		end,
+	},
+})
+"#,
+    ),
+];
+
+#[test]
+fn a_seat_cannot_look_at_what_a_reply_comes_to_and_take_it_back() {
+    let host = Host::new(Library::from_files(OMEN.iter().copied()));
+    let connection = host.connect(true);
+    done(&connection, "table.new", json!({ "table": "a", "ruleset": "omen", "seed": 1 }));
+    let north =
+        done(&connection, "hello", json!({ "table": "a", "role": "seat", "seat": "north" })).0["viewer"].clone();
+    connection.outbox().take();
+    let reply = |pairs: Json| {
+        let (_, told) = done(&connection, "reply", json!({ "viewer": north, "pairs": pairs }));
+        told.into_iter().find(|notice| notice["method"] == "step").unwrap()["params"].take()
+    };
+    let step = reply(json!([["plan", "dare"], ["then", "neither"]]));
+    assert_eq!(step["questions"][0]["topic"], "then", "the roll stands: {step}");
+    assert!(step["events"].to_string().contains("`neither` does not answer the question"), "{step}");
+    reply(json!([["then", "low"]]));
+    // Nor is the seat told what has failed.
+    let step = reply(json!([["plan", "fail"], ["then", "low"]]));
+    assert_eq!(step["state"], json!({ "is": "fault" }));
+    assert!(!step.to_string().contains("Mata"), "{step}");
+    // What is open at once is taken as a whole, or not at all.
+    done(&connection, "undo", json!({ "table": "a", "expect": 4 }));
+    let refusal = refused(&connection, "reply", json!({ "viewer": north, "pairs": [["plan", "neither"]] }));
+    assert_eq!(refusal["kind"], "not_an_option", "{refusal}");
+}
+
 #[test]
 fn no_refusal_depends_on_what_another_has_done_in_secret() {
     let told = ["wait", "look", "ward"].map(|plan| {

@@ -413,9 +413,10 @@ impl Seat<'_> {
         self.session.answer_by_program(id, answer)
     }
 
-    /// Answers the viewer's open questions by topic, with loose values. Either all answers are taken, or none. One exception:
-    /// if a topic is no longer asked after another answer was taken, an aside says so and the rest counts. A refusal would
-    /// reveal whether dice were rolled that the viewer does not see.
+    /// Answers the viewer's open questions by topic, with loose values. Either all answers to the questions that are open now
+    /// are taken, or none. Once they are taken they stand: if an answer to a later question does not fit, or its topic is not
+    /// asked, an aside says so. If the reply was taken back, it would show dice and secrets, and cost nothing. The game master
+    /// sees them anyway: all answers are taken, or none.
     ///
     /// # Errors
     ///

@@ -301,6 +301,9 @@ impl Session {
         if let Some(topic) = left.iter().map(|(topic, _)| topic).find(|topic| self.cannot_be_asked(viewer, topic)) {
             return Err(self.nothing_asks(viewer, topic));
         }
+        // What comes of the first answers may show dice and secrets. So a viewer who does not see all cannot take them back by an
+        // answer that does not fit: the first answers stand, and an aside says what is wrong with the others.
+        let sees_all = viewer.is_master();
         let mut answered = false;
         while let Some(number) = action {
             let mut taken = false;
@@ -309,26 +312,39 @@ impl Session {
                     continue;
                 }
                 if let Some(at) = left.iter().position(|(topic, _)| *topic == *question.topic) {
-                    let answer = take_reply(&mut left, at, &question)?;
-                    self.answer(question.id, answer)?;
-                    taken = true;
+                    let answer = take_reply(&mut left, at, &question);
+                    match answer.and_then(|answer| self.answer(question.id, answer)) {
+                        Ok(()) => taken = true,
+                        Err(refusal) if answered && !sees_all => {
+                            self.game_mut().notice_to(&refusal.to_string(), viewer.audience());
+                        }
+                        Err(refusal) => return Err(refusal),
+                    }
                 }
             }
             if !taken {
                 break;
             }
-            answered = true;
+            let is_first = !std::mem::replace(&mut answered, true);
             let game = self.game_mut();
             game.refused = None;
-            game.context.early = EarlyAnswers::to_take(left, viewer.clone(), number, game.next_seq());
+            if sees_all {
+                game.context.early = EarlyAnswers::to_take(left, viewer.clone(), number, game.next_seq());
+                left = Vec::new();
+            }
             let step = self.run_action().map_err(Refusal::from)?;
-            left = std::mem::take(&mut self.game_mut().context.early).into_replies();
+            left.extend(std::mem::take(&mut self.game_mut().context.early).into_replies());
             if let Some(reason) = self.game_mut().refused.take() {
-                return Err(*reason);
+                if is_first || sees_all {
+                    return Err(*reason);
+                }
+                // The viewer has been told why, and the question is open again.
+                break;
             }
             match step {
                 Step::Ask if self.questions().iter().any(|question| Some(question.id.action) == action) => {}
-                Step::Fault(fault) => return Err(Refusal::fault(fault)),
+                // What failed is for the game master alone, who says how the game goes on from there.
+                Step::Fault(fault) if sees_all => return Err(Refusal::fault(fault)),
                 _ if left.is_empty() => return Ok(()),
                 _ => break,
             }
@@ -337,6 +353,9 @@ impl Session {
         let mut unasked = Vec::new();
         for (topic, value) in left {
             match action.and_then(|action| self.game().fits_auto(action, viewer, &topic, &value)) {
+                Some(Err(refusal)) if answered && !sees_all => {
+                    self.game_mut().notice_to(&refusal.to_string(), viewer.audience());
+                }
                 Some(fits) => fits?,
                 None => unasked.push(topic),
             }
@@ -345,7 +364,7 @@ impl Session {
             // After a roll nobody can know what will still be asked, so the answers count and a notice names the rest. Earlier
             // rolls do not matter. A viewer who may not see all dice must not learn whether any were rolled: for that viewer
             // the answers count as soon as one was taken.
-            let stands = match viewer.is_master() {
+            let stands = match sees_all {
                 true => action.is_some_and(|action| self.game().rolls(action) > rolled),
                 false => answered,
             };
