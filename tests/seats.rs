@@ -1373,6 +1373,22 @@ fn together(way: &str, is_about: bool, seats: usize) -> Session {
     start(&rules.unwrap_or_else(|error| panic!("{error}")), 3)
 }
 
+#[test]
+fn an_answer_that_waits_for_those_of_others_is_done_again_in_secret() {
+    let mut session = together(together::ALL, false, 2);
+    reply(&mut session, "north", "card", "bold");
+    assert_eq!(session.seat("north").unwrap().undo().unwrap().text, "undid card: bold");
+    let _ = session.advance().unwrap();
+    assert_eq!(session.seat("north").unwrap().redo().unwrap().text, "redid card: bold");
+    let _ = session.advance().unwrap();
+    for viewer in [Viewer::seat("south"), Viewer::watcher()] {
+        let told = session.seen_by(viewer).events_since(0).unwrap();
+        let lines: Vec<String> = told.iter().map(|event| event.happening.line()).collect();
+        assert!(lines.iter().any(|line| line == "redid a decision of north"), "{lines:?}");
+        assert!(!lines.iter().any(|line| line.contains("bold")), "{lines:?}");
+    }
+}
+
 /// The odds of what is given, as a viewer works them out from a question; the sums of all pawns are watched.
 fn odds_of_sums(session: &mut Session, viewer: &Viewer, question: &Question, given: Vec<Given>) -> Odds {
     let pawns = (1..).map_while(|n| session.view().find(&format!("Pawn {n}")).ok());

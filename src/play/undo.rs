@@ -452,7 +452,11 @@ impl Game {
                 };
                 self.answer(question.id, answer.clone())?;
                 whose = Some(question.seat.clone());
-                audience = if question.sealed { Audience::named(&question.seat) } else { question.audience.clone() };
+                // Until the action runs again nobody else is told: it may wait for the answers of others.
+                audience = match answer {
+                    Answer::Faces(_) => question.audience.clone(),
+                    _ => Audience::named(&question.seat),
+                };
                 format!("redid {}: {}", question.topic, question.tell(&answer))
             }
         };
