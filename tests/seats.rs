@@ -256,6 +256,27 @@ fn an_undo_names_a_secret_free_act_to_its_seat_alone() {
     }
 }
 
+/// The imp that only north sees has no bond to anybody.
+#[test]
+fn that_nothing_is_ended_by_hand_is_told_to_those_who_see_the_entity() {
+    let bond = "\tbond = { relates = { \"from\", \"to\" }, fields = { from = rb.ref(\"imp\"), to = rb.ref(\"player\") } },\n})";
+    let (path, kinds) = PETS.iter().find(|(path, _)| path.ends_with("kinds.luau")).unwrap();
+    let kinds = kinds.replace("})\n", bond);
+    let mut files = PETS.to_vec();
+    files.retain(|(other, _)| other != path);
+    files.push((*path, kinds.as_str()));
+    let rules = Ruleset::load(&Library::from_files(files.iter().copied()), "pets");
+    let mut session = start(&rules.unwrap_or_else(|error| panic!("{error}")), 1);
+    reply(&mut session, "south", "fetch", true);
+    let entity = session.view().find("Nix").unwrap();
+    session.edit(Edit::Set { entity, field: "bond".into(), value: Value::None }).unwrap();
+    let _ = session.advance().unwrap();
+    for (seat, sees) in [("north", true), ("south", false), ("gm", true)] {
+        let log = session.seat(seat).unwrap().log();
+        assert_eq!(log.iter().any(|event| event.happening.line().contains("Nix has no bond")), sees, "{seat}");
+    }
+}
+
 /// What a seat lists is what it may do.
 #[test]
 fn no_free_act_is_listed_as_open_while_another_one_asks() {

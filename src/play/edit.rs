@@ -234,7 +234,7 @@ impl Game {
         if declared.mutual {
             found.extend(self.context.holding(relation, &[(second, Value::Entity(one))]));
         }
-        let mut told = (Audience::Everybody, Vec::new());
+        let mut told = (self.context.state.audience(rules.schema(), one), Vec::new());
         for id in &found {
             told.0 = told.0.and(&self.context.state.audience(rules.schema(), *id));
             told.1.push(self.context.title(*id).to_string());
