@@ -182,6 +182,78 @@ fn house_rules_that_do_not_load_are_named_with_their_ruleset() {
     assert!(text.contains("riskbreaker-0.0.1+ours: cannot be loaded"), "{text}");
 }
 
+/// Writes the ruleset `veil`, in which south has a hand that north does not see and a chest has a hidden content, and gives its
+/// folder.
+fn veil(folder: &str) -> String {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder);
+    let _ = std::fs::remove_dir_all(&folder);
+    for (path, text) in [
+        (
+            "veil/ruleset.toml",
+            "id = \"veil\"\ntitle = \"Veil\"\nversion = \"1.0.0\"\nsummary = \"Veil.\"\nscenario = \"s\"\n[seats]\nnorth = \"North\"\nsouth = \"South\"\ngm = \"GM\"\n",
+        ),
+        ("veil/scenarios/s.toml", "title = \"S\"\n"),
+        (
+            "veil/kinds.luau",
+            r#"
+local rb = require("@riskbreaker")
+return rb.kinds({
+	player = { title = "name", fields = { name = rb.text(), gold = rb.int() } },
+	hand = { title = "name", audience = "owner", fields = { name = rb.text(), owner = rb.text({ show = false }) } },
+	chest = { title = "name", fields = { name = rb.text(), inside = rb.int({ audience = "nobody" }) } },
+})
+"#,
+        ),
+        (
+            "veil/play.luau",
+            r#"
+local rb = require("@riskbreaker")
+return rb.play({
+	start = function()
+		rb.spawn("player", { name = "Nora" })
+		rb.spawn("hand", { name = "Secret Ace", owner = "south" })
+		rb.spawn("hand", { name = "Secret King", owner = "south" })
+		rb.spawn("chest", { name = "Chest", inside = 37 })
+		rb.recur("turn", 1, 1)
+	end,
+	entries = {
+		turn = function()
+			if rb.choose({ seat = "north", topic = "what", options = { "wait", "duel" } }) == "duel" then
+				rb.choose({ seat = "south", topic = "hand", options = rb.each("hand") })
+			end
+		end,
+	},
+	free = {
+		open = {
+			title = "Open the chest",
+			seats = { "north" },
+			run = function()
+				rb.first("player"):add("gold", rb.first("chest").inside)
+			end,
+		},
+	},
+})
+"#,
+        ),
+    ] {
+        let path = folder.join(path);
+        std::fs::create_dir_all(path.parent().expect("it is in a folder")).expect("the folder can be made");
+        std::fs::write(path, text).expect("the file can be written");
+    }
+    folder.display().to_string()
+}
+
+#[test]
+fn the_screen_of_a_seat_does_not_tell_what_another_is_asked_next() {
+    let rulesets = veil("veil-next");
+    for (seats, told) in [("north", false), ("gm,north", true)] {
+        let call = ["--rulesets", &rulesets, "play", "--rules", "veil", "--as", seats, "--seed", "1"];
+        let ended = play_anywhere(&call, "duel secret\nquit\n");
+        let text = String::from_utf8_lossy(&[ended.stdout, ended.stderr].concat()).into_owned();
+        assert_eq!(text.contains("Secret Ace"), told, "{seats}: {text}");
+    }
+}
+
 /// A fault may name what a seat does not know.
 #[test]
 fn the_screen_of_a_seat_does_not_tell_what_failed() {

@@ -193,3 +193,17 @@ fn a_change_of_the_rules_is_told_once_to_those_at_the_screen() {
     terminal.types("quit", "");
     assert!(terminal.has_left());
 }
+
+#[test]
+fn the_screen_of_a_seat_does_not_show_what_an_act_comes_to_before_it_is_done() {
+    let rulesets = super::veil("veil-act");
+    let call = ["--rulesets", &rulesets, "play", "--rules", "veil", "--as", "north", "--seed", "1"];
+    let mut terminal = Terminal::open(&call, "terminal-veil");
+    terminal.shows("What?");
+    let asked = terminal.types("open", "Type `open yes` to do it.");
+    assert!(!asked.contains("->"), "{asked}");
+    terminal.types("open yes", "0 -> 37");
+    terminal.types("quit", "This game is not saved.");
+    terminal.types("quit", "");
+    assert!(terminal.has_left());
+}

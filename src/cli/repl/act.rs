@@ -150,7 +150,9 @@ impl Repl {
         {
             return Complaint::Wrong(format!("{refusal} `help {typed}` explains the word."));
         }
-        if known == 0 || rest.peek().is_none() || !matches!(refusal, Refusal::NotAnOption { .. }) {
+        // What is asked next may follow from secrets, and may be another seat's to answer.
+        let looks_ahead = self.masters() && known > 0 && rest.peek().is_some();
+        if !looks_ahead || !matches!(refusal, Refusal::NotAnOption { .. }) {
             return refusal.into();
         }
         let behind: Vec<&str> = rest.collect();
@@ -217,6 +219,11 @@ impl Repl {
         // A script may have failed at the first answer: nothing else is asked then.
         let replied = if matches!(self.step, Step::Fault(_)) { Ok(()) } else { self.reply_together(question, replies) };
         if let Err(complaint) = replied {
+            if !self.masters() && self.session.decisions() > before {
+                // What came of the first answer is seen: it is not taken back by an answer that does not fit.
+                self.settle_decided()?;
+                return Err(complaint);
+            }
             while self.session.decisions() > before {
                 self.session.undo()?;
             }
@@ -346,6 +353,11 @@ impl Repl {
             }
         };
         let title = acts.iter().find(|free| *free.name == *act).map_or(act, |free| &*free.title);
+        if self.attended && !self.masters() && !nobody && rest.is_empty() {
+            // What it changes may follow from secrets and from dice: it is not done to be shown.
+            let text = format!("{title}. Type `{} yes` to do it.", readable_name(act));
+            return Ok(self.screen.row(&Row::at(2).plain(text))?);
+        }
         let before = self.attended.then(|| Picture::of(&self.session.view()));
         let last = self.session.questions().iter().map(|question| question.id.action).max().unwrap_or_default();
         self.session.act(&seat, act)?;
@@ -363,7 +375,10 @@ impl Repl {
         self.step = self.session.advance()?;
         let cut = answers(rest, words);
         let answered = self.reply(cut.head, cut.named);
-        if answered.is_err() {
+        if answered.is_err() && !self.masters() {
+            // What the act asks is seen: it is not taken back by an answer that does not fit.
+            self.settle_decided()?;
+        } else if answered.is_err() {
             self.session.undo()?;
             let _ = self.session.advance()?;
             self.session.take_events();
