@@ -10,7 +10,7 @@ use riskbreaker::store::{Campaign, StoreError};
 use riskbreaker::{DiceSource, Driver, Library, Ruleset, Session, Setup, StartError, Value};
 use serde_json::json;
 
-use super::repl::{Editor, Lines, Repl, Vocabulary};
+use super::repl::{Editor, Lines, Recall, Repl, Vocabulary};
 use super::roll::random_seed;
 use super::row::Row;
 use super::rules::{scenario_of, scenario_text, scenario_title};
@@ -87,7 +87,12 @@ pub fn play(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     let mut screen = Screen::stdout(args.table.json);
     let colour = screen.coloured();
     let bell = Arc::new(AtomicBool::new(false));
-    let lines = Lines::open(args.table.script.as_deref(), || Editor::new(words.clone(), colour, bell.clone()))?;
+    let recall = match (args.table.curtain, args.table.only.is_empty()) {
+        (true, _) => Recall::Nothing,
+        (false, false) => Recall::ThisGame,
+        (false, true) => Recall::AllGames,
+    };
+    let lines = Lines::open(args.table.script.as_deref(), || Editor::new(words.clone(), colour, bell.clone(), recall))?;
     let args = match lines.call() {
         Some(call) => args.or(read_call(call)?),
         None => args,

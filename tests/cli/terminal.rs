@@ -207,3 +207,22 @@ fn the_screen_of_a_seat_does_not_show_what_an_act_comes_to_before_it_is_done() {
     terminal.types("quit", "");
     assert!(terminal.has_left());
 }
+
+#[test]
+fn behind_the_curtain_no_line_of_another_seat_comes_back() {
+    let rulesets = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/rulesets");
+    let call = ["play", "--rulesets", rulesets, "--rules", "bluff", "--seed", "5", "--curtain"];
+    let mut terminal = Terminal::open(&call, "terminal-curtain");
+    terminal.shows("The screen is for gm now.");
+    terminal.types("", "A trap?");
+    terminal.types("no", "The screen is for north now.");
+    terminal.types("", "Nora: card?");
+    terminal.types("card 11", "The screen is for south now.");
+    terminal.types("", "Sam: card?");
+    // The key Up.
+    let recalled = terminal.types("\u{1b}[A", "card");
+    assert!(!recalled.contains("card 11"), "{recalled}");
+    terminal.types("quit", "This game is not saved.");
+    terminal.types("quit", "");
+    assert!(terminal.has_left());
+}

@@ -21,6 +21,19 @@ pub struct Editor {
     /// Whether the line has text.
     written: Arc<AtomicBool>,
     ahead: Arc<Mutex<TypedAhead>>,
+    /// Whether nothing of a line is there for the next one.
+    forgets: bool,
+}
+
+/// Which earlier lines the editor brings back.
+#[derive(Clone, Copy, Debug)]
+pub enum Recall {
+    /// Those of earlier games as well. They are kept in a file if the state folder exists.
+    AllGames,
+    /// Those of this game: somebody else may have played the others, and may play the next.
+    ThisGame,
+    /// None: the next line is typed by somebody else.
+    Nothing,
 }
 
 const MENU: &str = "words";
@@ -29,10 +42,10 @@ const REMEMBERED: usize = 2000;
 const POLL: Duration = Duration::from_millis(20);
 
 impl Editor {
-    /// Makes an editor that completes from `words`. The history is kept in a file if the state folder exists.
+    /// Makes an editor that completes from `words`.
     ///
     /// Setting `bell` interrupts the reading; the typed text stays for the next call.
-    pub fn new(words: Arc<Mutex<Vocabulary>>, colour: bool, bell: Arc<AtomicBool>) -> Editor {
+    pub fn new(words: Arc<Mutex<Vocabulary>>, colour: bool, bell: Arc<AtomicBool>, recall: Recall) -> Editor {
         #[cfg(target_os = "linux")]
         super::hangup::end_with_the_terminal();
         let mut keys = default_emacs_keybindings();
@@ -52,10 +65,15 @@ impl Editor {
             .with_break_signal(bell)
             .with_poll_interval(POLL)
             .with_ansi_colors(colour);
-        if let Some(history) = history() {
+        let history = match recall {
+            Recall::AllGames => history(),
+            Recall::ThisGame => FileBackedHistory::new(REMEMBERED).ok(),
+            Recall::Nothing => FileBackedHistory::new(0).ok(),
+        };
+        if let Some(history) = history {
             line = line.with_history(Box::new(history));
         }
-        Editor { line, written, ahead }
+        Editor { line, written, ahead, forgets: matches!(recall, Recall::Nothing) }
     }
 
     /// Reads a line.
@@ -69,7 +87,13 @@ impl Editor {
             self.written.store(false, Ordering::Relaxed);
             let signal = self.line.read_line(&prompt).context("the terminal cannot be read")?;
             return Ok(match signal {
-                Signal::Success(line) => Next::Line(line),
+                Signal::Success(line) => {
+                    if self.forgets {
+                        // What was cut out of the line could be put into the next one.
+                        self.line.run_edit_commands(&[EditCommand::InsertChar(' '), EditCommand::CutFromStart]);
+                    }
+                    Next::Line(line)
+                }
                 Signal::CtrlC if self.written.load(Ordering::Relaxed) => continue,
                 Signal::CtrlC => Next::Interrupted,
                 Signal::ExternalBreak(_) => Next::Called,

@@ -51,7 +51,7 @@ use riskbreaker::{
 use serde_json::json;
 
 use self::command::{Command, Word};
-pub use self::editor::Editor;
+pub use self::editor::{Editor, Recall};
 use self::encounter::Encounter;
 use self::event_rows::Untold;
 pub use self::lines::Lines;
