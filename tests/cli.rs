@@ -165,6 +165,22 @@ fn a_line_of_several_answers_that_fails_on_the_way_can_go_on() {
     assert!(text.contains("Fighter tests Push: needs under 7, rolled 5: success"), "{text}");
 }
 
+/// South has peeked between what north was told and what north has answered.
+#[test]
+fn a_program_at_the_screen_of_a_seat_gets_no_numbers_of_the_game() {
+    let call = ["--rulesets", "tests/rulesets", "play", "--rules", "bluff", "--seed", "5", "--as", "north", "--json"];
+    let told = play_anywhere(&call, "ok\nok\nok\nwhy\nlog all\n");
+    let text = String::from_utf8_lossy(&told.stdout);
+    let (before, log) = text.split_once("{\"event\":\"why\"").expect("it is told");
+    let asked = before.rsplit_once("\"id\":").expect("something is asked").1;
+    let asked = asked.split_inclusive('}').next().expect("it has a number");
+    assert!(log.contains(&format!("\"id\":{asked}")), "{asked}: {text}");
+    let numbers = log.lines().skip(1).filter_map(|line| line.split_once("\"n\":")?.1.split(',').next());
+    let numbers: Vec<u32> = numbers.map(|number| number.parse().expect("a number")).collect();
+    assert_eq!(numbers, (0..numbers.len() as u32).collect::<Vec<_>>(), "{text}");
+    assert!(numbers.len() > 5, "{text}");
+}
+
 #[test]
 fn house_rules_that_do_not_load_are_named_with_their_ruleset() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("broken-layer");

@@ -331,6 +331,7 @@ impl Repl {
             ));
         }
         if self.screen.json() {
+            let question = question.map(|question| self.session.as_told(&question));
             return Ok(self.screen.event("why", &json!({ "question": question, "roll": rolled }))?);
         }
         if let Some(question) = question {
@@ -484,6 +485,12 @@ impl Repl {
             self.screen.row(&Row::at(2).faint(hint))?;
         }
         self.own.clear();
+        if self.session.is_restricted() && self.screen.json() {
+            // The numbers of the game would reveal what is hidden between these events.
+            let own = |(n, event): (u32, &Event)| Event { action: event.action.min(2), n, ..event.clone() };
+            let events: Vec<Event> = (0..).zip(events).map(own).collect();
+            return self.tell(&events, true);
+        }
         self.tell(events, true)
     }
 
