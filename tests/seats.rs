@@ -239,6 +239,50 @@ fn an_undo_says_to_each_what_it_may_know() {
     assert_eq!(back(&mut session, "gm", 0), [format!("undid card: {card}")]);
 }
 
+/// The rules lose an entry and a hook that belong to an imp.
+#[test]
+fn a_reload_names_what_belongs_to_a_hidden_entity_to_the_game_master_alone() {
+    let play = |entry: &str| {
+        format!(
+            r#"
+local rb = require("@riskbreaker")
+return rb.play({{
+	start = function()
+		local nix = rb.spawn("imp", {{ name = "Nix", owner = "north" }})
+		rb.attach("venom", nix)
+		rb.recur("{entry}", 2, 2, nix)
+		rb.recur("turn", 1, 2)
+	end,
+	entries = {{
+		turn = function() rb.confirm({{ seat = "south", topic = "rest", default = false }}) end,
+		{entry} = function() end,
+	}},
+}})
+"#
+        )
+    };
+    let (before, after) = (play("lurk"), play("prowl"));
+    let hook = "local rb = require(\"@riskbreaker\")\nreturn rb.hook({ id = \"venom\", after = {} })\n";
+    let load = |play: &str, hooks: &[(&str, &str)]| {
+        let mut files = PETS.to_vec();
+        files.retain(|(path, _)| !path.ends_with("play.luau"));
+        files.push(("pets/play.luau", play));
+        files.extend(hooks);
+        Ruleset::load(&Library::from_files(files), "pets").unwrap_or_else(|error| panic!("{error}"))
+    };
+    let mut session = start(&load(&before, &[("pets/hooks/venom.luau", hook)]), 1);
+    let report = session.reload(load(&after, &[])).unwrap();
+    assert!(report.warnings.is_empty(), "{report:?}");
+    let _ = session.advance().unwrap();
+    for (seat, told) in [("north", false), ("south", false), ("gm", true)] {
+        let log = session.seat(seat).unwrap().log();
+        let lines: Vec<String> = log.iter().map(|event| event.happening.line()).collect();
+        for name in ["`lurk` is on the agenda", "`venom` is attached"] {
+            assert_eq!(lines.iter().any(|line| line.starts_with(name)), told, "{seat}: {lines:?}");
+        }
+    }
+}
+
 /// Nothing tells others that the thief has confessed to the game master.
 #[test]
 fn an_undo_names_a_secret_free_act_to_its_seat_alone() {

@@ -10,7 +10,7 @@ use super::stream::Note;
 use super::undo::UndoReport;
 use super::{Driver, Happening, Refusal, Ruleset, Session};
 use crate::ruleset::changes_between;
-use crate::state::{Audience, Converted, Kept, Orphans, Passage, Schema, State, Value, pass, put_aside};
+use crate::state::{Audience, Converted, EntityId, Kept, Orphans, Passage, Schema, State, Value, pass, put_aside};
 
 /// The effects of a reload on a running game.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -149,7 +149,7 @@ impl Game {
         }
         let is_plain = swap.is_none() && before == (self.context.switches.clone(), self.context.seats.clone());
         self.context.rules = to.clone();
-        self.find_strangers(to, &mut report.warnings);
+        self.find_strangers(to, &mut report.warnings, &mut report.state.secret);
         self.note_first_rules(&from);
         let patch = patch_between(&from, to);
         let mut told = notices(&report.lines(), &Audience::Everybody);
@@ -234,24 +234,30 @@ impl Game {
         self.context.switches = Arc::new(to.switches().map(|switch| switch.name.clone()).zip(values).collect());
     }
 
-    /// Warns of agenda entries and attachments whose names the new rules do not have.
-    fn find_strangers(&self, to: &Ruleset, warnings: &mut Vec<String>) {
-        let mut say = |line: String| {
-            if !warnings.contains(&line) {
-                warnings.push(line);
+    /// Warns of agenda entries and attachments whose names the new rules do not have. `secret`: of those whose owner not everybody
+    /// may see.
+    fn find_strangers(&self, to: &Ruleset, warnings: &mut Vec<String>, secret: &mut Vec<String>) {
+        let state = &self.context.state;
+        let mut say = |owner: Option<EntityId>, line: String| {
+            let is_open = owner.is_none_or(|owner| state.audience(to.schema(), owner).is_everybody());
+            let lines = if is_open { &mut *warnings } else { &mut *secret };
+            if !lines.contains(&line) {
+                lines.push(line);
             }
         };
-        for entry in self.context.state.agenda().entries() {
+        for entry in state.agenda().entries() {
             if !to.has_entry(&entry.what) {
-                say(format!("`{}` is on the agenda, and the rules have no such entry any more", entry.what));
+                let line = format!("`{}` is on the agenda, and the rules have no such entry any more", entry.what);
+                say(entry.owner, line);
             }
         }
-        for attachment in self.context.state.attachments().values() {
+        for attachment in state.attachments().values() {
             if !to.has_holder(&attachment.hook) {
-                say(format!(
+                let line = format!(
                     "`{}` is attached to somebody but does nothing: the new rules have no such hook",
                     attachment.hook
-                ));
+                );
+                say(Some(attachment.owner), line);
             }
         }
     }
@@ -323,10 +329,18 @@ impl Game {
         open.tape = Default::default();
         open.questions.clear();
         open.ran = false;
-        self.notice(&format!(
+        let text = format!(
             "{} starts again: under the new rules it goes another way than before",
             super::action::words_of(&open.cause)
-        ));
+        );
+        // Whose entry it is, and which act a seat takes, may be a secret.
+        let schema = self.context.rules.schema();
+        let audience = match &open.cause {
+            Cause::Entry { owner: Some(owner), .. } => self.context.state.audience(schema, *owner),
+            Cause::Free { seat, .. } if schema.has_secrets() => Audience::named(seat),
+            _ => Audience::Everybody,
+        };
+        self.notice_to(&text, audience);
         self.open = Some(open);
     }
 }

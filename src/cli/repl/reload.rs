@@ -271,17 +271,25 @@ impl Repl {
         let report = match self.session.reload(rules) {
             Ok(report) => report,
             Err(refusal) => {
+                // It may say how many secrets there are.
+                let why = match self.masters() {
+                    true => refusal.to_string(),
+                    false => "the game master is told why".to_owned(),
+                };
                 if self.screen.json() {
-                    self.screen.event("refused_rules", &json!({ "message": refusal.to_string() }))?;
+                    self.screen.event("refused_rules", &json!({ "message": why }))?;
                 }
-                let text = format!("~ The changed rules cannot be used: {refusal}");
+                let text = format!("~ The changed rules cannot be used: {why}");
                 return Ok(self.screen.row(&Row::at(0).with(text, Tone::Bad))?);
             }
         };
         if self.screen.json() {
             self.screen.event("reloaded", &json!({ "report": report }))?;
         }
-        let lines = report.lines();
+        let mut lines = report.lines();
+        if self.viewer().is_master() {
+            lines.extend(report.state.secret.iter().cloned());
+        }
         if lines.is_empty() {
             self.screen.row(&Row::at(0).with(format!("~ Fixed: {id} loads again."), Tone::Note))?;
         }
