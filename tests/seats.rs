@@ -873,6 +873,66 @@ fn a_suggestion_to_a_seat_does_not_foretell_the_next_die() {
     assert!(suggested.len() > 3, "{suggested:?}");
 }
 
+/// North holds a number that was drawn unseen, and a policy goes by it. `shown`: whether north is told of the number.
+fn drawn(shown: bool) -> Session {
+    let kinds = format!(
+        "local rb = require(\"@riskbreaker\")\nreturn rb.kinds({{ player = {{ title = \"name\", fields = {{ name = rb.text(), \
+         own = rb.int({{ audience = \"north\", show = {shown} }}) }} }} }})"
+    );
+    let play = r#"
+local rb = require("@riskbreaker")
+return rb.play({
+	start = function()
+		rb.spawn("player", { name = "Nora" })
+		rb.recur("turn", 1, 1)
+	end,
+	entries = {
+		turn = function()
+			rb.first("player"):set("own", (rb.draw({ 1, 2, 3, 4, 5, 6 })))
+			rb.confirm({ seat = "north", topic = "bet", default = false })
+		end,
+	},
+})
+"#;
+    let policy = r#"
+local rb = require("@riskbreaker")
+return rb.policy({
+	id = "plain",
+	answer = function()
+		return rb.first("player").own > 3
+	end,
+})
+"#;
+    let manifest = "id = \"drawn\"\ntitle = \"Drawn\"\nversion = \"1.0.0\"\nsummary = \"Drawn.\"\nscenario = \"s\"\n[seats]\nnorth = \"North\"\n";
+    let files = [
+        ("drawn/ruleset.toml", manifest),
+        ("drawn/scenarios/s.toml", "title = \"s\"\n"),
+        ("drawn/kinds.luau", kinds.as_str()),
+        ("drawn/play.luau", play),
+        ("drawn/policies/plain.luau", policy),
+    ];
+    let rules = Ruleset::load(&Library::from_files(files), "drawn").unwrap_or_else(|error| panic!("{error}"));
+    start(&rules, 3)
+}
+
+#[test]
+fn a_suggestion_to_a_seat_foretells_no_face_that_was_given_ahead() {
+    let suggested = [1, 6].map(|face| {
+        let mut session = drawn(false);
+        session.push_faces(&[face]).unwrap();
+        let mut north = session.seat("north").unwrap();
+        let question = north.asked()[0].id;
+        north.suggest(question, "plain").unwrap()
+    });
+    assert_eq!(suggested[0], suggested[1]);
+    // What north has seen is not drawn anew for it.
+    let mut session = drawn(true);
+    let mut north = session.seat("north").unwrap();
+    let question = north.asked()[0].id;
+    let refusal = north.suggest(question, "plain").unwrap_err();
+    assert!(refusal.to_string().contains("would be rolled anew"), "{refusal}");
+}
+
 /// How often something is rolled in secret before north is asked depends on what only south may know.
 const KNOCK: &[(&str, &str)] = &[
     (

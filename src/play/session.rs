@@ -429,7 +429,10 @@ impl Session {
         let suggest = move |game: &mut Game, vm: &mut dyn Machine| match game.ahead_for(&viewer) {
             None => game.suggest(vm, id, policy),
             Some(mut known) => {
+                game.may_look_ahead(&viewer)?;
                 known.context.chance = game.context.chance.clone();
+                // Faces that were given ahead are for the game alone.
+                known.context.dice = DiceSource::Seeded;
                 known.deal_anew(vm).map_err(Refusal::fault)?;
                 known.take_questions_of(game);
                 let suggested = known.suggest(vm, id, policy);
