@@ -155,6 +155,22 @@ fn the_fault_of_a_layer_becomes_a_spec_of_the_layer() {
     assert!(spec.is_file() && text.contains("boom.luau"), "{text}");
 }
 
+#[test]
+fn the_screen_of_a_seat_shows_no_notes_of_the_game_master() {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("noted.rbsave");
+    let _ = std::fs::remove_file(&file);
+    let file = file.display().to_string();
+    let begun = play(&["play", &file, "--seed", "5"], "note the bandit is a spy\nlow\nquit\n");
+    assert!(begun.status.success(), "{begun:?}");
+    for (seats, told) in [("players", false), ("gm,players", true)] {
+        for line in ["note", "recap all"] {
+            let ended = play(&["play", &file, "--as", seats], &format!("{line}\nquit\n"));
+            let text = String::from_utf8_lossy(&[ended.stdout, ended.stderr].concat()).into_owned();
+            assert_eq!(text.contains("is a spy"), told, "{seats} {line}: {text}");
+        }
+    }
+}
+
 /// The action stays open there, as if the answers had been typed line by line.
 #[test]
 fn a_line_of_several_answers_that_fails_on_the_way_can_go_on() {

@@ -331,7 +331,13 @@ impl Repl {
                 ));
             }
         };
-        let told = told.map_err(wrong)?;
+        let mut told = told.map_err(wrong)?;
+        if !self.masters() {
+            // The last paragraphs are the notes.
+            let notes = campaign.notes().map_err(wrong)?;
+            let notes: Vec<String> = notes.into_iter().filter_map(|note| note.text).collect();
+            told.retain(|text| text.strip_prefix("Noted: ").is_none_or(|text| !notes.iter().any(|note| note == text)));
+        }
         if self.screen.json() {
             return Ok(self.screen.event("recap", &json!({ "paragraphs": told }))?);
         }

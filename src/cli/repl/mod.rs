@@ -740,6 +740,8 @@ fn is_masters(word: Word, rest: &str) -> bool {
         Word::Roster => true,
         // The entries of a campaign tell what every seat has decided.
         Word::Goto | Word::Branch => true,
+        // The game master notes what nobody else knows.
+        Word::Note => rest.is_empty(),
         Word::Log => rest == "--all",
         Word::Switches | Word::Rules => !rest.is_empty(),
         _ => false,
