@@ -417,7 +417,10 @@ return rb.play({
 fn entries_statistics_and_the_result_may_have_one_name() {
     let kinds = "local rb = require(\"@riskbreaker\")\nreturn rb.kinds({ board = { fields = { n = rb.int(), rounds = rb.int() } } })";
     let files = [
-        ("namesakes/ruleset.toml", "id = \"namesakes\"\ntitle = \"Namesakes\"\nversion = \"1.0.0\"\nscenario = \"one\"\n"),
+        (
+            "namesakes/ruleset.toml",
+            "id = \"namesakes\"\ntitle = \"Namesakes\"\nversion = \"1.0.0\"\nscenario = \"one\"\n",
+        ),
         ("namesakes/kinds.luau", kinds),
         ("namesakes/play.luau", NAMESAKES),
         ("namesakes/scenarios/one.toml", "title = \"One\"\n"),

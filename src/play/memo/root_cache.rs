@@ -69,13 +69,7 @@ impl RootCache {
     }
 
     /// The first node of the tree of a function that only reads, if there is one.
-    pub fn function(
-        &mut self,
-        name: &Arc<str>,
-        is_result: bool,
-        hashes: (u64, u64),
-        table: &Table,
-    ) -> Option<u32> {
+    pub fn function(&mut self, name: &Arc<str>, is_result: bool, hashes: (u64, u64), table: &Table) -> Option<u32> {
         self.forget_dropped(table);
         let place = self.functions.iter().position(|(known, ..)| Arc::ptr_eq(known, name));
         if let Some((_, known, first)) = place.map(|place| &self.functions[place])
