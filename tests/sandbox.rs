@@ -440,6 +440,25 @@ fn files_that_are_too_much_together_are_refused_as_a_whole() {
     assert!(problems.iter().any(|one| one.path == "bad/tables/t3.luau"), "{problems:#?}");
 }
 
+/// The parser takes it: it nests no more than 1000 deep at any place, but the tree of the chains is 100,000 deep.
+#[test]
+fn an_expression_that_is_nested_too_deep_is_refused_with_its_line() {
+    for link in ["+a", ".a", "()", "[1]"] {
+        let nested = format!("{}a{}", "(".repeat(120), format!("){}", link.repeat(600)).repeat(120));
+        let text = card(&format!("local a = 1\nlocal b = {nested}"));
+        let problems = load_error(&[("maneuvers/trick.luau", &text)]).problems;
+        let [problem] = problems.as_slice() else { panic!("{link}: {problems:?}") };
+        assert_eq!((problem.path.as_str(), problem.line), ("bad/maneuvers/trick.luau", Some(4)), "{link}");
+        assert!(problem.message.starts_with("an expression is nested more than 1000 deep"), "{link}: {problem}");
+        #[cfg(feature = "check")]
+        {
+            let library = library(&[("maneuvers/trick.luau", &text)]);
+            let found = riskbreaker::check::findings(&library, "bad", &[]);
+            assert!(found.iter().any(|found| found.message.contains("nested more than 1000 deep")), "{found:?}");
+        }
+    }
+}
+
 #[test]
 fn a_file_that_does_not_read_as_luau_is_the_only_one_to_blame() {
     let play = "local rb = require('@riskbreaker')\nlocal s = `{{}}`\nreturn rb.play({ start = function() end })";

@@ -10,6 +10,7 @@ use mlua::{Error, Function, Lua, Result, Table};
 
 use super::allocation::limited;
 use super::bytecode;
+use super::nesting;
 use super::sandbox::uncharged;
 use super::stretches::{self, Unsound};
 use super::upvalues::{Assigner, assigners};
@@ -172,6 +173,7 @@ const COMPILER_STACK: usize = 8 << 20;
 impl Compiled {
     /// Compiles a text; nothing if it is no script.
     fn of(compiler: &Compiler, text: &str) -> std::result::Result<Option<Compiled>, Unsound> {
+        nesting::check(text)?;
         let code = compiler.compile(text).ok().filter(|code| code.first().is_some_and(|version| *version != 0));
         let Some(code) = code else { return Ok(None) };
         let unknown = || Unsound { line: 1, message: "the compiled file has an unknown form".to_owned() };

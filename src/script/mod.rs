@@ -21,6 +21,7 @@ mod load;
 mod loop_keys;
 mod luau;
 mod merge;
+mod nesting;
 mod prelude;
 mod sandbox;
 mod source_span;

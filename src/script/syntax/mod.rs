@@ -7,6 +7,8 @@ mod tree;
 
 use std::ffi::{c_char, c_void};
 
+use super::nesting;
+
 pub(crate) use bumpalo::Bump as Arena;
 pub(crate) use tree::{
     AstName, AstNode, AstVisitor, BinaryOp, Block, Expression, ExpressionKind, Function, Local, Location, Position,
@@ -32,6 +34,10 @@ unsafe extern "C" {
 
 /// Reads a script; its nodes live in the arena.
 pub(crate) fn parse<'a>(arena: &'a Arena, source: &str) -> Result<Block<'a>, SyntaxError> {
+    if let Err(deep) = nesting::check(source) {
+        let at = Position::new(deep.line - 1, 0);
+        return Err(SyntaxError { location: Location::new(at, at), message: deep.message });
+    }
     let mut bytes: Vec<u8> = Vec::new();
     // SAFETY: the source and the vector outlive the call, which keeps neither.
     let reads =
