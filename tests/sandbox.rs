@@ -419,6 +419,26 @@ fn broken_files_are_load_errors_with_their_place() {
     }
 }
 
+#[test]
+fn types_that_are_nested_without_end_are_refused() {
+    let kinds = |made: &str| {
+        format!(
+            "local rb = require('@riskbreaker') local ty = rb.text() {made} \
+             return rb.kinds({{ thing = {{ fields = {{ n = rb.int(), deep = ty }} }} }})"
+        )
+    };
+    for made in [
+        "for _ = 1, 17 do ty = rb.list(ty) end",
+        "for _ = 1, 20000 do ty = rb.map(ty) end",
+        "ty = rb.list(ty) ty.element = ty",
+    ] {
+        let error = load_error(&[("kinds.luau", &kinds(made))]).to_string();
+        assert!(error.contains("the field `deep` of thing has lists and maps nested more than 16 deep"), "{error}");
+    }
+    let deep = kinds("for _ = 1, 16 do ty = rb.list(ty) end");
+    assert!(Ruleset::load(&library(&[("kinds.luau", &deep)]), "bad").is_ok());
+}
+
 /// No file is too large by itself, and none is blamed; the one that takes most by itself is.
 #[test]
 fn files_that_are_too_much_together_are_refused_as_a_whole() {

@@ -287,6 +287,9 @@ impl From<mlua::Error> for Wrong {
     }
 }
 
+/// Lists and maps in each other: no value of a script is nested deeper.
+const DEEPEST: usize = 16;
+
 const FIELD_CURE: &str = "look at the types of fields in docs/reference.md";
 
 const DECLARED_CURE: &str =
@@ -452,11 +455,20 @@ fn of_type(name: &str, ty: Type) -> Field {
 }
 
 fn read_type(table: &Table, kinds: &BTreeSet<String>) -> Read<Type> {
+    type_inside(table, kinds, 0)
+}
+
+/// Reads a type that stands in so many lists and maps.
+fn type_inside(table: &Table, kinds: &BTreeSet<String>, depth: usize) -> Read<Type> {
+    if depth > DEEPEST {
+        let cure = "put less into one field, or make entities of what is in it";
+        return wrong(format!("has lists and maps nested more than {DEEPEST} deep"), cure);
+    }
     let Lv::String(ty) = table.raw_get::<Lv>("@type")? else {
         return wrong("is declared with rb.int(), rb.text() and the like", DECLARED_CURE);
     };
     let element = || match table.raw_get::<Lv>("element")? {
-        Lv::Table(element) => Ok(Box::new(read_type(&element, kinds)?)),
+        Lv::Table(element) => Ok(Box::new(type_inside(&element, kinds, depth + 1)?)),
         _ => wrong("needs the type of its elements", FIELD_CURE),
     };
     let bound = |key: &str| {
