@@ -627,6 +627,54 @@ fn tables_keyed_by_entities_serve_for_looking_up_and_other_loops_run() {
     }
 }
 
+/// The script has a text or a table once, and the host would keep it as often as it is declared.
+#[test]
+fn what_is_declared_in_many_places_counts_in_each() {
+    let vocabulary = "local rb = require('@riskbreaker') local long, made = ('x'):rep(200000), {}";
+    let kinds = |ty: &str| {
+        format!(
+            "{vocabulary} local ty = {ty} for i = 1, 4000 do made['f' .. i] = ty end \
+             return rb.kinds({{ thing = {{ fields = made }} }})"
+        )
+    };
+    let many = |each: &str| format!("{vocabulary} for i = 1, 4000 do made[i] = {each} end");
+    let card = |facts: &str| format!("return rb.maneuver({{ id = 'trick', resolve = function() end, {facts} }})");
+    let texts = "(function() local l = {} for i = 1, 4000 do l[i] = 'value' .. i end return l end)()";
+    for (path, text) in [
+        ("kinds.luau", kinds(&format!("rb.enum({texts})"))),
+        ("kinds.luau", kinds("rb.int({ label = long })")),
+        ("kinds.luau", kinds(&format!("rb.int({{ audience = {texts} }})"))),
+        ("verbs.luau", many("long") + " return rb.verbs({ poke = rb.verb(made, function() end) })"),
+        (
+            "play.luau",
+            many("{ title = long, show = function() end }")
+                + " local views = {} for i, view in made do views['v' .. i] = view end \
+                   return rb.play({ start = function() end, views = views })",
+        ),
+        ("maneuvers/trick.luau", format!("{} {}", many("long"), card("rules = made"))),
+        (
+            "maneuvers/trick.luau",
+            format!(
+                "{vocabulary} for _ = 1, 12 do local around = {{}} \
+                 for i = 1, 4 do around[long .. i] = made end made = around end {}",
+                card("data = made")
+            ),
+        ),
+    ] {
+        let problems = load_error(&[(path, &text)]).problems;
+        let [one] = problems.as_slice() else { panic!("{text}: {} problems", problems.len()) };
+        assert!(one.path == "bad" && one.message.ends_with("MiB of memory"), "{text}: {one}");
+    }
+}
+
+#[test]
+fn no_more_problems_are_told_than_anybody_reads() {
+    let verbs = "local rb = require('@riskbreaker') local made = {} for i = 1, 200000 do made[i] = 5 end \
+                 return rb.verbs({ poke = rb.verb(made, function() end) })";
+    let problems = load_error(&[("verbs.luau", verbs)]).problems;
+    assert_eq!(problems.len(), 1_000);
+}
+
 #[test]
 fn bytecode_and_binary_files_are_not_run() {
     for bytes in [&b"\x06\x03\x00garbage"[..], b"\x00\x01\x02", b"return '\xff\xfe'", b"return '\xe2\x80\xae'"] {

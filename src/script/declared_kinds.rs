@@ -8,7 +8,7 @@ use mlua::{Lua, Result, Table, Value as Lv};
 use super::api::{ENTITY_FIELDS, ENTITY_METHODS};
 use super::conversion::{from_lua, sort_of, whole_of};
 use super::handles::Handles;
-use super::load::{Loader, sorted};
+use super::load::{Loader, kept, sorted};
 use crate::ruleset::instead_or;
 use crate::state::{Audience, AudienceRule, ENDING, Field, FieldId, Kind, KindId, Schema, Type, readable_name};
 
@@ -363,8 +363,8 @@ fn read_ends(body: &Table, kind: &Kind) -> Read<(Vec<FieldId>, bool)> {
 fn read_audience(table: &Table) -> Read<Option<AudienceRule>> {
     match table.raw_get::<Lv>("audience")? {
         Lv::Nil => Ok(None),
-        Lv::String(text) => Ok(Some(AudienceRule::Path(vec![Arc::from(text.to_string_lossy())]))),
-        Lv::Table(list) => match texts_of(&list) {
+        Lv::String(text) => Ok(Some(AudienceRule::Path(vec![kept(&text.to_string_lossy())?]))),
+        Lv::Table(list) => match texts_of(&list)? {
             Some(seats) => Ok(Some(AudienceRule::Fixed(Audience::of(seats)))),
             None => wrong("has an `audience` that is not a list of seats", AUDIENCE_CURE),
         },
@@ -376,12 +376,19 @@ fn read_audience(table: &Table) -> Read<Option<AudienceRule>> {
 }
 
 /// The texts of a list that holds nothing else.
-fn texts_of(list: &Table) -> Option<Vec<Arc<str>>> {
-    let texts = list.sequence_values::<Lv>().map(|text| match text {
-        Ok(Lv::String(text)) => Some(Arc::from(text.to_string_lossy())),
-        _ => None,
-    });
-    texts.collect()
+fn texts_of(list: &Table) -> Result<Option<Vec<Arc<str>>>> {
+    let mut texts = Vec::new();
+    for text in list.sequence_values::<Lv>() {
+        let Lv::String(text) = text? else { return Ok(None) };
+        texts.push(kept(&text.to_string_lossy())?);
+    }
+    Ok(Some(texts))
+}
+
+/// The first text that stands in a list a second time.
+fn named_twice(texts: &[Arc<str>]) -> Option<&Arc<str>> {
+    let mut seen = BTreeSet::new();
+    texts.iter().find(|text| !seen.insert(*text))
 }
 
 /// Reads a field's declaration.
@@ -392,13 +399,13 @@ fn read_field(name: &str, declared: &Lv, kinds: &BTreeSet<String>) -> Read<Field
     };
     let ty = read_type(table, kinds)?;
     if let Type::Enum(values) = &ty
-        && let Some((_, twice)) = values.iter().enumerate().find(|(at, value)| values[..*at].contains(value))
+        && let Some(twice) = named_twice(values)
     {
         return wrong(format!("names the value `{twice}` twice"), "write each value once");
     }
     let text = |key: &str| match table.raw_get::<Lv>(key)? {
         Lv::Nil => Ok(None),
-        Lv::String(text) => Ok(Some(Arc::from(text.to_string_lossy()))),
+        Lv::String(text) => Ok(Some(kept(&text.to_string_lossy())?)),
         other => wrong(format!("has a `{key}` that is a {}, not a text", sort_of(&other)), FIELD_CURE),
     };
     let default = match table.raw_get::<Lv>("default")? {
@@ -495,7 +502,7 @@ fn type_inside(table: &Table, kinds: &BTreeSet<String>, depth: usize) -> Read<Ty
             let Lv::Table(values) = table.raw_get::<Lv>("values")? else {
                 return wrong("needs its values", FIELD_CURE);
             };
-            match texts_of(&values) {
+            match texts_of(&values)? {
                 Some(texts) => Type::Enum(texts),
                 None => return wrong("has values that are not texts", FIELD_CURE),
             }

@@ -8,6 +8,7 @@ use mlua::{Result, Table, Value as Lv};
 use super::conversion::sort_of;
 use super::declared_kinds::OfKinds;
 use super::load::{Loader, sorted, title_of};
+use super::sandbox::hold;
 use crate::ruleset::quoted::quoted;
 use crate::ruleset::{Declarations, EntryName, FreeName, Problem, Statistic, instead, instead_or};
 use crate::state::{ENDING, Type};
@@ -149,7 +150,7 @@ impl Loader<'_> {
             if !matches!(body.raw_get::<Lv>(function)?, Lv::Function(_)) {
                 self.missing("play", &path, function, "a function(seat)");
             }
-            titles.push(FreeName { name: Arc::from(&*name), title: title_of(&body, &name) });
+            titles.push(FreeName { name: Arc::from(&*name), title: title_of(&body, &name)? });
             bodies.push((name, body));
         }
         Ok(bodies)
@@ -192,7 +193,10 @@ impl Loader<'_> {
                     let cure = instead(&fact, known.iter().map(String::as_str));
                     self.problem("play", "printed", message, cure);
                 }
-                Some(words) => facts.push(words),
+                Some(words) => {
+                    hold(words.0.len() + words.1.len())?;
+                    facts.push(words);
+                }
                 None => {
                     let message = "`printed` in play.luau holds pairs: a fact of cards, and what it is called on paper";
                     self.problem("play", "printed", message, CURE);

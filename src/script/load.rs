@@ -16,7 +16,7 @@ use super::handles::Handles;
 use super::host::{HostState, Names};
 use super::merge::{Declared, Merger};
 use super::prelude::Prelude;
-use super::sandbox::{self, Budget, guarded, spent_at};
+use super::sandbox::{self, Budget, guarded, hold, spent_at};
 use super::types::is_luau_name;
 use super::vm::Trusted;
 use crate::ruleset::quoted::quoted;
@@ -65,6 +65,7 @@ pub(super) fn load(stack: &Arc<Stack>) -> std::result::Result<Loaded, LoadError>
         problems: Vec::new(),
         merger: Merger::new(&lua, stack, &prelude.wrap),
         is_spent: false,
+        held: MOST_HELD,
     };
     loader.run_files(&prelude, &allowed).map_err(engine)?;
     let installed = if loader.is_spent { None } else { loader.whole(|loader| loader.install(&prelude, &host)) };
@@ -86,6 +87,23 @@ pub(super) struct Loader<'a> {
     pub merger: Merger<'a>,
     /// A budget is spent, and nothing more can be run in the machine.
     is_spent: bool,
+    /// Bytes that may still be kept of what all files together declare.
+    held: usize,
+}
+
+/// Bytes that are kept of what all files together declare, by a generous estimate.
+const MOST_HELD: usize = 2 * Budget::LOAD.held;
+
+/// What a text takes on the host's side beside its bytes, as it is counted.
+const KEPT: usize = 48;
+
+/// So many problems are told of one ruleset at the most.
+pub(super) const MOST_PROBLEMS: usize = 1_000;
+
+/// A text that is kept. It counts wherever it is declared: scripts may have one text in many places.
+pub(super) fn kept(text: &str) -> Result<Arc<str>> {
+    hold(KEPT + text.len())?;
+    Ok(Arc::from(text))
 }
 
 /// What a fact of a card can be.
@@ -173,9 +191,17 @@ impl Loader<'_> {
 
     /// Does what grows with the whole ruleset, under a budget of its own. Nothing where that was too little.
     fn whole<R>(&mut self, work: impl FnOnce(&mut Self) -> Result<R>) -> Option<Result<R>> {
-        match guarded(Budget::LOAD, || work(self)) {
-            (result, None) => Some(result),
+        let budget = Budget { held: self.held, ..Budget::LOAD };
+        let known = self.problems.len();
+        match guarded(budget, || work(self)) {
+            (result, None) => {
+                self.held = budget.rest().held;
+                Some(result)
+            }
             (_, Some(spent)) => {
+                // What could not be read for want of memory is not wrong.
+                self.problems.truncate(known);
+                self.merger.problems.clear();
                 self.refuse_size(spent);
                 None
             }
@@ -284,6 +310,7 @@ impl Loader<'_> {
                             continue;
                         };
                         let param = param.to_string_lossy();
+                        hold(KEPT + param.len())?;
                         if !is_luau_name(&param) {
                             let message = format!("{} cannot name a parameter of the verb `{name}`", quoted(&param));
                             let cure = "use letters, digits and `_`, no digit first and no word of Luau: hooks read it as `e.NAME`";
@@ -429,16 +456,21 @@ impl Loader<'_> {
             }
             let mut card = Card {
                 id: Arc::from(&*id),
-                title: title_of(&body, &id),
+                title: title_of(&body, &id)?,
                 text: body.raw_get::<Option<String>>("text").ok().flatten().unwrap_or_default(),
                 rules: Vec::new(),
                 facts: BTreeMap::new(),
                 origins: self.merger.origins(what, &id),
             };
+            hold(card.text.len())?;
             if let Lv::Table(rules) = body.raw_get::<Lv>("rules")? {
                 for rule in rules.sequence_values::<Lv>() {
                     match rule? {
-                        Lv::String(rule) => card.rules.push(rule.to_string_lossy().to_string()),
+                        Lv::String(rule) => {
+                            let rule = rule.to_string_lossy();
+                            hold(KEPT + rule.len())?;
+                            card.rules.push(rule);
+                        }
                         other => {
                             let message = format!("`rules` of {what} `{id}` holds a {}, not a text", sort_of(&other));
                             let cure = "write the ids of rules: rules = { \"MY-1\" }";
@@ -564,6 +596,7 @@ impl Loader<'_> {
                 self.problem("play", declared, message, cure);
                 return Ok(());
             };
+            hold(name.len() + ty.len())?;
             let mut sorts = ty.trim_end_matches('?').split('|').map(str::trim);
             if let Some(sort) = sorts.find(|sort| !FACT_TYPES.contains(sort)) {
                 let cure = instead(sort, FACT_TYPES.iter().copied());
@@ -659,6 +692,9 @@ impl Loader<'_> {
 
     /// Notes a problem at the place where a field was declared.
     pub(super) fn problem(&mut self, what: &str, path: &str, message: impl Into<String>, cure: impl Into<String>) {
+        if self.problems.len() >= MOST_PROBLEMS {
+            return;
+        }
         let file = self.merger.origin(what, path).unwrap_or_else(|| self.stack.main().id().to_string());
         let mut problem = Problem::new(file.clone(), message).with_cure(cure);
         problem.line = line_at(self.stack, &file, path);
@@ -676,8 +712,8 @@ fn is_function(facts: Option<&Table>, name: &str) -> bool {
 }
 
 /// What people call something declared: its title, or else its name.
-pub(super) fn title_of(body: &Table, name: &str) -> Arc<str> {
-    Arc::from(body.raw_get::<Option<String>>("title").ok().flatten().as_deref().unwrap_or(name))
+pub(super) fn title_of(body: &Table, name: &str) -> Result<Arc<str>> {
+    kept(body.raw_get::<Option<String>>("title").ok().flatten().as_deref().unwrap_or(name))
 }
 
 /// The text keys of a table with their values, sorted.

@@ -4,11 +4,16 @@ use mlua::{Function, Lua, Result, Table, Value as Lv};
 
 use super::conversion::sort_of;
 use super::declaration_lines::line_of;
-use super::load::sorted;
+use super::load::{MOST_PROBLEMS, sorted};
+use super::sandbox::hold;
 use crate::ruleset::{Problem, Role, Stack, instead_or};
 
 /// Deepest nesting of tables in a declaration.
 const MAX_DEPTH: usize = 16;
+
+/// How many times the path of a field is kept, as it is counted, and what is kept with it, in bytes.
+const COPIES: usize = 3;
+const CLAIM: usize = 128;
 
 /// What one file declares.
 pub(super) struct Declared {
@@ -251,19 +256,19 @@ impl<'a> Merger<'a> {
         }
         match op {
             Op::Removed => {
-                self.claim(at, site);
+                self.claim(at, site)?;
                 target.raw_set(key, Lv::Nil)?;
             }
             Op::Wrapped => {
                 let run: Function = marked.raw_get("run")?;
                 match existing {
                     Lv::Function(below) => {
-                        self.claim(at, site);
+                        self.claim(at, site)?;
                         target.raw_set(key, self.wrap.call::<Function>((below, run))?)?;
                     }
                     // A verb, or an entry with more to say: its function is wrapped.
                     Lv::Table(below) if matches!(below.raw_get::<Lv>("run")?, Lv::Function(_)) => {
-                        self.claim(at, site);
+                        self.claim(at, site)?;
                         let inner: Function = below.raw_get("run")?;
                         below.raw_set("run", self.wrap.call::<Function>((inner, run))?)?;
                     }
@@ -293,7 +298,7 @@ impl<'a> Merger<'a> {
     }
 
     fn set(&mut self, target: &Table, key: &str, value: &Lv, at: &str, site: Site<'_>) -> Result<()> {
-        self.claim(at, site);
+        self.claim(at, site)?;
         match value {
             Lv::Table(table) if is_map(table) => {
                 let fresh = self.lua.create_table()?;
@@ -305,8 +310,13 @@ impl<'a> Merger<'a> {
     }
 
     /// Notes which file a field now comes from. Two layers may only touch one field in a declared order.
-    fn claim(&mut self, at: &str, site: Site<'_>) {
+    ///
+    /// # Errors
+    ///
+    /// The declarations together are too much. A table that stands in many places counts in each of them.
+    fn claim(&mut self, at: &str, site: Site<'_>) -> Result<()> {
         let declared = site.declared;
+        hold(CLAIM + COPIES * at.len())?;
         let key = (declared.what.to_string(), at.to_string());
         if let Some((part, path)) = self.origins.get(&key) {
             let layers = [*part, declared.part].iter().all(|part| self.stack.parts()[*part].role == Role::Layer);
@@ -319,6 +329,7 @@ impl<'a> Merger<'a> {
             }
         }
         self.origins.insert(key, (declared.part, declared.path.clone()));
+        Ok(())
     }
 
     fn forget(&mut self, what: &str, id: &str) {
@@ -335,6 +346,9 @@ impl<'a> Merger<'a> {
     }
 
     fn refuse(&mut self, declared: &Declared, at: &str, message: String, cure: impl Into<String>) {
+        if self.problems.len() >= MOST_PROBLEMS {
+            return;
+        }
         let mut problem = Problem::new(declared.path.clone(), message).with_cure(cure);
         problem.line = line_of(self.stack, &declared.path, at.rsplit('/').next().unwrap_or(at));
         self.problems.push(problem);
