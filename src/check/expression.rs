@@ -214,7 +214,8 @@ impl Reader<'_> {
         }
         // A variable of that name elsewhere in the file is not in reach here.
         known.extend(self.locals.names.iter().map(String::as_str).filter(|local| *local != name));
-        nearest(name, known.iter().copied()).map(str::to_string)
+        let may_compare = self.known.may_compare(known.len());
+        nearest(name, known.into_iter().filter(|_| may_compare)).map(str::to_string)
     }
 
     fn table(&mut self, items: &[TableItem<'_>]) {

@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::names::Names;
 use crate::ruleset::{Problem, Rulebook, Stack, nearest};
@@ -16,9 +16,14 @@ pub(super) struct Known<'r> {
     ids: BTreeSet<String>,
     texts: Vec<&'r str>,
     dynamic_switches: AtomicBool,
+    /// How many more names may be compared with those that are not known.
+    comparisons: AtomicUsize,
     /// Rule ids that are named although the ruleset has no `RULES.md`.
     unwritten: Mutex<BTreeSet<String>>,
 }
+
+/// Comparing one name with another takes a microsecond or two.
+const MOST_COMPARISONS: usize = 500_000;
 
 /// What is wrong and what to do about it.
 pub(super) type Wrong = (String, String);
@@ -29,7 +34,8 @@ impl<'r> Known<'r> {
             stack.parts().iter().filter_map(|part| part.folder.file("RULES.md")).map(|source| &*source.text).collect();
         let ids = texts.iter().flat_map(|text| text.lines()).flat_map(leading_ids).collect();
         let names = Names::new(stack, rules.map(Rulebook::schema));
-        Known { stack, rules, names, ids, texts, dynamic_switches: AtomicBool::new(false), unwritten: Mutex::default() }
+        let (dynamic_switches, comparisons) = (AtomicBool::new(false), AtomicUsize::new(MOST_COMPARISONS));
+        Known { stack, rules, names, ids, texts, dynamic_switches, comparisons, unwritten: Mutex::default() }
     }
 
     pub fn schema(&self) -> Option<&'r Schema> {
@@ -39,6 +45,12 @@ impl<'r> Known<'r> {
     pub fn kind(&self, name: &str) -> Option<&'r Kind> {
         let schema = self.schema()?;
         Some(schema.kind(schema.kind_named(name)?))
+    }
+
+    /// Whether a name that is not known may be compared with so many others, to find what was meant.
+    pub fn may_compare(&self, names: usize) -> bool {
+        let left = self.comparisons.load(Ordering::Relaxed).checked_sub(names);
+        left.inspect(|left| self.comparisons.store(*left, Ordering::Relaxed)).is_some()
     }
 
     /// Notes that some script reads switches by names that it works out.

@@ -115,13 +115,15 @@ impl Reader<'_> {
         if foreign || names.is_given(name) || matches!(of.kind(), ExpressionKind::Global(_)) {
             return;
         }
+        // It is compared with those that are given and those that are read.
+        let compared = self.known.may_compare(2 * names.given().count());
         // Of a ruleset that others extend, nobody knows what they will add.
-        if self.known.stack.scenario().is_none()
-            && !names.given().any(|given| strsim::damerau_levenshtein(name, given) == 1)
-        {
+        let is_near = |given: &str| compared && strsim::damerau_levenshtein(name, given) == 1;
+        if self.known.stack.scenario().is_none() && !names.given().any(is_near) {
             return;
         }
-        let near = names.meant(name).or_else(|| nearest(name, names.given().filter(|given| !given.contains(' '))));
+        let given = || nearest(name, names.given().filter(|given| !given.contains(' ')));
+        let near = if compared { names.meant(name).or_else(given) } else { None };
         let wrong = format!("nothing has a `{name}`");
         if api::library("table").is_some_and(|names| names.contains(&name)) {
             return self.problem(at, (wrong, format!("write `table.{name}(list, ...)`")));

@@ -58,6 +58,9 @@ pub fn findings_at_save(library: &Library, id: &str, layers: &[String], stop: &A
     run(library, id, layers, Depth::Files, stop)
 }
 
+/// When so many problems are found, the files that are left are not read.
+const MOST_PROBLEMS: usize = 2_000;
+
 /// How much is checked.
 #[derive(Clone, Copy, PartialEq)]
 enum Depth {
@@ -98,6 +101,11 @@ fn find(library: &Library, id: &str, layers: &[String], depth: Depth, stop: &Ato
         // Specs of the rulesets below do not concern this one.
         if stopped() || stack.is_spec_of_another(part, path) || part < own && path.starts_with("specs/") {
             continue;
+        }
+        if found.len() >= MOST_PROBLEMS {
+            // What they use is not known.
+            unreadable = true;
+            break;
         }
         let mut reader = Reader::new(&known, part, path, source);
         reader.read();

@@ -10,6 +10,9 @@ use super::value_type::ValueType;
 use crate::ruleset::Problem;
 use crate::script::syntax::{Arena, Block, Expression, ExpressionKind, Location, Position, StatementView, parse};
 
+/// So many problems are told of one file at the most.
+const MOST_PROBLEMS: usize = 200;
+
 /// Reads one script and collects its problems.
 pub(super) struct Reader<'r> {
     pub known: &'r Known<'r>,
@@ -155,6 +158,9 @@ impl<'r> Reader<'r> {
     }
 
     pub(super) fn problem(&mut self, at: Location, (message, cure): Wrong) {
+        if self.found.len() >= MOST_PROBLEMS {
+            return;
+        }
         let place = place_in(self.text, at.begin);
         // What is said of a place first is nearest to what is wrong with it.
         if !self.found.iter().any(|found| (found.line, found.column) == (Some(place.0), Some(place.1))) {

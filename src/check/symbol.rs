@@ -26,11 +26,20 @@ pub(super) enum Symbol {
     Spec,
 }
 
+/// Of what is read off something through more names and calls than that, nothing is known.
+const LONGEST_CHAIN: usize = 32;
+
 impl Reader<'_> {
     pub(super) fn symbol(&self, expression: Expression<'_>) -> Option<Symbol> {
+        self.symbol_within(expression, LONGEST_CHAIN)
+    }
+
+    /// Each link of a chain is asked for by itself, so what is behind it is followed only so far.
+    fn symbol_within(&self, expression: Expression<'_>, links: usize) -> Option<Symbol> {
+        let links = links.checked_sub(1)?;
         match expression.kind() {
-            ExpressionKind::Grouped(inner) => self.symbol(inner),
-            ExpressionKind::TypeAssertion { expr, .. } => self.symbol(expr),
+            ExpressionKind::Grouped(inner) => self.symbol_within(inner, links),
+            ExpressionKind::TypeAssertion { expr, .. } => self.symbol_within(expr, links),
             ExpressionKind::Local { local, .. } => {
                 let id = local.id;
                 let entity = || self.locals.is_entity(id) || self.value_types.get(&id) == Some(&ValueType::Entity);
@@ -43,7 +52,7 @@ impl Reader<'_> {
             }
             ExpressionKind::IndexName { expr, index, .. } => {
                 let name = text(index);
-                let Some(symbol) = self.symbol(expr) else {
+                let Some(symbol) = self.symbol_within(expr, links) else {
                     let entity = !self.is_spec() && !self.elsewhere && self.known.names.is_entity_member(&name);
                     return entity.then_some(Symbol::Entity(None));
                 };
@@ -60,7 +69,7 @@ impl Reader<'_> {
                     _ => None,
                 }
             }
-            ExpressionKind::IndexExpr { expr, .. } => match self.symbol(expr)? {
+            ExpressionKind::IndexExpr { expr, .. } => match self.symbol_within(expr, links)? {
                 Symbol::Entities(kind) => Some(Symbol::Entity(kind)),
                 _ => None,
             },
@@ -72,7 +81,7 @@ impl Reader<'_> {
                         file => self.file_named(file).map(|source| Symbol::Module(source.path.clone())),
                     };
                 }
-                let Some(Symbol::Word(word)) = self.symbol(func) else { return None };
+                let Some(Symbol::Word(word)) = self.symbol_within(func, links) else { return None };
                 let kind = args.first().and_then(|arg| literal(*arg)).filter(|kind| self.known.kind(kind).is_some());
                 match word {
                     "each" => Some(Symbol::Entities(kind)),
