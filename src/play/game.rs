@@ -70,6 +70,9 @@ pub(crate) struct Game {
     pub(super) plain_reload: Option<usize>,
     /// The last decision before what is in memory: an undo goes no further. What comes before it is in a file.
     pub(super) horizon: u32,
+    /// Whether it was resumed from a checkpoint: what came before that is not in memory.
+    #[cfg(feature = "store")]
+    pub(super) resumed: bool,
     /// The front of the history, where it was read from a checkpoint.
     pub(super) unplayed: Option<Box<Unplayed>>,
 }
@@ -105,6 +108,8 @@ impl Game {
             first_rules: None,
             plain_reload: None,
             horizon: 0,
+            #[cfg(feature = "store")]
+            resumed: false,
             unplayed: None,
         }
     }

@@ -142,6 +142,7 @@ impl Session {
         context.set_position(from.position);
         game.next_number = from.number;
         game.horizon = from.seq.saturating_sub(1);
+        game.resumed = true;
         game.actions = from.actions;
         game.idle = from.idle;
         game.unasked = from.unasked;
@@ -206,6 +207,12 @@ impl Session {
 }
 
 impl Session {
+    /// Whether it was opened at a checkpoint of a campaign: then only the last part of its game is in memory, and
+    /// [`Session::save`] would write no more than that. [`Campaign::whole`](crate::store::Campaign::whole) gives all of it.
+    pub fn is_resumed(&self) -> bool {
+        self.game().resumed
+    }
+
     /// The rules that a game began by, and how it began.
     pub(crate) fn beginning(&self) -> Result<(Arc<Ruleset>, Setup), StartError> {
         let game = self.game();

@@ -377,11 +377,16 @@ impl Command<'_> {
     fn save(&self, game: &mut Game) -> Result<Json, Failure> {
         self.role.must_be_operator()?;
         let SaveTable { path } = self.read()?;
+        // A game that goes on from a checkpoint of its campaign has only the last part of it in memory.
+        let whole = match game.keeper.as_ref().filter(|_| game.session.is_resumed()) {
+            Some(keeper) => Some(keeper.whole()?),
+            None => None,
+        };
         if let Some(path) = path.clone().filter(|path| is_campaign(path)) {
-            game.keeper = Some(Box::new(Keeper::create(self.library, &path, &mut game.session)?));
+            game.keeper = Some(Box::new(Keeper::create(self.library, &path, &mut game.session, whole)?));
             return written(SavedTable { path: Some(path), game: None, seq: game.seq });
         }
-        let text = super::saved::write(game);
+        let text = super::saved::write(game, whole.as_ref());
         let seq = game.seq;
         match path {
             None => written(SavedTable { path: None, game: Some(text), seq }),

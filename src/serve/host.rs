@@ -273,7 +273,7 @@ impl Opening {
         let mut game = self.game;
         game.begin();
         if let Some(path) = self.campaign {
-            let keeper = Keeper::create(&self.host.shared.library, &path, &mut game.session)?;
+            let keeper = Keeper::create(&self.host.shared.library, &path, &mut game.session, None)?;
             game.keeper = Some(Box::new(keeper));
         }
         begun(table, *game).map(Progress::Done)

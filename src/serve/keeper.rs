@@ -37,8 +37,14 @@ impl Keeper {
         Ok((Keeper { campaign }, session))
     }
 
-    /// Makes a campaign file for a game; all of the game is in it then.
-    pub fn create(library: &Library, path: &str, session: &mut Session) -> Result<Keeper, Failure> {
+    /// Makes a campaign file for a game; all of the game is in it then. `whole` has all of it where the session has only the
+    /// last part in memory.
+    pub fn create(
+        library: &Library,
+        path: &str,
+        session: &mut Session,
+        whole: Option<Session>,
+    ) -> Result<Keeper, Failure> {
         if std::fs::symlink_metadata(path).is_ok() {
             let message = format!("{path}: it is there already; `table.load` goes on with a campaign");
             return Err(Failure::File { message });
@@ -47,8 +53,13 @@ impl Keeper {
         let name = Path::new(path).file_stem().map_or("table".into(), |name| name.to_string_lossy());
         let mut campaign = store.create(&name).map_err(failed)?;
         let title = session.ruleset().title().to_owned();
-        campaign.adopt(session, &title).map_err(failed)?;
-        campaign.keep(session).map_err(failed)?;
+        match whole {
+            Some(whole) => campaign.adopt_whole(whole, session, &title).map_err(failed)?,
+            None => {
+                campaign.adopt(session, &title).map_err(failed)?;
+                campaign.keep(session).map_err(failed)?;
+            }
+        }
         Ok(Keeper { campaign })
     }
 
@@ -62,6 +73,11 @@ impl Keeper {
             Err(worse) => return Err((Failure::internal(format!("{message}; {worse}")), false)),
         }
         Err((Failure::File { message }, true))
+    }
+
+    /// The game with all of it in memory, where the session has only the last part.
+    pub fn whole(&self) -> Result<Session, Failure> {
+        self.campaign.whole().map_err(failed)
     }
 
     /// The number before the first step of a table that goes on with the campaign. It is above all steps of earlier sittings,

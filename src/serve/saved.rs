@@ -10,8 +10,9 @@ use super::table::Game;
 use crate::play::{Session, saved_table};
 use crate::ruleset::{Library, system_message};
 
-pub(super) fn write(game: &Game) -> String {
-    game.session.save_at_table(Some(game.seq), game.paused)
+/// `whole`: the session of the game with all of it in memory, where its own has only the last part.
+pub(super) fn write(game: &Game, whole: Option<&Session>) -> String {
+    whole.unwrap_or(&game.session).save_at_table(Some(game.seq), game.paused)
 }
 
 /// Reads a saved game. Its next step has the number behind the last one; 1 in a save that was not made at a table.

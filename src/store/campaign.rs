@@ -351,10 +351,37 @@ impl Campaign {
     ///
     /// # Errors
     ///
-    /// The rules that it began by cannot be loaded any more.
+    /// The rules that it began by cannot be loaded any more, or only the last part of the game is in memory
+    /// ([`Session::is_resumed`]).
     pub fn adopt(&mut self, session: &Session, title: &str) -> Result<(), StoreError> {
+        if session.is_resumed() {
+            let message = "only the last part of this game is in memory: take all of it from its campaign";
+            return Err(StoreError::Refused(message.into()));
+        }
         let (rules, setup) = session.beginning()?;
         self.adopt_scene(&rules, setup, title);
+        Ok(())
+    }
+
+    /// Takes the game of another campaign as the next scene and keeps it. `whole` has all of it, `session` may have only the
+    /// last part in memory: that one is played on.
+    ///
+    /// # Errors
+    ///
+    /// As [`Campaign::adopt`] and [`Campaign::keep`]; two games that do not stand at the same place.
+    pub fn adopt_whole(&mut self, mut whole: Session, session: &mut Session, title: &str) -> Result<(), StoreError> {
+        let in_memory = session.tape().0.len();
+        if whole.place() != session.place() || whole.tape().0.len() < in_memory {
+            return Err(StoreError::Refused("the campaign does not stand where its game stands".into()));
+        }
+        self.adopt(&whole, title)?;
+        self.keep(&mut whole)?;
+        let before = self.rows.len() - in_memory;
+        if let Some(last) = before.checked_sub(1) {
+            self.base = self.rows[last];
+        }
+        self.rows.drain(..before);
+        session.note_kept();
         Ok(())
     }
 
@@ -648,6 +675,16 @@ impl Campaign {
         Ok(())
     }
 
+    /// The game as it stands at the head, with all of its scene in memory: what is saved elsewhere. It is played from its
+    /// beginning; [`Campaign::session`] begins at a checkpoint.
+    ///
+    /// # Errors
+    ///
+    /// As [`Campaign::session`].
+    pub fn whole(&self) -> Result<Session, StoreError> {
+        Ok(self.open_at(&mut self.file(), self.head.id, None)?.session)
+    }
+
     /// The session as it stands at the head.
     ///
     /// # Errors
@@ -887,6 +924,44 @@ mod tests {
         state.keep_journal(false);
         state.set(rope, FieldId(0), Value::Int(7));
         state.keep_journal(true);
+    }
+
+    #[test]
+    fn a_long_campaign_that_was_opened_again_is_saved_elsewhere_as_a_whole() {
+        let library = library(PLAY);
+        let rules = Ruleset::load(&library, "pull").unwrap();
+        let folder = std::env::temp_dir().join(format!("riskbreaker-elsewhere-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let (first, second) = (folder.join("first.rbsave"), folder.join("second.rbsave"));
+        {
+            let mut campaign = Store::open(&first, &library).unwrap().create("first").unwrap();
+            let mut session = campaign.begin(&rules, Setup::default().seed(5), "first").unwrap();
+            (0..BETWEEN_CHECKPOINTS + IN_MEMORY + 8).for_each(|_| decide(&mut campaign, &mut session));
+        }
+        let mut campaign = Store::open(&first, &library).unwrap().first().unwrap().unwrap();
+        let mut session = campaign.session().unwrap();
+        assert!(session.is_resumed() && session.tape().0.len() < BETWEEN_CHECKPOINTS);
+        let whole = campaign.whole().unwrap();
+        assert!(!whole.is_resumed());
+        // As a file: every decision can be taken back.
+        let mut loaded = Session::load(&library, &whole.save()).unwrap();
+        assert_eq!((loaded.state_bytes(), loaded.decisions()), (session.state_bytes(), session.decisions()));
+        (0..session.decisions()).for_each(|_| drop(loaded.undo().unwrap()));
+        // As another campaign: the end alone is refused.
+        let mut other = Store::open(&second, &library).unwrap().create("second").unwrap();
+        assert!(matches!(other.adopt(&session, "second"), Err(StoreError::Refused(_))));
+        other.adopt_whole(whole, &mut session, "second").unwrap();
+        assert_eq!(other.keep(&mut session).unwrap(), Kept::Nothing);
+        (0..3).for_each(|_| decide(&mut other, &mut session));
+        session.undo().unwrap();
+        let _ = session.advance().unwrap();
+        other.keep(&mut session).unwrap();
+        drop(other);
+        let mut other = Store::open(&second, &library).unwrap().first().unwrap().unwrap();
+        assert_eq!(other.session().unwrap().state_bytes(), session.state_bytes());
+        other.replay(None, |_| std::ops::ControlFlow::Continue(())).unwrap();
+        drop((campaign, other));
+        std::fs::remove_dir_all(&folder).unwrap();
     }
 
     #[test]

@@ -344,14 +344,30 @@ impl Repl {
         Ok(told.into_iter().try_for_each(|text| self.screen.row(&Row::prose(0).plain(text)))?)
     }
 
+    /// The game with all of its scene in memory, where the session at the prompt has only the last part of it.
+    pub(super) fn whole_game(&mut self) -> Result<Option<Session>, Complaint> {
+        if !self.session.is_resumed() {
+            return Ok(None);
+        }
+        self.keep()?;
+        self.campaign.as_ref().map(|campaign| campaign.whole().map_err(wrong)).transpose()
+    }
+
     /// `save NAME.rbsave`: makes a campaign of the game at hand.
     pub(super) fn begin_campaign(&mut self, path: PathBuf) -> Done {
         if path.exists() {
             return Err(Complaint::Wrong(format!("{} exists already.", path.display())));
         }
+        let whole = self.whole_game()?;
         let mut campaign = campaigns::open(&path, &self.library).map_err(wrong)?;
-        campaign.adopt(&self.session, &campaigns::name_of(&path)).map_err(wrong)?;
-        campaign.keep(&mut self.session).map_err(wrong)?;
+        let title = campaigns::name_of(&path);
+        match whole {
+            Some(whole) => campaign.adopt_whole(whole, &mut self.session, &title).map_err(wrong)?,
+            None => {
+                campaign.adopt(&self.session, &title).map_err(wrong)?;
+                campaign.keep(&mut self.session).map_err(wrong)?;
+            }
+        }
         campaigns::remember(&path);
         self.campaign = Some(campaign);
         self.close_recovery_file();

@@ -127,7 +127,8 @@ impl Repl {
             self.saved.refused = Some(path);
             return Err(Complaint::Wrong(text));
         }
-        if let Err(error) = file::replace(&path, self.session.save()) {
+        let whole = self.whole_game()?;
+        if let Err(error) = file::replace(&path, whole.as_ref().unwrap_or(&self.session).save()) {
             return Err(Complaint::Wrong(format!("Cannot write {}: {}.", path.display(), system_message(&error))));
         }
         self.saved.decisions = self.session.decisions();
