@@ -130,6 +130,21 @@ fn the_first_screen_lists_everybody_and_what_is_unsaved_is_asked_about_once() {
 }
 
 #[test]
+fn another_decision_after_an_undo_makes_another_game_than_the_saved_one() {
+    let mut terminal =
+        Terminal::open(&["play", "duel", "--rules", "riskbreaker-0.0.1", "--seed", "1"], "terminal-saved");
+    terminal.shows("declare");
+    terminal.types("say first", "first");
+    terminal.types("save g.json", "saved in g.json");
+    terminal.types("undo", "undid");
+    terminal.types("say second", "second");
+    terminal.types("quit", "This game is not saved.");
+    terminal.types("save g.json", "saved in g.json");
+    terminal.types("quit", "");
+    assert!(terminal.has_left());
+}
+
+#[test]
 fn a_free_act_that_asks_nothing_says_first_what_it_would_do() {
     let mut terminal =
         Terminal::open(&["play", "duel", "--rules", "riskbreaker-0.0.3", "--seed", "1"], "terminal-free");

@@ -1,6 +1,7 @@
 //! Saved games: writing one, loading one, and the backup of a game that nobody saved.
 
 use std::fs;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -22,8 +23,8 @@ const MOST_KEPT: usize = 5;
 /// What is saved of the game, and where its recovery file is.
 #[derive(Debug, Default)]
 pub struct Saved {
-    /// How many decisions were made when it was last saved or loaded.
-    decisions: u32,
+    /// The game when it was last saved or loaded.
+    game: Mark,
     /// The file it was saved to or loaded from.
     file: Option<PathBuf>,
     /// The file that the last `save` would have overwritten.
@@ -32,15 +33,33 @@ pub struct Saved {
     warned: bool,
     /// Where a copy is kept after each line; `None` where nobody sits at a terminal.
     recovery: Option<PathBuf>,
-    /// How many decisions the copy holds.
-    copied: u32,
+    /// The game that the copy holds.
+    copied: Mark,
+}
+
+/// Tells a game from others: by how many decisions were made, and by what would be saved of it. After an undo another decision
+/// makes another game of as many.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Mark {
+    decisions: u32,
+    text: u64,
+}
+
+impl Mark {
+    fn of(session: &Session) -> Mark {
+        let (mut hasher, decisions) = (DefaultHasher::new(), session.decisions());
+        // Nothing is lost of a game in which nobody has decided anything.
+        if decisions > 0 {
+            session.save().hash(&mut hasher);
+        }
+        Mark { decisions, text: hasher.finish() }
+    }
 }
 
 impl Repl {
     /// Keeps a copy of the game after each line, and offers the last game that was left unsaved.
     pub(super) fn keep_recovery_file(&mut self) -> Done {
-        self.saved.decisions = self.session.decisions();
-        self.saved.copied = self.saved.decisions;
+        self.note_saved();
         let Some(folder) = recovery_folder() else { return Ok(()) };
         // An earlier process may have had the same number, as in a container; its game may still be there.
         let name = |number: u32| folder.join(format!("{}-{number}.json", std::process::id()));
@@ -52,23 +71,36 @@ impl Repl {
         Ok(self.screen.row(&Row::at(0).with(text, Tone::Note))?)
     }
 
-    /// Brings the copy up to date.
-    pub(super) fn update_recovery_file(&mut self) {
-        let now = self.session.decisions();
-        let Some(path) = self.saved.recovery.clone().filter(|_| now != self.saved.copied) else { return };
+    /// Brings the copy up to date. Says whether that was possible; without a copy the game goes on all the same.
+    pub(super) fn update_recovery_file(&mut self) -> bool {
+        // A campaign keeps each line itself.
+        let Some(path) = self.saved.recovery.clone().filter(|_| self.campaign.is_none()) else { return true };
+        let now = Mark::of(&self.session);
+        if now == self.saved.copied {
+            return true;
+        }
+        if self.is_unsaved() {
+            if file::replace(&path, self.session.save()).is_err() {
+                return false;
+            }
+        } else {
+            let _ = fs::remove_file(&path);
+        }
         self.saved.copied = now;
-        // Without a copy the game goes on all the same.
-        let _ = match self.is_unsaved() {
-            true => file::replace(&path, self.session.save()),
-            false => fs::remove_file(&path),
-        };
+        true
+    }
+
+    /// Notes that the game as it stands is in a file, or is the one that everything begins with.
+    fn note_saved(&mut self) {
+        self.saved.game = Mark::of(&self.session);
+        self.saved.copied = self.saved.game;
     }
 
     /// Whether leaving now would lose something.
     fn is_unsaved(&self) -> bool {
         self.campaign.is_none()
-            && self.session.decisions() != self.saved.decisions
             && !matches!(self.step, Step::Over(_))
+            && Mark::of(&self.session) != self.saved.game
     }
 
     /// Whether the table may be left: at a terminal, an unsaved game is left only when asked twice.
@@ -131,8 +163,7 @@ impl Repl {
         if let Err(error) = file::replace(&path, whole.as_ref().unwrap_or(&self.session).save()) {
             return Err(Complaint::Wrong(format!("Cannot write {}: {}.", path.display(), system_message(&error))));
         }
-        self.saved.decisions = self.session.decisions();
-        self.saved.copied = self.saved.decisions;
+        self.note_saved();
         if let Some(copy) = &self.saved.recovery {
             let _ = fs::remove_file(copy);
         }
@@ -174,10 +205,11 @@ impl Repl {
         }
         self.go_over_to(session, None)?;
         // It is still unsaved, and from now on kept as this game's copy.
-        self.saved.decisions = 0;
-        self.saved.copied = 0;
-        self.update_recovery_file();
-        let _ = fs::remove_file(path);
+        (self.saved.game, self.saved.copied) = (Mark::default(), Mark::default());
+        // Where no copy can be written, the one that it came from stays.
+        if self.update_recovery_file() {
+            let _ = fs::remove_file(path);
+        }
         Ok(())
     }
 
@@ -211,8 +243,7 @@ impl Repl {
             self.session.take_events();
         }
         self.settle()?;
-        self.saved.decisions = self.session.decisions();
-        self.saved.copied = self.saved.decisions;
+        self.note_saved();
         Ok(())
     }
 
