@@ -781,6 +781,22 @@ fn even_bids() -> Library {
 }
 
 #[test]
+fn what_was_undone_is_no_answer_to_a_question_of_another_action() {
+    let mut session = Session::start(&tug(), Setup::default().seed(5).switch("wins_at", 20)).unwrap();
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    let _ = say(&mut session, &[("card", "rest".into())]);
+    session.undo().unwrap();
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    // A policy plays on, to a question of another seat that looks the same.
+    session.set_seat("left", Driver::Policy("hasty".into())).unwrap();
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    let asked = session.questions().to_vec();
+    assert_eq!((&*asked[0].seat, &*asked[0].topic), ("right", "card"));
+    assert!(session.redo().is_err());
+    assert_eq!(session.questions(), asked);
+}
+
+#[test]
 fn a_part_that_its_check_refuses_is_asked_again_at_once_and_the_others_stay() {
     let library = even_bids();
     let rules = Ruleset::load(&library, "bids").unwrap_or_else(|error| panic!("{error}"));

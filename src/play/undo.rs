@@ -17,6 +17,8 @@ pub(super) enum Op {
         topic: Arc<str>,
         ordinal: u32,
         answer: Answer,
+        /// Of one that was taken back: [`Game::played`] where its question was open.
+        played: usize,
     },
     Edit(Edit),
     /// `audience`: who may know which act it was.
@@ -50,6 +52,7 @@ impl Op {
             topic: question.topic.clone(),
             ordinal: question.id.ordinal,
             answer: answer.clone(),
+            played: 0,
         }
     }
 }
@@ -225,7 +228,9 @@ impl Game {
         }
         self.park();
         if in_open > in_history {
-            let undone = self.open.as_mut().and_then(|open| undo_in(open, &mut self.context, &mut self.redo, None));
+            let played = self.played();
+            let undone =
+                self.open.as_mut().and_then(|open| undo_in(open, &mut self.context, &mut self.redo, played, None));
             return undone.ok_or(Refusal::NothingToUndo);
         }
         if started > in_history {
@@ -353,7 +358,8 @@ impl Game {
                     // The state is the one before the first of the reloads that lie behind it.
                     let former =
                         passed.iter().rev().find_map(|done| done.swap.as_ref()).map(|swap| swap.schema.clone());
-                    let turned = undo_in(&mut open, &mut self.context, &mut self.redo, former.as_ref());
+                    let played = self.played();
+                    let turned = undo_in(&mut open, &mut self.context, &mut self.redo, played, former.as_ref());
                     if matches!(done.cause, Cause::Free { .. }) {
                         self.held.extend(as_before(held, &done, self.context.position()));
                     }
@@ -438,11 +444,13 @@ impl Game {
                 self.remedy(Remedy::SkipAction)?;
                 "left it out again".to_string()
             }
-            Op::Answer { topic, ordinal, answer, .. } => {
+            Op::Answer { topic, ordinal, answer, played, .. } => {
                 self.advance(vm, u64::MAX);
+                // Where others have decided since, a question of another action may look the same.
                 let question = self
                     .open
                     .as_ref()
+                    .filter(|_| self.played() == played)
                     .and_then(|open| open.questions.iter().find(|question| question.id.ordinal == ordinal))
                     .filter(|question| question.topic == topic)
                     .cloned();
@@ -463,6 +471,12 @@ impl Game {
         self.redo = rest;
         self.redo.pop();
         Ok(UndoReport { text, seat: whose, audience, changes: Vec::new() })
+    }
+
+    /// How many entries and free acts have been carried out that stand.
+    fn played(&self) -> usize {
+        let counts = |done: &&Done| matches!(done.cause, Cause::Start | Cause::Entry { .. } | Cause::Free { .. });
+        self.history.iter().filter(counts).count()
     }
 
     /// Takes back what the game has done by itself since that position. Does nothing if anybody has decided anything since then,
@@ -518,8 +532,8 @@ impl Game {
     pub(super) fn did(&mut self, op: Op) {
         (self.unasked, self.unasked_bytes) = (0, 0);
         match (self.redo.last(), &op) {
-            (Some(Op::Answer { ordinal, answer, .. }), Op::Answer { ordinal: now, answer: given, .. })
-                if ordinal == now && answer == given =>
+            (Some(Op::Answer { ordinal, answer, played, .. }), Op::Answer { ordinal: now, answer: given, .. })
+                if ordinal == now && answer == given && *played == self.played() =>
             {
                 self.redo.pop();
             }
@@ -546,11 +560,12 @@ fn as_before(open: Option<Open>, done: &Done, position: DicePosition) -> Option<
 }
 
 /// Takes the last decision of an action back; nothing where nobody has decided anything in it.
-/// `former`: the schema of the state, where that is not the one of the rules in force.
+/// `played`: [`Game::played`] before it. `former`: the schema of the state, where that is not the one of the rules in force.
 fn undo_in(
     open: &mut Open,
     context: &mut ActionContext,
     redo: &mut Vec<Op>,
+    played: usize,
     former: Option<&Schema>,
 ) -> Option<UndoReport> {
     let (at, _) = open.tape.last_decision()?;
@@ -600,7 +615,7 @@ fn undo_in(
                 _ => None,
             });
             let text = format!("undid {topic}: {}", words.cloned().unwrap_or_else(|| answer.in_ids()));
-            redo.push(Op::Answer { seat, topic, ordinal: at as u32, answer });
+            redo.push(Op::Answer { seat, topic, ordinal: at as u32, answer, played });
             text
         }
         Slot::Closed { .. } => return None,
@@ -610,6 +625,7 @@ fn undo_in(
                 topic: Arc::from("dice"),
                 ordinal: at as u32,
                 answer: Answer::Faces(thrown),
+                played,
             }));
             format!("undid the {} of {dice}", if is_begun { "last throw" } else { "roll" })
         }
