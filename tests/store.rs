@@ -287,6 +287,49 @@ fn lines_of_json_are_read_back_to_the_same_game() {
 /// A page of the file, in bytes.
 const PAGE: usize = 4096;
 
+/// The counts of the first line may be too low, as where somebody has put lines together. What is kept later must not get a
+/// number that is taken: it would not be written.
+#[test]
+fn what_is_kept_after_an_import_is_there_whatever_the_first_line_counts() {
+    let library = library("tests/rulesets");
+    let folder = folder("counts");
+    let mut lines = Vec::new();
+    played(&folder.join("evening.rbsave"), &library).export(&mut lines).unwrap();
+    let lines = String::from_utf8(lines).unwrap();
+    let (first, rest) = lines.split_once('\n').unwrap();
+    let counting = |first: &str| {
+        let mut first: serde_json::Value = serde_json::from_str(first).unwrap();
+        for count in ["actions", "pieces", "notes"] {
+            first["campaign"][count] = 0.into();
+        }
+        first
+    };
+    let copy = folder.join("copy.rbsave");
+    {
+        let store = Store::open(&copy, &library).unwrap();
+        let mut campaign = store.import(format!("{}\n{rest}", counting(first)).as_bytes()).unwrap();
+        let notes = campaign.notes().unwrap().len();
+        let mut session = campaign.session().unwrap();
+        session.set_seat("left", Driver::Policy("hasty".into())).unwrap();
+        let _ = session.advance().unwrap();
+        campaign.keep(&mut session).unwrap();
+        decide(&mut session, 1);
+        campaign.keep(&mut session).unwrap();
+        campaign.note("after all").unwrap();
+        // That note, and that people sat down.
+        assert_eq!(campaign.notes().unwrap().len(), notes + 2);
+    }
+    let mut campaign = Store::open(&copy, &library).unwrap().first().unwrap().unwrap();
+    assert_eq!(campaign.session().unwrap().seats()["left"], Driver::Policy("hasty".into()));
+    // Entries behind the last one are refused.
+    let mut fewer = counting(first);
+    fewer["campaign"]["moments"] = 1.into();
+    let store = Store::open(folder.join("fewer.rbsave"), &library).unwrap();
+    let refused = store.import(format!("{fewer}\n{rest}").as_bytes()).err().unwrap().to_string();
+    assert!(refused.contains("an entry behind the last one, which is 1"), "{refused}");
+    assert!(store.first().unwrap().is_none());
+}
+
 /// Whatever the file with the lines is called, it is there afterwards.
 #[test]
 fn an_import_leaves_the_file_that_it_reads() {

@@ -277,7 +277,9 @@ impl Import {
                 to.generation(&hash, &rules)?;
                 self.generations.push(hash);
             }
+            // What is written later gets a number behind all that are there, whatever the first line says.
             Line::Piece { id, piece } => {
+                self.row.pieces = self.row.pieces.max(id);
                 if self.pieces.insert(id, to.piece(0, id, &piece)?).is_some() {
                     return Err(wrong("a piece that was there before"));
                 }
@@ -286,6 +288,7 @@ impl Import {
                 if id == 0 || after >= id {
                     return Err(wrong("an action that comes before the one it follows"));
                 }
+                self.row.actions = self.row.actions.max(id);
                 let body = to.words.pack(&action)?;
                 self.actions.insert(id, ActionRow { id, parent: after, body, sum: 0 });
             }
@@ -297,6 +300,9 @@ impl Import {
             Line::Entry { id, after, decisions, tip, state, entry, text } => {
                 if id == 0 || after >= id {
                     return Err(wrong("an entry that comes before the one it follows"));
+                }
+                if id > self.row.moments {
+                    return Err(wrong(&format!("an entry behind the last one, which is {}", self.row.moments)));
                 }
                 let reached = self.settle(tip, entry.scene)?;
                 let parent = match after {
@@ -315,6 +321,7 @@ impl Import {
                 }
             }
             Line::Note { id, note } => {
+                self.row.notes = self.row.notes.max(id);
                 let (id, body) = (key(0, id), to.words.pack(&note)?);
                 to.body("note", id, &body, note_sum(id, &body))?;
             }
