@@ -596,6 +596,18 @@ fn last_roll(session: &Session) -> (Vec<u32>, i64) {
 }
 
 #[test]
+fn a_suggestion_for_typed_dice_makes_no_seat() {
+    let mut session = Session::start(&tug(), Setup::default().dice(DiceSource::Typed)).unwrap();
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    let _ = say(&mut session, &[("card", "pull".into()), ("risk", 1.into())]);
+    let (question, seats, saved) = (session.questions()[0].clone(), session.seats().clone(), session.save());
+    assert_eq!(&*question.topic, "dice");
+    assert_eq!(session.suggest(question.id, "hasty").unwrap(), None);
+    assert_eq!((session.seats(), session.questions()), (&seats, [question].as_slice()));
+    assert_eq!(session.save(), saved);
+}
+
+#[test]
 fn typed_dice_that_are_rerolled_are_asked_for_one_by_one() {
     let as_long = || typed_roll(&council_that_rolls("\"2d6rr1\""));
     let mut session = as_long();

@@ -202,8 +202,10 @@ impl Game {
         self.context.listening = listening;
         self.context.state.renew_identity();
         self.context.suggest_at = None;
-        if let Some(driver) = driver {
-            self.context.seats.insert(question.seat.clone(), driver);
+        // Dice that are typed in are asked of no seat of the game.
+        match driver {
+            Some(driver) => drop(self.context.seats.insert(question.seat.clone(), driver)),
+            None => drop(self.context.seats.remove(&question.seat)),
         }
         let suggested = self.context.suggested.take();
         let fault = self.open.as_mut().and_then(|open| open.fault.take());
