@@ -9,6 +9,7 @@ use super::error::Failure;
 use super::table::Game;
 use crate::play::{Session, saved_table};
 use crate::ruleset::{Library, system_message};
+use crate::store::sync_folder;
 
 /// `whole`: the session of the game with all of it in memory, where its own has only the last part.
 pub(super) fn write(game: &Game, whole: Option<&Session>) -> String {
@@ -31,9 +32,8 @@ pub(super) fn put(path: &str, text: &str) -> Result<(), Failure> {
     if fs::symlink_metadata(target).is_ok_and(|found| !found.is_file()) {
         return Err(Failure::File { message: format!("{path}: not a regular file") });
     }
-    let part = format!("{path}.{}.part", std::process::id());
-    let write = || {
-        let mut file = fs::OpenOptions::new().write(true).create_new(true).open(&part)?;
+    let (part, mut file) = draft_of(path).map_err(failed)?;
+    let mut write = || {
         file.write_all(text.as_bytes())?;
         file.sync_all()?;
         fs::rename(&part, target)
@@ -41,7 +41,22 @@ pub(super) fn put(path: &str, text: &str) -> Result<(), Failure> {
     write().map_err(|error| {
         let _ = fs::remove_file(&part);
         failed(error)
-    })
+    })?;
+    sync_folder(target);
+    Ok(())
+}
+
+/// A new file beside a path. A host that was killed may have left one, also one of the same process number.
+fn draft_of(path: &str) -> std::io::Result<(String, fs::File)> {
+    let mut number = 0_u32;
+    loop {
+        let part = format!("{path}.{}-{number}.part", std::process::id());
+        match fs::OpenOptions::new().write(true).create_new(true).open(&part) {
+            Ok(file) => return Ok((part, file)),
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists && number < 100 => number += 1,
+            Err(error) => return Err(error),
+        }
+    }
 }
 
 /// Most bytes of a saved game that are read.

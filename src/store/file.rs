@@ -318,6 +318,14 @@ pub fn led_to(path: &Path) -> PathBuf {
     }
 }
 
+/// Syncs the folder of a file: a new name is on the disk when that has been done.
+pub fn sync_folder(path: &Path) {
+    if let Some(folder) = path.parent() {
+        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        let _ = std::fs::File::open(folder).and_then(|folder| folder.sync_all());
+    }
+}
+
 pub fn connect(path: &Path, access: Access) -> Result<Connection, StoreError> {
     let failed = |error: rusqlite::Error| StoreError::of(path, &error);
     let flags = match access {

@@ -51,6 +51,8 @@ use serde::Serialize;
 use self::campaign::lock;
 pub use self::campaign::{Campaign, Kept};
 pub use self::error::StoreError;
+#[cfg(feature = "serve")]
+pub(crate) use self::file::sync_folder;
 use self::file::{Access, StoreFile};
 pub use self::history::SceneLog;
 pub use self::lock::Holder;

@@ -10,7 +10,7 @@ use rusqlite::types::Value;
 use serde::Serialize;
 
 use super::error::StoreError;
-use super::file::{Access, StoreFile, connect_to_read, led_to, word_sum};
+use super::file::{Access, StoreFile, connect_to_read, led_to, sync_folder, word_sum};
 use super::generation::{Generation, generation_sum};
 use super::lock::{Lock, beside};
 use super::log::label_sum;
@@ -95,14 +95,17 @@ pub fn recover(path: impl AsRef<Path>, library: &Library) -> Result<Recovery, St
     }
     // A file of this name is there at every moment: without one, `play` would begin a new campaign.
     if fs::hard_link(path, &damaged).is_err() {
-        fs::copy(path, &damaged).map_err(io)?;
+        fs::copy(path, &damaged).and_then(|_| fs::File::open(&damaged)?.sync_all()).map_err(io)?;
     }
     // The journal belongs to the damaged file: it must not be played into the new one.
     let journal = beside(path, "journal");
     if journal.exists() {
         fs::rename(&journal, beside(&damaged, "journal")).map_err(io)?;
     }
+    // In this order also after a power cut.
+    sync_folder(path);
     fs::rename(&draft, path).map_err(io)?;
+    sync_folder(path);
     drop(lock);
     recovery.damaged = damaged;
     Ok(recovery)

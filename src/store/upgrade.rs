@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::Store;
 use super::error::StoreError;
-use super::file::{Access, FORMAT, LABELS, StoreFile, connect};
+use super::file::{Access, FORMAT, LABELS, StoreFile, connect, sync_folder};
 use super::lock::beside;
 use super::log::text_of;
 use super::pack::Words;
@@ -25,11 +25,7 @@ pub fn upgrade(path: &Path, library: &Library) -> Result<(), StoreError> {
         let io = |error: io::Error| StoreError::Io { path: draft.clone(), message: system_message(&error) };
         File::open(&draft).and_then(|file| file.sync_all()).map_err(io)?;
         fs::rename(&draft, path).map_err(io)?;
-        // The new name is on the disk when the folder is.
-        if let Some(folder) = path.parent() {
-            let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-            let _ = File::open(folder).and_then(|folder| folder.sync_all());
-        }
+        sync_folder(path);
         Ok(())
     });
     if done.is_err() {
