@@ -139,14 +139,13 @@ impl Pool {
             }
             Home::Caller { stack, token } => {
                 let known = take_from_this_thread(token);
-                let machine = known.or_else(|| self.engine.load(stack).ok().map(|(fresh, _)| fresh));
+                let machine = known.or_else(|| load(self.engine, stack));
                 let mut machine = machine.ok_or(Died)?;
                 let result = catch_unwind(AssertUnwindSafe(|| job(machine.as_mut())));
                 if result.is_err() || machine.is_dead() {
                     drop(machine);
                     self.engine.give_back();
-                } else {
-                    machine.settle_in();
+                } else if settles_in(machine.as_mut()) {
                     keep_on_this_thread(token, machine);
                 }
                 result.map_err(|_| Died)
@@ -203,7 +202,7 @@ impl Queue {
     /// Does one job after the other.
     fn work(&self, engine: &dyn Engine, mut kept: Option<Box<dyn Machine>>) {
         while let Some(job) = self.next() {
-            kept = kept.or_else(|| engine.load(&self.stack).ok().map(|(fresh, _)| fresh));
+            kept = kept.or_else(|| load(engine, &self.stack));
             // It loaded before from the same sources, so there is no memory left: the job is dropped, and its caller told.
             let Some(machine) = &mut kept else { continue };
             let tell = catch_unwind(AssertUnwindSafe(|| job(machine.as_mut())));
@@ -215,9 +214,23 @@ impl Queue {
             if let Ok(tell) = tell {
                 tell();
             }
-            kept.iter_mut().for_each(|machine| machine.settle_in());
+            if kept.as_mut().is_some_and(|machine| !settles_in(machine.as_mut())) {
+                kept = None;
+                engine.give_back();
+            }
         }
     }
+}
+
+/// A fresh machine; nothing where there is no memory for one, or the host fails: a panic would end the thread, and jobs wait.
+fn load(engine: &dyn Engine, stack: &Arc<Stack>) -> Option<Box<dyn Machine>> {
+    let loaded = catch_unwind(AssertUnwindSafe(|| engine.load(stack))).ok()?;
+    loaded.ok().map(|(fresh, _)| fresh)
+}
+
+/// Whether a machine is of use for a further job.
+fn settles_in(machine: &mut dyn Machine) -> bool {
+    catch_unwind(AssertUnwindSafe(|| machine.settle_in())).is_ok()
 }
 
 fn spawn(work: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
