@@ -50,6 +50,30 @@ fn a_game_is_played_by_answers_and_ends_with_an_outcome() {
 }
 
 #[test]
+fn what_can_be_done_again_stays_so_where_a_reply_is_refused_or_taken_back_to_a_mark() {
+    let mut session = start(&[3, 7]);
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    let _ = say(&mut session, &[("card", "pull".into()), ("risk", 2.into())]);
+    session.undo().unwrap();
+    session.undo().unwrap();
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    let before = session.state_bytes();
+    assert!(session.reply(&[("card".into(), "pull".into()), ("risk".into(), 9.into())]).is_err());
+    let mark = session.mark();
+    session.act("right", "let_go").unwrap();
+    let _ = session.advance().unwrap();
+    session.back_to(mark);
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    assert_eq!((session.state_bytes(), session.decisions()), (before, 0));
+    // Nothing of what was refused is done again, but what was undone before.
+    session.redo().unwrap();
+    session.redo().unwrap();
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    assert_eq!(rope(&session), -2);
+    assert!(session.redo().is_err());
+}
+
+#[test]
 fn a_refused_reply_plays_nothing_where_nothing_is_open() {
     let mut session = start(&[]);
     let before = session.state_bytes();

@@ -74,7 +74,7 @@ pub use refusal::{Bound, Refusal};
 pub use reload::ReloadReport;
 pub use ruleset::Ruleset;
 pub use seat::{Known, Seat, SeatEvent, Snapshot, SnapshotEntity};
-pub use session::{FreeAct, Session, SessionError, StartError, Step, Undone};
+pub use session::{FreeAct, Mark, Session, SessionError, StartError, Step, Undone};
 pub use setup::{DiceSource, Driver, Scenario, Setup};
 pub use typed::{read_typed, typed_form};
 pub use view::View;

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::early::EarlyAnswers;
 use super::prepared::{Prepared, known_policy};
-use super::undo::UndoReport;
+use super::undo::{Op, UndoReport};
 use super::{
     Answer, Ask, Call, DiceSource, Driver, Edit, Event, Explanation, Fault, Game, Halt, Happening, Machine,
     MissingRoll, Question, QuestionId, Refusal, Remedy, Ruleset, Setup, View, Viewer,
@@ -33,6 +33,14 @@ pub enum Step {
     Fault(Fault),
     /// The game is over, with this outcome.
     Over(String),
+}
+
+/// What had been decided at a moment, for [`Session::back_to`].
+#[derive(Clone, Debug)]
+pub struct Mark {
+    decisions: u32,
+    /// What could be done again then, the next one last.
+    redo: Vec<Op>,
 }
 
 /// A free act: an act that a seat may take out of turn.
@@ -268,10 +276,10 @@ impl Session {
         if replies.iter().any(|(_, value)| value.is_too_deep()) {
             return Err(Refusal::too_deep());
         }
-        let decisions = self.game().decisions();
+        let before = self.mark();
         let replied = self.try_reply(viewer, replies);
         self.compare_early(Vec::new());
-        if replied.is_err() && self.game_mut().rewind(decisions) {
+        if replied.is_err() && self.take_back_to(before) {
             let _ = self.run_action();
         }
         replied
@@ -534,6 +542,27 @@ impl Session {
         let report = self.lend(|game, vm| game.redo(vm)).map_err(Refusal::from)??;
         self.game_mut().publish(Some(report.note("redo", "redid")));
         Ok(Undone::of(report, viewer, "redid"))
+    }
+
+    /// What has been decided up to here.
+    pub fn mark(&self) -> Mark {
+        Mark { decisions: self.game().decisions(), redo: self.game().redo.clone() }
+    }
+
+    /// Takes back what was decided since then, as if it had not been: a line is refused that was carried out in part. It cannot
+    /// be redone; what could be redone then can be again.
+    pub fn back_to(&mut self, before: Mark) {
+        self.take_back_to(before);
+        self.rules = self.game().context.rules.clone();
+        self.game_mut().publish(None);
+    }
+
+    /// The same, untold. Says whether there was anything to take back.
+    fn take_back_to(&mut self, before: Mark) -> bool {
+        let game = self.game_mut();
+        let has_more = game.rewind(before.decisions);
+        game.redo = before.redo;
+        has_more
     }
 
     /// How many decisions people have made that stand: answers, edits, free acts. Each is one [`Session::undo`].

@@ -150,6 +150,8 @@ fn a_free_act_that_asks_nothing_says_first_what_it_would_do() {
         Terminal::open(&["play", "duel", "--rules", "riskbreaker-0.0.3", "--seed", "1"], "terminal-free");
     terminal.shows("declare");
     terminal.types("surrender", "Type `surrender yes` to do it.");
+    // What was only shown is not done again.
+    terminal.types("redo", "There is nothing to redo");
     let after = terminal.types("look", "where");
     assert!(after.contains("Fighter") && after.contains("Duellist"), "{after}");
     terminal.types("quit", "");

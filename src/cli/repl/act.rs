@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use riskbreaker::dice::Dice;
-use riskbreaker::play::DecisionCount;
+use riskbreaker::play::{DecisionCount, Mark};
 use riskbreaker::ruleset::nearest;
 use riskbreaker::state::readable_name;
 use riskbreaker::store::Campaign;
@@ -206,7 +206,7 @@ impl Repl {
         self.own = replies.iter().map(|(topic, _)| (topic.as_str().into(), whom.as_str().into())).collect();
         let first_of_topic = self.session.questions().iter().find(|other| other.topic == question.topic);
         let goes_elsewhere = first_of_topic.is_some_and(|first| first.id != question.id);
-        let before = self.session.decisions();
+        let (before, decisions) = (self.session.mark(), self.session.decisions());
         if *replies[0].0 == *question.topic && (replies.len() == 1 || goes_elsewhere) {
             let (_, value) = replies.remove(0);
             let answer = question.read(&value)?;
@@ -219,14 +219,12 @@ impl Repl {
         // A script may have failed at the first answer: nothing else is asked then.
         let replied = if matches!(self.step, Step::Fault(_)) { Ok(()) } else { self.reply_together(question, replies) };
         if let Err(complaint) = replied {
-            if !self.masters() && self.session.decisions() > before {
+            if !self.masters() && self.session.decisions() > decisions {
                 // What came of the first answer is seen: it is not taken back by an answer that does not fit.
                 self.settle_decided()?;
                 return Err(complaint);
             }
-            while self.session.decisions() > before {
-                self.session.undo()?;
-            }
+            self.session.back_to(before);
             self.step = self.session.advance()?;
             return Err(complaint);
         }
@@ -360,6 +358,7 @@ impl Repl {
         }
         let before = self.attended.then(|| Picture::of(&self.session.view()));
         let last = self.session.questions().iter().map(|question| question.id.action).max().unwrap_or_default();
+        let mark = self.session.mark();
         self.session.act(&seat, act)?;
         let yes = rest.eq_ignore_ascii_case("yes");
         if rest.is_empty() || yes {
@@ -367,7 +366,7 @@ impl Repl {
             // The act asks questions of its own, and `undo` is possible until they are answered.
             let asks = self.session.questions().iter().any(|question| question.id.action > last);
             match before {
-                Some(before) if !yes && !asks => return self.preview_free_act(act, title, &before),
+                Some(before) if !yes && !asks => return self.preview_free_act(act, title, &before, mark),
                 _ if rest.is_empty() || !asks => return self.settle_decided(),
                 _ => {}
             }
@@ -379,18 +378,18 @@ impl Repl {
             // What the act asks is seen: it is not taken back by an answer that does not fit.
             self.settle_decided()?;
         } else if answered.is_err() {
-            self.session.undo()?;
+            self.session.back_to(mark);
             let _ = self.session.advance()?;
             self.session.take_events();
         }
         answered
     }
 
-    /// Takes a free act back and says what it would change.
-    fn preview_free_act(&mut self, act: &str, title: &str, before: &Picture) -> Done {
+    /// Takes a free act back and says what it would change. `mark`: what had been decided before it.
+    fn preview_free_act(&mut self, act: &str, title: &str, before: &Picture, mark: Mark) -> Done {
         let changes = before.changes(&Picture::of(&self.session.view()));
         let rolled = self.session.take_events().iter().any(|event| matches!(event.happening, Happening::Rolled { .. }));
-        self.session.undo()?;
+        self.session.back_to(mark);
         self.step = self.session.advance()?;
         self.session.take_events();
         let name = readable_name(act);

@@ -98,9 +98,7 @@ impl Repl {
 
     /// Whether leaving now would lose something.
     fn is_unsaved(&self) -> bool {
-        self.campaign.is_none()
-            && !matches!(self.step, Step::Over(_))
-            && Mark::of(&self.session) != self.saved.game
+        self.campaign.is_none() && !matches!(self.step, Step::Over(_)) && Mark::of(&self.session) != self.saved.game
     }
 
     /// Whether the table may be left: at a terminal, an unsaved game is left only when asked twice.
