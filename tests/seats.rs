@@ -263,15 +263,9 @@ return rb.play({{
     };
     let (before, after) = (play("lurk"), play("prowl"));
     let hook = "local rb = require(\"@riskbreaker\")\nreturn rb.hook({ id = \"venom\", after = {} })\n";
-    let load = |play: &str, hooks: &[(&str, &str)]| {
-        let mut files = PETS.to_vec();
-        files.retain(|(path, _)| !path.ends_with("play.luau"));
-        files.push(("pets/play.luau", play));
-        files.extend(hooks);
-        Ruleset::load(&Library::from_files(files), "pets").unwrap_or_else(|error| panic!("{error}"))
-    };
-    let mut session = start(&load(&before, &[("pets/hooks/venom.luau", hook)]), 1);
-    let report = session.reload(load(&after, &[])).unwrap();
+    let before = pets_with(&[("pets/play.luau", &before), ("pets/hooks/venom.luau", hook)]);
+    let mut session = start(&before, 1);
+    let report = session.reload(pets_with(&[("pets/play.luau", &after)])).unwrap();
     assert!(report.warnings.is_empty(), "{report:?}");
     let _ = session.advance().unwrap();
     for (seat, told) in [("north", false), ("south", false), ("gm", true)] {
@@ -306,11 +300,7 @@ fn that_nothing_is_ended_by_hand_is_told_to_those_who_see_the_entity() {
     let bond = "\tbond = { relates = { \"from\", \"to\" }, fields = { from = rb.ref(\"imp\"), to = rb.ref(\"player\") } },\n})";
     let (path, kinds) = PETS.iter().find(|(path, _)| path.ends_with("kinds.luau")).unwrap();
     let kinds = kinds.replace("})\n", bond);
-    let mut files = PETS.to_vec();
-    files.retain(|(other, _)| other != path);
-    files.push((*path, kinds.as_str()));
-    let rules = Ruleset::load(&Library::from_files(files.iter().copied()), "pets");
-    let mut session = start(&rules.unwrap_or_else(|error| panic!("{error}")), 1);
+    let mut session = start(&pets_with(&[(*path, kinds.as_str())]), 1);
     reply(&mut session, "south", "fetch", true);
     let entity = session.view().find("Nix").unwrap();
     session.edit(Edit::Set { entity, field: "bond".into(), value: Value::None }).unwrap();
@@ -324,10 +314,11 @@ fn that_nothing_is_ended_by_hand_is_told_to_those_who_see_the_entity() {
 /// What a seat lists is what it may do.
 #[test]
 fn no_free_act_is_listed_as_open_while_another_one_asks() {
-    let mut files = PETS.to_vec();
-    files.retain(|(path, _)| !path.ends_with(".luau"));
-    files.extend([
-        ("pets/kinds.luau", "local rb = require(\"@riskbreaker\")\nreturn rb.kinds({ pet = { fields = { n = rb.int() } } })"),
+    let rules = pets_with(&[
+        (
+            "pets/kinds.luau",
+            "local rb = require(\"@riskbreaker\")\nreturn rb.kinds({ pet = { fields = { n = rb.int() } } })",
+        ),
         (
             "pets/play.luau",
             r#"
@@ -342,8 +333,7 @@ return rb.play({
 "#,
         ),
     ]);
-    let rules = Ruleset::load(&Library::from_files(files.iter().copied()), "pets");
-    let mut session = start(&rules.unwrap_or_else(|error| panic!("{error}")), 1);
+    let mut session = start(&rules, 1);
     let open = |session: &mut Session| {
         let acts = session.seat("south").unwrap().free_acts();
         assert_eq!(session.free_acts().into_iter().filter(|act| &*act.seat == "south").collect::<Vec<_>>(), acts);
@@ -390,11 +380,7 @@ return rb.play({
 	},
 })
 "#;
-    let mut files = PETS.to_vec();
-    files.retain(|(path, _)| !path.ends_with(".luau"));
-    files.extend([("pets/kinds.luau", kinds), ("pets/play.luau", play)]);
-    let rules = Ruleset::load(&Library::from_files(files.iter().copied()), "pets");
-    let mut session = start(&rules.unwrap_or_else(|error| panic!("{error}")), 1);
+    let mut session = start(&pets_with(&[("pets/kinds.luau", kinds), ("pets/play.luau", play)]), 1);
     for (seat, told) in [("north", vec![]), ("gm", vec!["77 -> 3", "77 -> 3", "Nix -> none"])] {
         reply(&mut session, "north", "sell", true);
         let undone = session.seat(seat).unwrap().undo().unwrap();
@@ -407,6 +393,13 @@ return rb.play({
         assert_eq!(changes, told, "{seat}");
         let _ = session.advance().unwrap();
     }
+}
+
+/// The pets with other files in the place of some.
+fn pets_with(other: &[(&str, &str)]) -> Arc<Ruleset> {
+    let kept = PETS.iter().filter(|(path, _)| other.iter().all(|(with, _)| with != path));
+    let files = kept.chain(other).copied();
+    Ruleset::load(&Library::from_files(files), "pets").unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// South fetches a pet that all see, and an imp that only north sees.
@@ -505,11 +498,7 @@ return rb.play({
 	},
 })
 "#;
-    let mut files = PETS.to_vec();
-    files.retain(|(path, _)| !path.ends_with(".luau"));
-    files.extend([("pets/kinds.luau", kinds), ("pets/play.luau", play)]);
-    let rules = Ruleset::load(&Library::from_files(files.iter().copied()), "pets");
-    let mut session = start(&rules.unwrap_or_else(|error| panic!("{error}")), 1);
+    let mut session = start(&pets_with(&[("pets/kinds.luau", kinds), ("pets/play.luau", play)]), 1);
     let mut told = vec![String::new(); 4];
     let mut look = |session: &mut Session| {
         let viewers = [Viewer::watcher(), Viewer::seat("south"), Viewer::seat("north"), Viewer::master()];

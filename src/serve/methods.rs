@@ -73,7 +73,11 @@ pub const METHODS: &[Method] = &[
     bare::<Done>("ping", Anyone, "is answered at once, also while scripts run"),
     method::<ViewParams, Snapshot>("view", Anyone, "everything that this viewer may know"),
     command::<AnswerParams, Accepted>("answer", Players, "answers a question exactly"),
-    command::<ReplyParams, Accepted>("reply", Players, "answers by topic with loose values, all or none"),
+    command::<ReplyParams, Accepted>(
+        "reply",
+        Players,
+        "answers by topic with loose values; of the open questions all or none",
+    ),
     command::<ActParams, Accepted>("act", Players, "takes a free act"),
     bare::<Acts>("acts", Players, "the free acts of the viewer's seats"),
     method::<AnswersParams, Answers>("answers", Players, "every answer that a question takes"),
