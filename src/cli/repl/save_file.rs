@@ -47,12 +47,17 @@ struct Mark {
 
 impl Mark {
     fn of(session: &Session) -> Mark {
-        let (mut hasher, decisions) = (DefaultHasher::new(), session.decisions());
+        Mark::with_text(session).0
+    }
+
+    /// The same, and what would be saved.
+    fn with_text(session: &Session) -> (Mark, String) {
+        let (mut hasher, decisions, saved) = (DefaultHasher::new(), session.decisions(), session.save());
         // Nothing is lost of a game in which nobody has decided anything.
         if decisions > 0 {
-            session.save().hash(&mut hasher);
+            saved.hash(&mut hasher);
         }
-        Mark { decisions, text: hasher.finish() }
+        (Mark { decisions, text: hasher.finish() }, saved)
     }
 }
 
@@ -75,12 +80,12 @@ impl Repl {
     pub(super) fn update_recovery_file(&mut self) -> bool {
         // A campaign keeps each line itself.
         let Some(path) = self.saved.recovery.clone().filter(|_| self.campaign.is_none()) else { return true };
-        let now = Mark::of(&self.session);
+        let (now, text) = Mark::with_text(&self.session);
         if now == self.saved.copied {
             return true;
         }
-        if self.is_unsaved() {
-            if file::replace(&path, self.session.save()).is_err() {
+        if self.would_lose(now) {
+            if file::replace(&path, text).is_err() {
                 return false;
             }
         } else {
@@ -98,7 +103,12 @@ impl Repl {
 
     /// Whether leaving now would lose something.
     fn is_unsaved(&self) -> bool {
-        self.campaign.is_none() && !matches!(self.step, Step::Over(_)) && Mark::of(&self.session) != self.saved.game
+        self.would_lose(Mark::of(&self.session))
+    }
+
+    /// The same of the game of this mark.
+    fn would_lose(&self, now: Mark) -> bool {
+        self.campaign.is_none() && !matches!(self.step, Step::Over(_)) && now != self.saved.game
     }
 
     /// Whether the table may be left: at a terminal, an unsaved game is left only when asked twice.
