@@ -2,14 +2,13 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use crate::dice::Fraction;
-
 use super::exploration::{Detail, explore};
 use super::interrupt::is_set;
 use super::odds::{Limits, Odds, OddsQuery, unseen_in_words};
 use super::position::{answered_behind, decided, given_in};
 use super::tally::Rate;
 use crate::dice::DiceRng;
+use crate::dice::Fraction;
 use crate::play::{
     Answer, Answering, By, Driver, Game, Given, Halt, Machine, Question, QuestionId, Refusal, Session, Slot, Viewer,
 };
@@ -280,7 +279,7 @@ pub(crate) fn best_answer(
         let seen = known.as_ref().unwrap_or(game);
         let odds = weigh(seen, vm, question, &answer, (limits, detail), &thought);
         let Some(worth) = odds.ok().and_then(|mut odds| odds.worth.remove(&question.seat)) else {
-            if is_set(stop.map(|stop| &**stop)) {
+            if thought.is_interrupted() {
                 return Err(Refusal::new("it was interrupted"));
             }
             continue;

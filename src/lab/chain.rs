@@ -11,9 +11,8 @@ use std::sync::atomic::AtomicBool;
 
 use dashu_int::ops::BitTest;
 
-use crate::dice::{Fraction, sum};
-
 use super::interrupt::is_set;
+use crate::dice::{Fraction, sum};
 use crate::play::{ChoicePoint, Edge, Fork};
 
 /// What an end is worth, by seat.
@@ -276,7 +275,7 @@ impl<'p> Chain<'p> {
     /// As [`Unsolved`] says.
     pub fn settle(&self, start: Edge) -> Result<Settled, Unsolved> {
         let mut mass: HashMap<u32, Fraction> = HashMap::new();
-        let mut settled = Settled { remaining: Fraction::ZERO, ..Settled::default() };
+        let mut settled = Settled::default();
         let mut flow = |mass: &mut HashMap<u32, Fraction>, target: Target, chance: Fraction| match target {
             Target::State(state) => *mass.entry(state).or_default() += chance,
             Target::End(end) => *settled.ends.entry(end).or_default() += chance,

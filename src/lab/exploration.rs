@@ -2,13 +2,12 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::dice::{Fraction, ratio, sum};
-
 use super::chain::{Chain, TOO_LONG, Unsolved, Worth};
 use super::interrupt::is_set;
 use super::odds::{Estimate, FieldOdds, Limits, Odds, OddsQuery};
 use super::outcome::{Effect, Outcome};
 use crate::dice::DiceRng;
+use crate::dice::{Fraction, ratio, sum};
 use crate::play::{
     ActionContext, Answer, Answering, Budget, Call, ChoicePoint, Edge, Explorer, Fault, Fork, Game, Machine, OffPlan,
     Question, Refusal, Stop, Viewer,

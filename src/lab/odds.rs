@@ -2,10 +2,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use crate::dice::{Fraction, float, sum};
-
 use super::outcome::{Effect, Outcome};
 use super::tally::Rate;
+use crate::dice::{Fraction, float, sum};
 use crate::play::{Answering, Given, Refusal, Viewer};
 use crate::state::{EntityId, Value};
 

@@ -5,11 +5,10 @@ use std::collections::{BTreeMap, BinaryHeap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use crate::dice::{Fraction, float, ratio, sum};
-
 use super::chain::{Chain, Row, Settled, TOO_LONG, Target, Unsolved};
 use super::exploration::{MOST_STARTS, WORK_OF_RUN};
 use super::interrupt::is_set;
+use crate::dice::{Fraction, float, ratio, sum};
 use crate::play::{
     Answering, Budget, Edge, Explorer, Game, Machine, OffPlan, Prepared, Refusal, Ruleset, Setup, Stop,
     write_whole_state,

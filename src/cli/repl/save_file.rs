@@ -24,7 +24,7 @@ const MOST_KEPT: usize = 5;
 #[derive(Debug, Default)]
 pub struct Saved {
     /// The game when it was last saved or loaded.
-    game: Mark,
+    game: Fingerprint,
     /// The file it was saved to or loaded from.
     file: Option<PathBuf>,
     /// The file that the last `save` would have overwritten.
@@ -34,30 +34,30 @@ pub struct Saved {
     /// Where a copy is kept after each line; `None` where nobody sits at a terminal.
     recovery: Option<PathBuf>,
     /// The game that the copy holds.
-    copied: Mark,
+    copied: Fingerprint,
 }
 
 /// Tells a game from others: by how many decisions were made, and by what would be saved of it. After an undo another decision
 /// makes another game of as many.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Mark {
+struct Fingerprint {
     decisions: u32,
     text: u64,
 }
 
-impl Mark {
-    fn of(session: &Session) -> Mark {
-        Mark::with_text(session).0
+impl Fingerprint {
+    fn of(session: &Session) -> Fingerprint {
+        Fingerprint::with_text(session).0
     }
 
     /// The same, and what would be saved.
-    fn with_text(session: &Session) -> (Mark, String) {
+    fn with_text(session: &Session) -> (Fingerprint, String) {
         let (mut hasher, decisions, saved) = (DefaultHasher::new(), session.decisions(), session.save());
         // Nothing is lost of a game in which nobody has decided anything.
         if decisions > 0 {
             saved.hash(&mut hasher);
         }
-        (Mark { decisions, text: hasher.finish() }, saved)
+        (Fingerprint { decisions, text: hasher.finish() }, saved)
     }
 }
 
@@ -80,7 +80,7 @@ impl Repl {
     pub(super) fn update_recovery_file(&mut self) -> bool {
         // A campaign keeps each line itself.
         let Some(path) = self.saved.recovery.clone().filter(|_| self.campaign.is_none()) else { return true };
-        let (now, text) = Mark::with_text(&self.session);
+        let (now, text) = Fingerprint::with_text(&self.session);
         if now == self.saved.copied {
             return true;
         }
@@ -97,17 +97,17 @@ impl Repl {
 
     /// Notes that the game as it stands is in a file, or is the one that everything begins with.
     fn note_saved(&mut self) {
-        self.saved.game = Mark::of(&self.session);
+        self.saved.game = Fingerprint::of(&self.session);
         self.saved.copied = self.saved.game;
     }
 
     /// Whether leaving now would lose something.
     fn is_unsaved(&self) -> bool {
-        self.would_lose(Mark::of(&self.session))
+        self.would_lose(Fingerprint::of(&self.session))
     }
 
     /// The same of the game of this mark.
-    fn would_lose(&self, now: Mark) -> bool {
+    fn would_lose(&self, now: Fingerprint) -> bool {
         self.campaign.is_none() && !matches!(self.step, Step::Over(_)) && now != self.saved.game
     }
 
@@ -213,7 +213,7 @@ impl Repl {
         }
         self.go_over_to(session, None)?;
         // It is still unsaved, and from now on kept as this game's copy.
-        (self.saved.game, self.saved.copied) = (Mark::default(), Mark::default());
+        (self.saved.game, self.saved.copied) = (Fingerprint::default(), Fingerprint::default());
         // Where no copy can be written, the one that it came from stays.
         if self.update_recovery_file() {
             let _ = fs::remove_file(path);
