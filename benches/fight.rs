@@ -9,7 +9,7 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Duration;
 
-use by_hand::{Compiled, Machine, dice, fight, play, rules, simulation, told};
+use by_hand::{LEVELS, Machine, dice, fight, play, rules, simulation, told};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use riskbreaker::lab::{MemoUse, Simulation, Tally};
 use riskbreaker::{EntityId, Ruleset};
@@ -74,7 +74,7 @@ fn in_luau(machine: &Machine) -> u64 {
 }
 
 /// Plays every fight each way; gives the turns of those that are kept.
-fn check(rules: &Arc<Ruleset>, machines: &[(Compiled, Machine)]) -> u64 {
+fn check(rules: &Arc<Ruleset>, machines: &[(u8, Machine)]) -> u64 {
     let simulation = simulation(rules, FIGHTS);
     let mut turns = 0;
     for trial in 1..=FIGHTS {
@@ -85,9 +85,9 @@ fn check(rules: &Arc<Ruleset>, machines: &[(Compiled, Machine)]) -> u64 {
             chance.face(sides)
         });
         assert_eq!((&ending, drawn), (&expected, rolled), "by hand in Rust, trial {trial}");
-        for (compiled, machine) in machines {
+        for (level, machine) in machines {
             let ending = machine.ending(dice(trial)).expect("it plays");
-            assert_eq!(ending, expected, "by hand in Luau ({compiled}), trial {trial}");
+            assert_eq!(ending, expected, "by hand in Luau (level {level}), trial {trial}");
         }
         turns += if trial <= KEPT { u64::from(expected.turns) } else { 0 };
     }
@@ -96,7 +96,7 @@ fn check(rules: &Arc<Ruleset>, machines: &[(Compiled, Machine)]) -> u64 {
 
 fn fights(criterion: &mut Criterion) {
     let rules = rules();
-    let machines = Compiled::ALL.map(|compiled| (compiled, Machine::new(compiled).expect("the file runs")));
+    let machines = LEVELS.map(|level| (level, Machine::new(level).expect("the file runs")));
     let kept_turns = check(&rules, &machines);
     check_explained(&rules);
     let tally = simulated(&rules, FIGHTS, MemoUse::Never);
@@ -115,8 +115,10 @@ fn fights(criterion: &mut Criterion) {
     group.bench_function("ruleset, every script run", |bencher| {
         bencher.iter(|| simulated(&rules, FIGHTS, MemoUse::Never));
     });
-    for (compiled, machine) in &machines {
-        group.bench_function(format!("by hand in Luau, {compiled}"), |bencher| bencher.iter(|| in_luau(machine)));
+    for (level, machine) in &machines {
+        group.bench_function(format!("by hand in Luau, bytecode at level {level}"), |bencher| {
+            bencher.iter(|| in_luau(machine))
+        });
     }
     group.bench_function("by hand in Rust", |bencher| bencher.iter(in_rust));
     group.throughput(Throughput::Elements(kept_turns));

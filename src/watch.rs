@@ -698,7 +698,9 @@ mod tests {
         let watcher = Watcher::of_files(&Library::open(&scratch.0).unwrap(), "g", &[]).unwrap();
         let long = Duration::from_secs(30);
         assert!(matches!(watcher.wait(long), Some(Watched::Broken(_))));
-        scratch.write("g/ruleset.toml", "id = \"g\"\ntitle = \"G\"\nversion = \"1\"\n");
+        // It comes whole: one that is half written could be told as broken once more.
+        scratch.write("new.toml", "id = \"g\"\ntitle = \"G\"\nversion = \"1\"\n");
+        fs::rename(scratch.0.join("new.toml"), scratch.0.join("g/ruleset.toml")).unwrap();
         assert!(matches!(watcher.wait(long), Some(Watched::Loaded { .. })));
     }
 

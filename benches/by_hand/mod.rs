@@ -6,7 +6,7 @@ mod fight;
 mod script;
 
 pub use fight::fight;
-pub use script::{Compiled, Machine};
+pub use script::{LEVELS, Machine};
 
 use std::borrow::Cow;
 use std::path::Path;

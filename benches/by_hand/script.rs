@@ -1,7 +1,6 @@
 //! The fight by hand in Luau, in a machine of its own: without sandbox, budgets and interrupts.
 
 use std::cell::RefCell;
-use std::fmt;
 use std::rc::Rc;
 
 use mlua::chunk::Compiler;
@@ -10,27 +9,8 @@ use riskbreaker::dice::DiceRng;
 
 use super::{Ending, PEOPLE, Standing, dice};
 
-/// How the file is compiled.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Compiled {
-    /// To bytecode, at this level of optimization.
-    Bytecode(u8),
-    /// To machine code, at level 2.
-    Native,
-}
-
-impl Compiled {
-    pub const ALL: [Compiled; 3] = [Compiled::Bytecode(1), Compiled::Bytecode(2), Compiled::Native];
-}
-
-impl fmt::Display for Compiled {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Compiled::Bytecode(level) => write!(f, "bytecode at level {level}"),
-            Compiled::Native => write!(f, "native"),
-        }
-    }
-}
+/// The levels of optimization at which the file is compiled to bytecode.
+pub const LEVELS: [u8; 2] = [1, 2];
 
 /// A machine with `fight.luau` in it.
 pub struct Machine {
@@ -42,13 +22,8 @@ pub struct Machine {
 }
 
 impl Machine {
-    pub fn new(compiled: Compiled) -> mlua::Result<Machine> {
+    pub fn new(level: u8) -> mlua::Result<Machine> {
         let lua = Lua::new();
-        lua.enable_jit(compiled == Compiled::Native);
-        let level = match compiled {
-            Compiled::Bytecode(level) => level,
-            Compiled::Native => 2,
-        };
         let chance = Rc::new(RefCell::new(dice(0)));
         let source = chance.clone();
         let die = lua.create_function(move |_, sides: u32| Ok(source.borrow_mut().face(sides)))?;

@@ -87,8 +87,6 @@ pub(crate) fn explore(
     if game.open.is_none() {
         return Err(Refusal::new("no action is open whose odds could be told"));
     }
-    // Fingerprints are not for compiled scripts.
-    let vm = if detail == Detail::Outcomes { vm.interpreter() } else { vm };
     let viewer = query.viewer.clone().unwrap_or_else(Viewer::master);
     let seated = game.context.seats.clone();
     let listening = std::mem::replace(&mut game.context.listening, detail == Detail::Outcomes);

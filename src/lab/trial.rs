@@ -161,9 +161,6 @@ impl Table<'_> {
             self.engine().give_back();
         }
         self.clear();
-        if let Some(vm) = &mut self.vm {
-            vm.settle_in();
-        }
         if let Some(found) = self.memo.as_mut().and_then(|memo| memo.take_difference()) {
             return Err(SimulationError::Differs {
                 entry: found.entry.to_string(),
@@ -350,6 +347,8 @@ fn opening(prepared: &Prepared, vm: &mut dyn Machine) -> Option<Game> {
 pub(super) struct Rounds {
     boundary: Option<Arc<str>>,
     statistics: Arc<[Statistic]>,
+    /// The labels of those that scripts work out.
+    labels: Vec<Arc<str>>,
     /// The boundary entry at which the last round was counted. A free act may run before it, and it is then due again.
     counted: Option<EntryId>,
     round: usize,
@@ -360,9 +359,11 @@ pub(super) struct Rounds {
 impl Rounds {
     /// Copies the texts, so that threads do not contend for shared reference counts.
     pub fn new(ready: &Ready) -> Rounds {
-        let (boundary, statistics) =
+        let (boundary, statistics): (_, Arc<[Statistic]>) =
             (ready.boundary.as_deref().map(Arc::from), ready.statistics.iter().cloned().collect());
-        Rounds { boundary, statistics, counted: None, round: 0, samples: Vec::new() }
+        let worked_out = statistics.iter().filter(|statistic| statistic.field.is_none());
+        let labels = worked_out.map(|statistic| statistic.label.clone()).collect();
+        Rounds { boundary, statistics, labels, counted: None, round: 0, samples: Vec::new() }
     }
 
     /// A game begins.
@@ -400,9 +401,7 @@ impl Rounds {
     }
 
     fn sample(&mut self, vm: &mut dyn Machine, context: &mut ActionContext) -> Result<(), Fault> {
-        let labels = self.statistics.iter().filter(|statistic| statistic.field.is_none());
-        let labels: Vec<&Arc<str>> = labels.map(|statistic| &statistic.label).collect();
-        let mut worked_out = vm.statistics(context, &labels)?.into_iter();
+        let mut worked_out = vm.statistics(context, &self.labels)?.into_iter();
         for (which, statistic) in self.statistics.iter().enumerate() {
             let value = match statistic.field {
                 Some((kind, field)) => context.sum_of(kind, field),

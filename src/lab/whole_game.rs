@@ -72,13 +72,12 @@ pub fn game_odds(
 ) -> Result<GameOdds, Refusal> {
     let prepared = Prepared::new(rules, setup).map_err(|error| Refusal::new(error.to_string()))?;
     let work = move |vm: &mut dyn Machine| {
-        let used = vm.interpreter();
         let timeless = !prepared.rules.computes_keys();
         // If a script looks at the time of entries, states that differ only in it are different.
         let mut solve = |timeless| {
             let mut found = Err(Failure::Unstable);
             for _ in 0..MOST_STARTS {
-                found = solve(used, &prepared, limits, interrupt.as_deref(), timeless);
+                found = solve(vm, &prepared, limits, interrupt.as_deref(), timeless);
                 if !matches!(found, Err(Failure::Unstable)) {
                     break;
                 }
@@ -455,7 +454,7 @@ mod tests {
         let rules = Ruleset::load(&Library::from_files(files), "empty").expect("it loads");
         let prepared = Prepared::new(&rules, Setup::default()).expect("it starts");
         let known = rules.run(move |vm: &mut dyn Machine| {
-            let mut solver = Solver::new(vm.interpreter(), &prepared, GameLimits::default(), true);
+            let mut solver = Solver::new(vm, &prepared, GameLimits::default(), true);
             let solved = solver.explore(None).is_ok();
             let known = solver.known_so_far().ok().filter(|_| solved);
             solver.vm.end_exploring();

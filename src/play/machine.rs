@@ -91,7 +91,7 @@ pub(crate) trait Machine {
 
     /// The numbers that the ruleset works out for statistics. All of them together have the work of one action,
     /// each an equal share.
-    fn statistics(&mut self, context: &mut ActionContext, labels: &[&Arc<str>]) -> Result<Vec<i64>, Fault>;
+    fn statistics(&mut self, context: &mut ActionContext, labels: &[Arc<str>]) -> Result<Vec<i64>, Fault>;
 
     /// The acts that are nobody's turn, for every seat that may know of them.
     fn free_acts(&mut self, context: &mut ActionContext) -> Vec<FreeAct>;
@@ -103,9 +103,6 @@ pub(crate) trait Machine {
     fn hits(&self) -> Hits;
 
     // Exploring. The defaults are for a machine that takes neither fingerprints nor snapshots.
-
-    /// The machine that explores: this one, or one that interprets where this one has compiled its scripts.
-    fn interpreter(&mut self) -> &mut dyn Machine;
 
     /// Prepares for exploring: returns the function that takes fingerprints, or `None` if the engine cannot.
     fn begin_exploring(&mut self) -> Option<Fingerprint> {
@@ -137,9 +134,6 @@ pub(crate) trait Machine {
 
     /// The processor time of the thread that it runs on.
     fn clock(&self) -> Duration;
-
-    /// Between two runs: work that pays once a machine has been used for long.
-    fn settle_in(&mut self);
 
     /// Limits the memory of scripts to this many bytes more than are in use now.
     fn hold_to(&mut self, bytes: usize);

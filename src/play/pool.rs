@@ -145,7 +145,7 @@ impl Pool {
                 if result.is_err() || machine.is_dead() {
                     drop(machine);
                     self.engine.give_back();
-                } else if settles_in(machine.as_mut()) {
+                } else {
                     keep_on_this_thread(token, machine);
                 }
                 result.map_err(|_| Died)
@@ -214,10 +214,6 @@ impl Queue {
             if let Ok(tell) = tell {
                 tell();
             }
-            if kept.as_mut().is_some_and(|machine| !settles_in(machine.as_mut())) {
-                kept = None;
-                engine.give_back();
-            }
         }
     }
 }
@@ -226,11 +222,6 @@ impl Queue {
 fn load(engine: &dyn Engine, stack: &Arc<Stack>) -> Option<Box<dyn Machine>> {
     let loaded = catch_unwind(AssertUnwindSafe(|| engine.load(stack))).ok()?;
     loaded.ok().map(|(fresh, _)| fresh)
-}
-
-/// Whether a machine is of use for a further job.
-fn settles_in(machine: &mut dyn Machine) -> bool {
-    catch_unwind(AssertUnwindSafe(|| machine.settle_in())).is_ok()
 }
 
 fn spawn(work: impl FnOnce() + Send + 'static) -> std::io::Result<()> {

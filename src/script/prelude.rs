@@ -40,9 +40,8 @@ impl Prelude {
                 if !assigners.is_empty() {
                     compiled.assigners.borrow_mut().insert(path.clone(), assigners);
                 }
-                match measured {
-                    false => compiled.files.borrow_mut().push(function.clone()),
-                    true => compiled.measured.borrow_mut().push((path, function.clone())),
+                if measured {
+                    compiled.measured.borrow_mut().push((path, function.clone()));
                 }
                 Ok(function)
             })?,
@@ -59,7 +58,6 @@ impl Prelude {
         functions.raw_set("catch", sandbox::catch(lua)?)?;
         let prelude = lua.load(compile::prelude()).set_name("=host");
         let prelude = prelude.set_mode(mlua::chunk::ChunkMode::Binary).into_function()?;
-        host.files.borrow_mut().push(prelude.clone());
         let (_, trusted): (Table, Table) = prelude.call((functions, allowed))?;
         let get = |name: &str| trusted.raw_get::<Function>(name);
         Ok(Prelude {

@@ -506,8 +506,6 @@ pub(super) const ALLOWED: &[(&str, &[&str])] = &[
     ("utf8", &["char", "charpattern", "codepoint", "codes", "len", "offset"]),
 ];
 
-/// Where a machine keeps the function of guard.luau.
-const GUARD: &str = "guard";
 /// Where it keeps the function that calls another one and gives its error, which only the prelude may have.
 const CATCH: &str = "catch";
 
@@ -524,15 +522,12 @@ pub(super) fn machine() -> Result<(Lua, Table)> {
     let _ = Lua::set_fflag("LuauTableRobustOom", true);
     let libraries = StdLib::TABLE | StdLib::STRING | StdLib::MATH | StdLib::UTF8 | StdLib::BIT | StdLib::DEBUG;
     let lua = Lua::new_with(libraries, LuaOptions::new().catch_rust_panics(false))?;
-    lua.enable_jit(false);
     // SAFETY: it keeps to the engine's rules for functions.
     let charge = unsafe { lua.create_c_function(charged) }?;
     // SAFETY: so does this one.
     let is_odd = unsafe { lua.create_c_function(loop_keys::is_odd) }?;
     let guard = lua.load(include_str!("guard.luau")).set_name("=host").set_mode(mlua::chunk::ChunkMode::Text);
-    let guard = guard.into_function()?;
     guard.call::<()>((charge, is_odd))?;
-    lua.set_named_registry_value(GUARD, guard)?;
     let allowed = lua.create_table()?;
     let globals = lua.globals();
     lua.set_named_registry_value(CATCH, globals.raw_get::<Function>("pcall")?)?;
@@ -598,23 +593,4 @@ pub(super) fn environment(lua: &Lua, allowed: &Table, require: Function) -> Resu
     environment.set_readonly(true);
     environment.set_safeenv(true);
     Ok(environment)
-}
-
-/// Compiles functions, with all that they hold, and the guards of the library for this processor, where that is possible.
-pub(super) fn compile_natively(lua: &Lua, functions: &[Function]) -> Result<()> {
-    // SAFETY: it keeps to the engine's rules for functions.
-    let compile = unsafe { lua.create_c_function(native) }?;
-    let guard: Function = lua.named_registry_value(GUARD)?;
-    functions.iter().chain([&guard]).try_for_each(|function| compile.call::<()>(function))
-}
-
-/// native(function): compiles it.
-unsafe extern "C-unwind" fn native(state: *mut mlua::lua_State) -> c_int {
-    // SAFETY: it is given a function, and the machine is not running any other.
-    unsafe {
-        if ffi::luau_codegen_supported() != 0 {
-            ffi::luau_codegen_compile(state, 1);
-        }
-    }
-    0
 }

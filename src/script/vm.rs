@@ -19,7 +19,7 @@ use super::handles::{Handles, Synced};
 use super::host::begin_reads;
 use super::host::{HostState, entry_tables, read_key};
 use super::load;
-use super::sandbox::{Budget, clock, compile_natively, give_back, guarded, spent_at, work_of_last_call};
+use super::sandbox::{Budget, clock, give_back, guarded, spent_at, work_of_last_call};
 use crate::play::{
     ActionContext, Call, Driver, Explanation, Fault, Former, FreeAct, Hits, Lines, Machine, Phase, PolicyAct, Stop,
 };
@@ -33,9 +33,6 @@ pub(crate) struct Vm {
     /// Takes fingerprints of running scripts. Made at the first exploration, and dropped before the machine.
     #[cfg(feature = "continuations")]
     pub(super) continuation: Option<Box<super::continuation::Continuation>>,
-    /// A machine that interprets, for exploring, where this one has compiled its scripts.
-    interpreter: Option<Box<Vm>>,
-    is_native: bool,
     /// Whether the collector stands still inside runs.
     exploring: bool,
     pub(super) lua: Lua,
@@ -59,9 +56,6 @@ pub(crate) struct Vm {
 }
 
 static NUMBERS: AtomicU64 = AtomicU64::new(1);
-
-/// After this many runs of scripts a machine compiles them to native code, which takes a tenth of a second.
-const MANY_RUNS: u32 = 10_000;
 
 /// Bytes of garbage after which a full collection runs, so that the garbage of one call does not use up the memory of the next.
 const LEFT_BEHIND: usize = 12 << 20;
@@ -129,8 +123,6 @@ impl Vm {
         let vm = Vm {
             #[cfg(feature = "continuations")]
             continuation: None,
-            interpreter: None,
-            is_native: false,
             exploring: false,
             lua: loaded.lua,
             host: loaded.host,
@@ -279,7 +271,6 @@ impl Vm {
         debug_assert!(context.is_settled(), "scripts read what replays have changed");
         let host = self.host.clone();
         let budget = self.joint.unwrap_or(Budget::ACTION);
-        host.count_run();
         context.glimpse = None;
         let attempt = catch_unwind(AssertUnwindSafe(|| {
             guarded(budget, || {
@@ -423,30 +414,11 @@ impl Machine for Vm {
         clock()
     }
 
-    fn settle_in(&mut self) {
-        if !self.is_native && self.host.runs.get() >= MANY_RUNS {
-            let files = std::mem::take(&mut *self.host.files.borrow_mut());
-            self.is_native = true;
-            // Where there is no memory for it, they are run as before.
-            let _ = compile_natively(&self.lua, &files);
-        }
-    }
-
     // Exploring
-
-    fn interpreter(&mut self) -> &mut dyn Machine {
-        if !self.is_native {
-            return self;
-        }
-        let kept = self.interpreter.take().filter(|vm| !vm.is_dead());
-        let fresh = || Vm::load(&self.stack).ok().map(|(vm, _)| Box::new(vm));
-        let Some(vm) = kept.or_else(fresh) else { return self };
-        &mut **self.interpreter.insert(vm)
-    }
 
     #[cfg(feature = "continuations")]
     fn begin_exploring(&mut self) -> Option<Fingerprint> {
-        if self.is_native || self.dead {
+        if self.dead {
             return None;
         }
         if self.continuation.is_none() {
@@ -509,7 +481,6 @@ impl Machine for Vm {
             return false;
         }
         let host = self.host.clone();
-        host.count_run();
         context.glimpse = None;
         let attempt = catch_unwind(AssertUnwindSafe(|| {
             guarded(snapshot.budget(), || {
@@ -727,7 +698,7 @@ impl Machine for Vm {
         hits
     }
 
-    fn statistics(&mut self, context: &mut ActionContext, labels: &[&Arc<str>]) -> Result<Vec<i64>, Fault> {
+    fn statistics(&mut self, context: &mut ActionContext, labels: &[Arc<str>]) -> Result<Vec<i64>, Fault> {
         let mut of = |vm: &mut Vm, label: &Arc<str>| {
             let found = vm.known_or_worked_out(context, label, false, |vm, context| {
                 let found =

@@ -45,8 +45,6 @@ pub(super) struct HostState {
     context: Cell<Option<*mut ActionContext>>,
     pub handles: RefCell<Handles>,
     pub reads: Reads,
-    /// How often scripts have run: from the host, and from one entry of the agenda to the next.
-    pub runs: Cell<u32>,
     /// Dice expressions that scripts have used, by number.
     dice: RefCell<Vec<Arc<Dice>>>,
     labels: RefCell<HashMap<String, Arc<str>>>,
@@ -62,8 +60,6 @@ pub(super) struct HostState {
     entries: RefCell<Vec<Arc<str>>>,
     /// The functions of files whose lines are counted.
     pub measured: RefCell<Vec<(String, mlua::Function)>>,
-    /// The functions of all other files, until they are compiled for this processor.
-    pub files: RefCell<Vec<mlua::Function>>,
     /// Functions that assign to captured variables, by file.
     pub assigners: RefCell<BTreeMap<String, Vec<Assigner>>>,
     /// Those of them that are left after loading, with the file.
@@ -83,10 +79,6 @@ impl HostState {
         let at = |line: usize| (line as u32, info.num_params, info.num_upvalues);
         let found = of_file.filter(|known| info.line_defined.map(at) == Some(known.signature()));
         self.keepers.borrow_mut().extend(found.map(|known| (path.to_owned(), known.clone())));
-    }
-
-    pub fn count_run(&self) {
-        self.runs.set(self.runs.get().saturating_add(1));
     }
 
     /// Lends a game to the host's functions while `run` goes on.

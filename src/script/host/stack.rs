@@ -617,7 +617,6 @@ unsafe extern "C-unwind" fn next(state: *mut lua_State) -> c_int {
         let others = context.state.is_stale();
         let Some(entry) = context.due() else { return 0 };
         renew(Budget::ACTION);
-        host.count_run();
         ffi::lua_pushlstring(state, entry.what.as_ptr().cast(), entry.what.len());
         match entry.owner {
             Some(owner) => ffi::lua_pushnumber(state, f64::from(owner.0)),
