@@ -230,6 +230,7 @@ impl Agenda {
     }
 
     /// Puts an entry in its place, where it can be looked at.
+    #[inline]
     pub(super) fn insert(&mut self, entry: Entry) -> &Entry {
         let at = self.place(&entry.key, entry.id);
         self.entries.insert(at, entry);
@@ -237,6 +238,7 @@ impl Agenda {
     }
 
     /// Where an entry stands in the list, or would stand.
+    #[inline]
     fn place(&self, key: &Key, id: EntryId) -> usize {
         self.entries.partition_point(|other| other.key.cmp(key).then(other.id.cmp(&id)).is_gt())
     }

@@ -98,6 +98,7 @@ pub(crate) struct Belongings {
 
 /// The counter of entries or attachments. It is begun with the first one that not everybody may see, where secrets are numbered
 /// apart. `before`: how many there were.
+#[inline]
 fn counter<'c>(
     counter: &'c mut Option<Box<Counter>>,
     (of, seed): (Numbered, Option<u64>),

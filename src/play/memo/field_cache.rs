@@ -106,10 +106,10 @@ impl FieldCache {
         }
     }
 
-    /// The cached value of a slot. Results of queries are kept up to date when fields are written.
+    /// What is known of all slots. Results of queries are kept up to date when fields are written.
     #[inline]
-    pub fn known(&self, slot: Guard) -> Option<Tagged> {
-        self.now.get(slot.slot()).copied().filter(|known| known.is_value())
+    pub fn now(&self) -> &[Tagged] {
+        &self.now
     }
 
     /// Notes what a query finds now. `on`: the fields that it asks about.
@@ -164,16 +164,14 @@ impl FieldCache {
         Some(found)
     }
 
-    /// Whether a field, or a query, is known to have this value.
-    #[inline]
-    pub fn holds(&self, slot: Guard, value: Tagged) -> bool {
-        self.now.get(slot.slot()).is_some_and(|now| *now == value)
-    }
-
-    /// A field has another value now, which the state is given by [`FieldCache::flush`].
+    /// A field has this value now, which the state is given by [`FieldCache::flush`]. What is there already is not written again.
     #[inline]
     pub fn put(&mut self, field: Guard, to: Tagged) {
-        self.now[field.slot()] = to;
+        let now = &mut self.now[field.slot()];
+        if *now == to {
+            return;
+        }
+        *now = to;
         if self.marks[field.slot()] != DIRTY {
             self.mark(field);
         }
@@ -274,10 +272,10 @@ mod tests {
         cache.add_queries(std::iter::once(Query::Holding(KindId(0), FieldId(1), wanted)), &numbering);
         let slot = field(4);
         let answers = |cache: &FieldCache, mask: i64| {
-            assert_eq!(cache.known(slot), Tagged::plain(&Value::Int(mask)));
+            assert_eq!(cache.now().get(slot.slot()).copied(), Tagged::plain(&Value::Int(mask)));
         };
         let note = |cache: &mut FieldCache, mask: i64| {
-            assert_eq!(cache.known(slot), None);
+            assert!(cache.now().get(slot.slot()).is_none_or(|known| !known.is_value()));
             let on = [1, 3].map(field);
             cache.note_answer(slot.slot(), Tagged::plain(&Value::Int(mask)).expect("it fits"), on.into_iter());
         };

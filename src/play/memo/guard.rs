@@ -69,6 +69,12 @@ impl Guard {
         (EntityId(self.0 >> 10 & 0xF_FFFF), FieldId((self.0 & 0x3FF) as u16))
     }
 
+    /// Its number, of a comparison.
+    #[inline]
+    pub fn comparison_number(self) -> Option<usize> {
+        (self.kind() == Guard::COMPARISON).then(|| self.number())
+    }
+
     /// The number of the roll, of the query or of the comparison.
     #[inline]
     pub fn number(self) -> usize {

@@ -246,7 +246,7 @@ impl Memo {
 
     /// Puts finished recordings into the table, unless others read it and they can wait.
     pub fn commit_finished(&mut self) {
-        if self.begins_alike {
+        if self.begins_alike && self.must_tell() {
             for key in std::mem::take(&mut self.unnoted) {
                 self.changed(key);
             }

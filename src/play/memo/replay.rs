@@ -25,7 +25,7 @@ pub(crate) enum Lookup {
 /// On average one replay in this many is run by the script as well, several in a row: only the first of them has to load the
 /// script machine into the processor's caches.
 const CHECK_EVERY: u64 = 1_000;
-const CHECKED_IN_A_ROW: u64 = 8;
+const CHECKED_IN_A_ROW: u64 = 32;
 
 impl Memo {
     /// Begins to replay entries in this state.
@@ -98,7 +98,13 @@ impl Memo {
         }
         state.pass_first();
         state.written += outcome.written;
-        outcome.steps.iter().for_each(|step| self.apply(step, table, state));
+        let mut steps = &*outcome.steps;
+        // What a trace puts comes first, and most traces do little else.
+        while let [Step::Put(field, to), rest @ ..] = steps {
+            self.cache.put(*field, *to);
+            steps = rest;
+        }
+        steps.iter().for_each(|step| self.apply(step, table, state));
         if let Some((card, met)) = outcome.played {
             self.count_card(card, met, table.names());
         }
@@ -110,12 +116,7 @@ impl Memo {
     fn apply(&mut self, step: &Step, table: &Table, state: &mut State) {
         let names = table.names();
         match step {
-            // What is there already is not written again.
-            Step::Put(field, tag) => {
-                if !self.cache.holds(*field, *tag) {
-                    self.cache.put(*field, *tag);
-                }
-            }
+            Step::Put(field, to) => self.cache.put(*field, *to),
             Step::Set(field, tag) => {
                 let (entity, which) = self.numbering.field(*field);
                 let to = self.values.value(*tag, &names.values);

@@ -33,6 +33,7 @@ impl Tagged {
     /// The empty reference.
     pub const NOTHING: Tagged = Tagged(Tagged::NONE);
 
+    #[inline]
     fn new(sort: u32, bits: u32) -> Tagged {
         Tagged(bits << 3 | sort)
     }

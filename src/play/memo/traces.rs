@@ -163,39 +163,48 @@ impl Table {
         let mut last_total = 0;
         loop {
             let from = at;
-            let node = self.first_not_held(&mut at, reader.cache);
+            let known = self.first_other(&mut at, reader.cache.now());
             if cfg!(debug_assertions) {
                 for node in &self.nodes[from..at] {
                     assert_eq!(self.look(node.guard, state, reader), Some(node.found));
                 }
             }
-            let guard = node.guard;
-            let known = match guard.kind() {
-                Guard::FIELD => reader.cache.known(guard),
-                Guard::COMPARISON if guard == Guard::END => return Ok(node.found.at() as u32),
-                Guard::COMPARISON => self.compared_now(guard, reader.cache),
-                Guard::ROLL => rng.as_mut().and_then(|rng| self.rolled(guard, rng, &mut last_total)),
-                _ => None,
+            let Node { guard, found: first } = self.nodes[at];
+            let found = match known {
+                Some(known) => known,
+                None if guard == Guard::END => return Ok(first.at() as u32),
+                None => {
+                    let found = match (&mut rng, guard.kind()) {
+                        (Some(rng), Guard::ROLL) => self.rolled(guard, rng, &mut last_total),
+                        _ => self.look(guard, state, reader),
+                    };
+                    let found = found.ok_or(Miss::At(guard))?;
+                    if found == first {
+                        at += 1;
+                        continue;
+                    }
+                    found
+                }
             };
-            let Some(found) = known.or_else(|| self.look(guard, state, reader)) else { return Err(Miss::At(guard)) };
-            if found == node.found {
-                at += 1;
-                continue;
-            }
             at = self.branches.get(at, found).ok_or(Miss::At(guard))?;
         }
     }
 
-    /// The first node from this place on whose guard has no slot or does not find what it found first. Most guards have a slot,
-    /// and most of these hold.
+    /// Goes on to the first node that does not find what it found first, or cannot say so without the state. Gives what it
+    /// finds, if that is known. Most guards have a slot, and most of these hold.
     #[inline]
-    fn first_not_held(&self, at: &mut usize, cache: &FieldCache) -> Node {
-        let mut node = self.nodes[*at];
-        while cache.holds(node.guard, node.found) {
+    fn first_other(&self, at: &mut usize, now: &[Tagged]) -> Option<Tagged> {
+        for node in &self.nodes[*at..] {
+            let known = match now.get(node.guard.slot()) {
+                Some(known) => *known,
+                None => self.compared_now(node.guard, now)?,
+            };
+            if known != node.found {
+                return known.is_value().then_some(known);
+            }
             *at += 1;
-            node = self.nodes[*at];
         }
-        node
+        None
     }
 
     /// Looks at the state for what a guard finds, unless it is a roll.
@@ -222,11 +231,11 @@ impl Table {
         }
     }
 
-    /// Whether the field of a fixed entity is at least so large, if that is known.
+    /// Whether the field of a fixed entity is at least so large, if this guard asks for that and the field is known.
     #[inline]
-    fn compared_now(&self, guard: Guard, cache: &FieldCache) -> Option<Tagged> {
-        let (field, least) = self.comparisons.get_index(guard.number())?;
-        cache.known(*field)?.is_at_least(*least).map(Tagged::from)
+    fn compared_now(&self, guard: Guard, now: &[Tagged]) -> Option<Tagged> {
+        let (field, least) = self.comparisons.get_index(guard.comparison_number()?)?;
+        now.get(field.slot())?.is_at_least(*least).map(Tagged::from)
     }
 
     /// The node behind a guard that has found a value.
