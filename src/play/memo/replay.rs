@@ -240,7 +240,8 @@ impl Memo {
                 first
             }
         };
-        table.follow(first, state, &mut self.reader(), Some(rng))
+        let Memo { cache, numbering, ends, values, .. } = self;
+        table.follow(first, state, &mut Reader { cache, numbering, ends, values }, Some(rng))
     }
 
     /// The first node of the tree of an entry.
@@ -254,10 +255,6 @@ impl Memo {
         table.tree((&due.what, owner, &args), hashes)
     }
 
-    fn reader(&mut self) -> Reader<'_> {
-        Reader { cache: &mut self.cache, numbering: &mut self.numbering, ends: &self.ends, values: &mut self.values }
-    }
-
     /// The value of a function that only reads, if it is known; otherwise a recording starts. `is_result`: whether it is what
     /// names the result of a game, since a statistic may have any name.
     pub fn value(&mut self, what: &Arc<str>, is_result: bool, state: &mut State) -> Option<Value> {
@@ -265,23 +262,34 @@ impl Memo {
         let hashes = self.hashes(state);
         self.turn_to(state);
         self.cache.note_population(hashes.0);
+        self.numbering.clear();
+        let miss = match self.known_value(what, is_result, hashes, state) {
+            Ok(value) => return Some(value),
+            Err(miss) => miss,
+        };
         let traces = self.traces.clone();
         let table = traces.read();
-        self.numbering.clear();
-        let first = self.roots.function(what, is_result, hashes, &table).ok_or(Miss::Root);
-        let found = first.and_then(|first| table.follow(first, state, &mut self.reader(), None));
-        match found {
-            Ok(number) => {
-                let value = self.values.value(table.outcome(number).value, &table.names().values);
-                return Some(all_real(&self.numbering, value));
-            }
-            Err(miss) => self.note_miss(what, miss, &table, state),
-        }
+        self.note_miss(what, miss, &table, state);
         // The function looks at the state.
         self.flush(&table, state);
         drop(table);
         self.record(what.clone(), (FUNCTION, Value::Bool(is_result)), state, None);
         None
+    }
+
+    fn known_value(
+        &mut self,
+        what: &Arc<str>,
+        is_result: bool,
+        hashes: (u64, u64),
+        state: &mut State,
+    ) -> Result<Value, Miss> {
+        let Memo { traces, cache, numbering, ends, values, roots, .. } = self;
+        let table = traces.read();
+        let first = roots.function(what, is_result, hashes, &table).ok_or(Miss::Root)?;
+        let number = table.follow(first, state, &mut Reader { cache, numbering, ends, values }, None)?;
+        let value = values.value(table.outcome(number).value, &table.names().values);
+        Ok(all_real(numbering, value))
     }
 }
 
