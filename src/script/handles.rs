@@ -244,9 +244,7 @@ impl Handles {
 /// The handles are valid as long as only scripts change that state: scripts write through to the handles as well.
 #[derive(Default)]
 pub(super) struct Reads {
-    held: RefCell<Vec<(EntityId, FieldId)>>,
-    /// Whether it is in that list, by the entity and the place of the field.
-    is_held: RefCell<ByEntity<Vec<bool>>>,
+    held: RefCell<Held>,
     /// Identity of the state, and its count of changes when a script ended last; nothing where that is not known.
     of: Cell<Option<(u64, u64)>>,
 }
@@ -254,14 +252,17 @@ pub(super) struct Reads {
 impl Reads {
     /// A handle holds a field from now on.
     pub fn note(&self, id: EntityId, field: FieldId) {
-        let mut is_held = self.is_held.borrow_mut();
+        let Held { holders, fields } = &mut *self.held.borrow_mut();
         let field_at = usize::from(field.0);
-        let fields = is_held.entry(id);
-        if fields.len() <= field_at {
-            fields.resize(field_at + 1, false);
+        let of = fields.entry(id);
+        if of.is_held.len() <= field_at {
+            of.is_held.resize(field_at + 1, false);
         }
-        if !std::mem::replace(&mut fields[field_at], true) {
-            self.held.borrow_mut().push((id, field));
+        if !std::mem::replace(&mut of.is_held[field_at], true) {
+            if of.all.is_empty() {
+                holders.push(id);
+            }
+            of.all.push(field);
         }
     }
 
@@ -287,14 +288,37 @@ impl Reads {
         self.of.set(None);
     }
 
-    /// Takes out a field that its handle has to forget.
-    pub fn pop(&self) -> Option<(EntityId, FieldId)> {
-        let (id, field) = self.held.borrow_mut().pop()?;
-        if let Some(held) = self.is_held.borrow_mut().entry(id).get_mut(usize::from(field.0)) {
-            *held = false;
-        }
-        Some((id, field))
+    /// An entity whose handle has to forget fields. There is another one when [`Reads::pop_field`] has taken out all of them.
+    pub fn holder(&self) -> Option<EntityId> {
+        self.held.borrow().holders.last().copied()
     }
+
+    /// Takes out a field that the handle of [`Reads::holder`] has to forget.
+    pub fn pop_field(&self) -> Option<FieldId> {
+        let Held { holders, fields } = &mut *self.held.borrow_mut();
+        let of = fields.entry(*holders.last()?);
+        let Some(field) = of.all.pop() else {
+            holders.pop();
+            return None;
+        };
+        of.is_held[usize::from(field.0)] = false;
+        Some(field)
+    }
+}
+
+#[derive(Debug, Default)]
+struct Held {
+    /// Entities whose handles hold fields.
+    holders: Vec<EntityId>,
+    fields: ByEntity<HeldFields>,
+}
+
+/// The fields that one handle holds.
+#[derive(Debug, Default)]
+struct HeldFields {
+    all: Vec<FieldId>,
+    /// Whether it is in that list, by the place of the field.
+    is_held: Vec<bool>,
 }
 
 /// Something for each entity: ids that are counted are places of a list, those of what was made in secret are far apart.

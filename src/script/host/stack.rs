@@ -535,16 +535,25 @@ unsafe fn empty_handles(state: *mut lua_State, host: &HostState) {
         push_handles(state);
         push_registered(state, &raw const NAMES);
         let (handles, names) = (ffi::lua_gettop(state) - 1, ffi::lua_gettop(state));
-        while let Some((id, field)) = host.reads.pop() {
-            let Some(kind) = host.handles.try_borrow().ok().and_then(|handles| handles.kind_of(id)) else { continue };
+        while let Some(id) = host.reads.holder() {
+            let Some(kind) = host.handles.try_borrow().ok().and_then(|handles| handles.kind_of(id)) else {
+                while host.reads.pop_field().is_some() {}
+                continue;
+            };
             ffi::lua_rawgeti(state, handles, ffi::lua_Integer::from(id.0));
             ffi::lua_rawgeti(state, names, ffi::lua_Integer::from(kind.0) + 1);
-            ffi::lua_rawgeti(state, names + 2, ffi::lua_Integer::from(field.0) + 1);
-            // A kind that a new entity of that number has may have fewer fields.
-            if ffi::lua_type(state, -1) == ffi::LUA_TSTRING {
-                ffi::lua_pushnil(state);
-                put_on_handle(state, names + 1);
+            let (handle, names_of_kind) = (names + 1, names + 2);
+            ffi::lua_setreadonly(state, handle, 0);
+            while let Some(field) = host.reads.pop_field() {
+                // A kind that a new entity of that number has may have fewer fields.
+                if ffi::lua_rawgeti(state, names_of_kind, ffi::lua_Integer::from(field.0) + 1) == ffi::LUA_TSTRING {
+                    ffi::lua_pushnil(state);
+                    ffi::lua_rawset(state, handle);
+                } else {
+                    pop(state, 1);
+                }
             }
+            ffi::lua_setreadonly(state, handle, 1);
             ffi::lua_settop(state, names);
         }
         ffi::lua_settop(state, handles - 1);
