@@ -467,8 +467,7 @@ static NAMES: u8 = 1;
 
 unsafe fn push_registered(state: *mut lua_State, key: *const u8) {
     unsafe {
-        ffi::lua_pushlightuserdata(state, key.cast_mut().cast());
-        ffi::lua_rawget(state, ffi::LUA_REGISTRYINDEX);
+        ffi::lua_rawgetp(state, ffi::LUA_REGISTRYINDEX, key.cast());
     }
 }
 
