@@ -405,11 +405,18 @@ unsafe extern "C-unwind" fn read(state: *mut lua_State) -> c_int {
                 return 1;
             }
             Some((.., value)) if push_plain(state, value) => {}
-            Some(_) => {
-                ffi::lua_pushvalue(state, ffi::lua_upvalueindex(2));
-                ffi::lua_pushvalue(state, 1);
-                ffi::lua_pushvalue(state, 3);
-                ffi::lua_call(state, 2, 1);
+            Some((host, id, field, value)) => {
+                let known = host.handles.try_borrow().ok().and_then(|handles| handles.table_for(id, field, value));
+                if let Some(number) = known {
+                    push_registered(state, &raw const TABLES);
+                    ffi::lua_pushnumber(state, number as f64);
+                    ffi::lua_rawget(state, -2);
+                } else {
+                    ffi::lua_pushvalue(state, ffi::lua_upvalueindex(2));
+                    ffi::lua_pushvalue(state, 1);
+                    ffi::lua_pushvalue(state, 3);
+                    ffi::lua_call(state, 2, 1);
+                }
             }
             None => {
                 ffi::lua_pushvalue(state, ffi::lua_upvalueindex(3));
@@ -461,9 +468,10 @@ unsafe fn push_plain(state: *mut lua_State, value: &Value) -> bool {
     true
 }
 
-/// Keys of the machine's registry: the handles, and the names of the fields of each kind.
+/// Keys of the machine's registry: the handles, the names of the fields of each kind, and the tables that fields are read as.
 static HANDLES: u8 = 0;
 static NAMES: u8 = 1;
+static TABLES: u8 = 4;
 
 unsafe fn push_registered(state: *mut lua_State, key: *const u8) {
     unsafe {
@@ -475,11 +483,11 @@ pub(super) unsafe fn push_handles(state: *mut lua_State) {
     unsafe { push_registered(state, &raw const HANDLES) }
 }
 
-/// keep_handles(handles, names): where the functions find them, by entity id, and by kind and field.
+/// keep_handles(handles, names, tables): where the functions find them, by entity id, by kind and field, and by number.
 unsafe extern "C-unwind" fn keep_handles(state: *mut lua_State) -> c_int {
-    // SAFETY: the prelude gives two tables.
+    // SAFETY: the prelude gives three tables.
     unsafe {
-        for (key, at) in [(&raw const HANDLES, 1), (&raw const NAMES, 2)] {
+        for (key, at) in [(&raw const HANDLES, 1), (&raw const NAMES, 2), (&raw const TABLES, 3)] {
             ffi::lua_pushlightuserdata(state, key.cast_mut().cast());
             ffi::lua_pushvalue(state, at);
             ffi::lua_rawset(state, ffi::LUA_REGISTRYINDEX);
