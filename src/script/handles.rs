@@ -1,6 +1,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::Arc;
 
 use mlua::{Function, Lua, Result, Table, Value as Lv};
 
@@ -220,9 +221,22 @@ impl Handles {
     }
 
     /// The number of the table that a field is read as, if there is one: the same one for as long as the field holds the same.
-    pub fn table_for(&self, id: EntityId, field: FieldId, value: &Value) -> Option<u64> {
+    pub fn table_for(&mut self, id: EntityId, field: FieldId, value: &Value) -> Option<u64> {
         let number = number_of_table(id, field);
-        self.tables.get(&number).is_some_and(|(known, _)| known == value).then_some(number)
+        let (known, _) = self.tables.get_mut(&number)?;
+        let is_shared = match (&*known, value) {
+            (Value::List(known), Value::List(value)) => Arc::ptr_eq(known, value),
+            (Value::Map(known), Value::Map(value)) => Arc::ptr_eq(known, value),
+            _ => false,
+        };
+        if !is_shared {
+            if known != value {
+                return None;
+            }
+            // They need not be compared again.
+            *known = value.clone();
+        }
+        Some(number)
     }
 
     /// The table that a field is read as, which is made if there is none.
@@ -413,7 +427,8 @@ struct NumberHash(u64);
 
 impl Hasher for NumberHash {
     fn finish(&self) -> u64 {
-        self.0
+        // The upper bits depend on all of the number.
+        self.0.rotate_left(26)
     }
 
     fn write(&mut self, bytes: &[u8]) {
