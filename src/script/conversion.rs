@@ -102,18 +102,26 @@ fn read(value: &Lv, handles: &Handles, depth: usize, nodes: &mut usize) -> Resul
 }
 
 /// A number as the state holds it, or why it does not.
+#[inline]
 pub(super) fn whole(n: f64) -> std::result::Result<i64, String> {
+    let near = n as i64;
+    match near as f64 == n && near.unsigned_abs() <= LARGEST_NUMBER.unsigned_abs() {
+        true => Ok(near),
+        false => Err(unfit_number(n)),
+    }
+}
+
+/// Why the state does not hold a number.
+#[cold]
+fn unfit_number(n: f64) -> String {
     if n.fract() != 0.0 {
-        Err(format!("{n} is not a whole number; the state holds whole numbers only"))
-    } else if n.abs() > LARGEST_NUMBER as f64 {
-        // The digits of a very large number would fill the line.
-        let shown = if n.abs() < 1e21 { n.to_string() } else { format!("{n:e}") };
-        Err(match n < 0.0 {
-            true => format!("{shown} is too small; whole numbers begin at -{LARGEST_NUMBER}"),
-            false => format!("{shown} is too large; whole numbers go to {LARGEST_NUMBER}"),
-        })
-    } else {
-        Ok(n as i64)
+        return format!("{n} is not a whole number; the state holds whole numbers only");
+    }
+    // The digits of a very large number would fill the line.
+    let shown = if n.abs() < 1e21 { n.to_string() } else { format!("{n:e}") };
+    match n < 0.0 {
+        true => format!("{shown} is too small; whole numbers begin at -{LARGEST_NUMBER}"),
+        false => format!("{shown} is too large; whole numbers go to {LARGEST_NUMBER}"),
     }
 }
 

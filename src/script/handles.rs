@@ -1,6 +1,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::Arc;
 
 use mlua::{Function, Lua, Result, Table, Value as Lv};
 
@@ -19,13 +20,16 @@ pub(super) struct Handles {
     /// Hash of what is attached to the entities, as the prelude knows it.
     attachments: Option<u64>,
     /// The tables that scripts got for fields with lists or maps.
-    tables: HashMap<(EntityId, FieldId), (Value, Lv)>,
+    tables: HashMap<u64, (Value, Lv), BuildHasherDefault<NumberHash>>,
+    /// The same tables by their numbers, for the engine's own functions. It keeps none of them: what is no more in `tables` may
+    /// be collected.
+    pub numbered: Option<Table>,
     /// Identity of the state whose entities these are.
     identity: u64,
     handles: ByEntity<(Table, KindId)>,
-    by_address: HashMap<usize, EntityId, BuildHasherDefault<AddressHash>>,
+    by_address: HashMap<usize, EntityId, BuildHasherDefault<NumberHash>>,
     /// Tombstones: the addresses of handles whose entities scripts have removed, until the handles are made anew.
-    tombstones: HashMap<usize, EntityId, BuildHasherDefault<AddressHash>>,
+    tombstones: HashMap<usize, EntityId, BuildHasherDefault<NumberHash>>,
     /// The handles for the prelude, by entity id.
     pub listed: Option<Table>,
     /// Names of the fields of each kind, in lists: a list, of which the host's functions know as well.
@@ -175,7 +179,7 @@ impl Handles {
     /// Forgets an entity that has been taken away.
     pub fn remove(&mut self, id: EntityId) {
         if !self.tables.is_empty() {
-            self.tables.retain(|(of, _), _| *of != id);
+            self.tables.retain(|number, _| entity_of_table(*number) != id);
         }
         if let Some((handle, _)) = self.handles.remove(id) {
             self.by_address.remove(&(handle.to_pointer() as usize));
@@ -216,21 +220,43 @@ impl Handles {
         Ok(table)
     }
 
-    /// The table that a field is read as: the same one for as long as the field holds the same.
+    /// The number of the table that a field is read as, if there is one: the same one for as long as the field holds the same.
+    pub fn table_for(&mut self, id: EntityId, field: FieldId, value: &Value) -> Option<u64> {
+        let number = number_of_table(id, field);
+        let (known, _) = self.tables.get_mut(&number)?;
+        let is_shared = match (&*known, value) {
+            (Value::List(known), Value::List(value)) => Arc::ptr_eq(known, value),
+            (Value::Map(known), Value::Map(value)) => Arc::ptr_eq(known, value),
+            _ => false,
+        };
+        if !is_shared {
+            if known != value {
+                return None;
+            }
+            // They need not be compared again.
+            *known = value.clone();
+        }
+        Some(number)
+    }
+
+    /// The table that a field is read as, which is made if there is none.
     pub fn table_of(&mut self, lua: &Lua, id: EntityId, field: FieldId, value: &Value) -> Result<Lv> {
-        if let Some((known, table)) = self.tables.get(&(id, field))
-            && known == value
-        {
+        let known = self.table_for(id, field, value).and_then(|number| self.tables.get(&number));
+        if let Some((_, table)) = known {
             return Ok(table.clone());
         }
         let table = to_lua(lua, value, self)?;
-        self.tables.insert((id, field), (value.clone(), table.clone()));
+        let number = number_of_table(id, field);
+        self.tables.insert(number, (value.clone(), table.clone()));
+        if let Some(numbered) = &self.numbered {
+            numbered.raw_set(number as f64, &table)?;
+        }
         Ok(table)
     }
 
     /// The host has changed a field: the handle must not answer for it.
     pub fn forget_field(&mut self, schema: &Schema, id: EntityId, field: FieldId) -> Result<()> {
-        self.tables.remove(&(id, field));
+        self.tables.remove(&number_of_table(id, field));
         let Some((handle, kind)) = self.handles.get(id) else { return Ok(()) };
         handle.set_readonly(false);
         let forgotten = handle.raw_set(&*schema.kind(*kind).field(field).name, Lv::Nil);
@@ -244,9 +270,7 @@ impl Handles {
 /// The handles are valid as long as only scripts change that state: scripts write through to the handles as well.
 #[derive(Default)]
 pub(super) struct Reads {
-    held: RefCell<Vec<(EntityId, FieldId)>>,
-    /// Whether it is in that list, by the entity and the place of the field.
-    is_held: RefCell<ByEntity<Vec<bool>>>,
+    held: RefCell<Held>,
     /// Identity of the state, and its count of changes when a script ended last; nothing where that is not known.
     of: Cell<Option<(u64, u64)>>,
 }
@@ -254,14 +278,17 @@ pub(super) struct Reads {
 impl Reads {
     /// A handle holds a field from now on.
     pub fn note(&self, id: EntityId, field: FieldId) {
-        let mut is_held = self.is_held.borrow_mut();
+        let Held { holders, fields } = &mut *self.held.borrow_mut();
         let field_at = usize::from(field.0);
-        let fields = is_held.entry(id);
-        if fields.len() <= field_at {
-            fields.resize(field_at + 1, false);
+        let of = fields.entry(id);
+        if of.is_held.len() <= field_at {
+            of.is_held.resize(field_at + 1, false);
         }
-        if !std::mem::replace(&mut fields[field_at], true) {
-            self.held.borrow_mut().push((id, field));
+        if !std::mem::replace(&mut of.is_held[field_at], true) {
+            if of.all.is_empty() {
+                holders.push(id);
+            }
+            of.all.push(field);
         }
     }
 
@@ -287,14 +314,47 @@ impl Reads {
         self.of.set(None);
     }
 
-    /// Takes out a field that its handle has to forget.
-    pub fn pop(&self) -> Option<(EntityId, FieldId)> {
-        let (id, field) = self.held.borrow_mut().pop()?;
-        if let Some(held) = self.is_held.borrow_mut().entry(id).get_mut(usize::from(field.0)) {
-            *held = false;
-        }
-        Some((id, field))
+    /// An entity whose handle has to forget fields. There is another one when [`Reads::pop_field`] has taken out all of them.
+    pub fn holder(&self) -> Option<EntityId> {
+        self.held.borrow().holders.last().copied()
     }
+
+    /// Takes out a field that the handle of [`Reads::holder`] has to forget.
+    pub fn pop_field(&self) -> Option<FieldId> {
+        let Held { holders, fields } = &mut *self.held.borrow_mut();
+        let of = fields.entry(*holders.last()?);
+        let Some(field) = of.all.pop() else {
+            holders.pop();
+            return None;
+        };
+        of.is_held[usize::from(field.0)] = false;
+        Some(field)
+    }
+}
+
+#[derive(Debug, Default)]
+struct Held {
+    /// Entities whose handles hold fields.
+    holders: Vec<EntityId>,
+    fields: ByEntity<HeldFields>,
+}
+
+/// The fields that one handle holds.
+#[derive(Debug, Default)]
+struct HeldFields {
+    all: Vec<FieldId>,
+    /// Whether it is in that list, by the place of the field.
+    is_held: Vec<bool>,
+}
+
+/// The number of the table that a field is read as.
+fn number_of_table(id: EntityId, field: FieldId) -> u64 {
+    u64::from(id.0) << 16 | u64::from(field.0)
+}
+
+/// The entity to a field of which a table belongs.
+fn entity_of_table(number: u64) -> EntityId {
+    EntityId((number >> 16) as u32)
 }
 
 /// Something for each entity: ids that are counted are places of a list, those of what was made in secret are far apart.
@@ -361,13 +421,14 @@ impl<T: Default> ByEntity<T> {
     }
 }
 
-/// A quick hash of an address.
+/// A quick hash of an address, or of the number of a table.
 #[derive(Default)]
-struct AddressHash(u64);
+struct NumberHash(u64);
 
-impl Hasher for AddressHash {
+impl Hasher for NumberHash {
     fn finish(&self) -> u64 {
-        self.0
+        // The upper bits depend on all of the number.
+        self.0.rotate_left(26)
     }
 
     fn write(&mut self, bytes: &[u8]) {
@@ -375,7 +436,11 @@ impl Hasher for AddressHash {
     }
 
     fn write_usize(&mut self, address: usize) {
-        self.0 = (self.0 ^ (address as u64 >> 4)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        self.write_u64(address as u64 >> 4);
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0 = (self.0 ^ number).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     }
 }
 

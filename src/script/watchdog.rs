@@ -132,11 +132,15 @@ impl Drop for Watched {
     }
 }
 
-/// Whether the running call should look at the clock now.
+/// Whether the watchdog reminds the running call to look at the clock.
 #[inline]
+pub(super) fn is_reminded() -> bool {
+    own().look.load(Ordering::Relaxed)
+}
+
+/// The same, and the reminder is taken: the running call looks at the clock now.
 pub(super) fn must_look() -> bool {
-    let look = &own().look;
-    look.load(Ordering::Relaxed) && look.swap(false, Ordering::Relaxed)
+    is_reminded() && own().look.swap(false, Ordering::Relaxed)
 }
 
 #[cfg(test)]

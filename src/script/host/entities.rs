@@ -9,7 +9,7 @@ use super::super::handles::Handles;
 use super::super::sandbox::hold;
 use super::messages::no_member;
 use super::{CHANGE, HostState, TOLD, fault, host_function, plain, stopped, string_arg, text_arg};
-use crate::play::{ActionContext, Op, Query};
+use crate::play::{ActionContext, Op};
 use crate::ruleset::instead;
 use crate::state::{EntityId, FieldId, KindId, Value};
 
@@ -75,21 +75,9 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         context.observers.observe(&Op::ReadExists { entity: id });
         Ok(context.shown().entity(id).is_some())
     });
-    // each(lists by kind, kind): the list, which they keep. Whether it is there already is no matter of the script, so making it
-    // is charged to what changes who is there.
-    host_function!(lua, host, table, "each", |lua, b, (lists, kind): (Table, Lv)| {
-        let context = b.context()?;
-        context.may_go_on().map_err(stopped)?;
-        let found = kind_arg(context, &kind, "the name of a kind")?;
-        context.observers.observe(&Op::ReadPopulation { query: Query::Kind(found), state: &context.state });
-        let handles = b.handles.borrow();
-        let entities = context.shown().entities().filter(|(_, entity)| entity.kind == found);
-        limited(false, || {
-            let list = lua.create_sequence_from(entities.filter_map(|(id, _)| handles.handle(id).cloned()))?;
-            list.set_readonly(true);
-            lists.raw_set(kind, &list)?;
-            Ok(list)
-        })
+    // Refuses what is not the name of a kind, where its entities are asked for.
+    host_function!(lua, host, table, "unknown_kind", |_, b, kind: Lv| {
+        kind_arg(b.context()?, &kind, "the name of a kind").map(|_| ())
     });
     host_function!(lua, host, table, "spawn", |lua, b, (kind, fields): (Lv, Lv)| {
         let context = b.context()?;

@@ -289,10 +289,12 @@ pub(super) fn functions(lua: &Lua, host: &Rc<HostState>) -> Result<Table> {
     super::convert::add(lua, host, &table)?;
     stack::add(lua, &table)?;
     locks::add(lua, &table)?;
-    let (handles, names) = (lua.create_table()?, lua.create_table()?);
+    let (handles, names, numbered) = (lua.create_table()?, lua.create_table()?, lua.create_table()?);
+    numbered.set_metatable(Some(lua.create_table_from([("__mode", "v")])?))?;
     table.raw_set("handles", &handles)?;
     table.raw_set("field_names", &names)?;
+    table.raw_set("field_tables", &numbered)?;
     let mut own = host.handles.borrow_mut();
-    (own.listed, own.names) = (Some(handles), Some(names));
+    (own.listed, own.names, own.numbered) = (Some(handles), Some(names), Some(numbered));
     Ok(table)
 }

@@ -5,17 +5,75 @@ use std::os::raw::c_int;
 use mlua::{Lua, Result, Table, ffi, lua_State};
 
 use super::super::account::charge;
+use super::super::allocation::limited;
 use super::entities::no_kind;
 use super::messages::no_member;
-use super::stack::{is_handle, lent, pop, push_handles, raise, text, type_name, value_at};
+use super::stack::{add_functions, is_handle, lent, pop, push_handles, raise, text, type_name, value_at};
 use super::{HostState, NO_GAME, fault, message_of, plain, stopped};
-use crate::play::ActionContext;
+use crate::play::{ActionContext, Op, Query};
 use crate::ruleset::instead_of_value;
 use crate::state::{EntityId, FieldId, KindId, Type, Value};
 
 pub(super) fn add(lua: &Lua, table: &Table) -> Result<()> {
-    // SAFETY: it keeps to the engine's rules for functions, see below.
-    table.raw_set("holding", unsafe { lua.create_c_function(holding) }?)
+    // SAFETY: both keep to the engine's rules for functions, see below.
+    unsafe { add_functions(lua, table, &[("holding", holding), ("lister", lister)]) }
+}
+
+/// lister(refusal): what the lists by kind answer with where one is not there, see `list`.
+unsafe extern "C-unwind" fn lister(state: *mut lua_State) -> c_int {
+    // SAFETY: the prelude gives a function.
+    unsafe {
+        ffi::lua_pushcclosure(state, list, 1);
+        1
+    }
+}
+
+/// list(lists by kind, kind): the list of the entities of a kind, which they keep. Whether it is there already is no matter of the
+/// script, so making it is charged to what changes who is there. Goes with the function that refuses what is no kind.
+unsafe extern "C-unwind" fn list(state: *mut lua_State) -> c_int {
+    // SAFETY: the engine gives the table and a key. Nothing here has a destructor when the engine raises an error of its own, but
+    // for what sets the limits again.
+    unsafe {
+        ffi::lua_settop(state, 2);
+        let kind = match kind_of_list(state) {
+            Ok(Some(kind)) => kind,
+            Ok(None) => {
+                ffi::lua_pushvalue(state, ffi::lua_upvalueindex(1));
+                ffi::lua_pushvalue(state, 2);
+                ffi::lua_call(state, 1, 1);
+                return 1;
+            }
+            Err(message) => return raise(state, message),
+        };
+        let Some((_, context)) = lent(state) else { return 0 };
+        context.observers.observe(&Op::ReadPopulation { query: Query::Kind(kind), state: &context.state });
+        let entities = || context.shown().entities().filter(|(_, entity)| entity.kind == kind);
+        push_handles(state);
+        limited(false, || {
+            ffi::lua_createtable(state, entities().count() as c_int, 0);
+            let mut count = 0;
+            for (id, _) in entities() {
+                if ffi::lua_rawgeti(state, 3, ffi::lua_Integer::from(id.0)) == ffi::LUA_TNIL {
+                    pop(state, 1);
+                } else {
+                    count += 1;
+                    ffi::lua_rawseti(state, 4, count);
+                }
+            }
+            ffi::lua_setreadonly(state, 4, 1);
+            ffi::lua_pushvalue(state, 2);
+            ffi::lua_pushvalue(state, 4);
+            ffi::lua_rawset(state, 1);
+        });
+        1
+    }
+}
+
+/// The kind whose list is asked for; nothing if there is no such kind.
+unsafe fn kind_of_list(state: *mut lua_State) -> std::result::Result<Option<KindId>, String> {
+    let Some((_, context)) = lent(state) else { return Err(NO_GAME.into()) };
+    context.may_go_on().map_err(|stop| message_of(&stop).to_string())?;
+    Ok(unsafe { text(state, 2) }.and_then(|name| context.rules.schema().kind_named(name)))
 }
 
 /// holding(kind, fields, whether the first is enough): the entities of a kind whose fields hold these values, or the first.

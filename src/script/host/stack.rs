@@ -405,11 +405,18 @@ unsafe extern "C-unwind" fn read(state: *mut lua_State) -> c_int {
                 return 1;
             }
             Some((.., value)) if push_plain(state, value) => {}
-            Some(_) => {
-                ffi::lua_pushvalue(state, ffi::lua_upvalueindex(2));
-                ffi::lua_pushvalue(state, 1);
-                ffi::lua_pushvalue(state, 3);
-                ffi::lua_call(state, 2, 1);
+            Some((host, id, field, value)) => {
+                let known = host.handles.try_borrow_mut().ok().and_then(|mut handles| handles.table_for(id, field, value));
+                if let Some(number) = known {
+                    push_registered(state, &raw const TABLES);
+                    ffi::lua_pushnumber(state, number as f64);
+                    ffi::lua_rawget(state, -2);
+                } else {
+                    ffi::lua_pushvalue(state, ffi::lua_upvalueindex(2));
+                    ffi::lua_pushvalue(state, 1);
+                    ffi::lua_pushvalue(state, 3);
+                    ffi::lua_call(state, 2, 1);
+                }
             }
             None => {
                 ffi::lua_pushvalue(state, ffi::lua_upvalueindex(3));
@@ -461,14 +468,14 @@ unsafe fn push_plain(state: *mut lua_State, value: &Value) -> bool {
     true
 }
 
-/// Keys of the machine's registry: the handles, and the names of the fields of each kind.
+/// Keys of the machine's registry: the handles, the names of the fields of each kind, and the tables that fields are read as.
 static HANDLES: u8 = 0;
 static NAMES: u8 = 1;
+static TABLES: u8 = 4;
 
 unsafe fn push_registered(state: *mut lua_State, key: *const u8) {
     unsafe {
-        ffi::lua_pushlightuserdata(state, key.cast_mut().cast());
-        ffi::lua_rawget(state, ffi::LUA_REGISTRYINDEX);
+        ffi::lua_rawgetp(state, ffi::LUA_REGISTRYINDEX, key.cast());
     }
 }
 
@@ -476,11 +483,11 @@ pub(super) unsafe fn push_handles(state: *mut lua_State) {
     unsafe { push_registered(state, &raw const HANDLES) }
 }
 
-/// keep_handles(handles, names): where the functions find them, by entity id, and by kind and field.
+/// keep_handles(handles, names, tables): where the functions find them, by entity id, by kind and field, and by number.
 unsafe extern "C-unwind" fn keep_handles(state: *mut lua_State) -> c_int {
-    // SAFETY: the prelude gives two tables.
+    // SAFETY: the prelude gives three tables.
     unsafe {
-        for (key, at) in [(&raw const HANDLES, 1), (&raw const NAMES, 2)] {
+        for (key, at) in [(&raw const HANDLES, 1), (&raw const NAMES, 2), (&raw const TABLES, 3)] {
             ffi::lua_pushlightuserdata(state, key.cast_mut().cast());
             ffi::lua_pushvalue(state, at);
             ffi::lua_rawset(state, ffi::LUA_REGISTRYINDEX);
@@ -535,16 +542,25 @@ unsafe fn empty_handles(state: *mut lua_State, host: &HostState) {
         push_handles(state);
         push_registered(state, &raw const NAMES);
         let (handles, names) = (ffi::lua_gettop(state) - 1, ffi::lua_gettop(state));
-        while let Some((id, field)) = host.reads.pop() {
-            let Some(kind) = host.handles.try_borrow().ok().and_then(|handles| handles.kind_of(id)) else { continue };
+        while let Some(id) = host.reads.holder() {
+            let Some(kind) = host.handles.try_borrow().ok().and_then(|handles| handles.kind_of(id)) else {
+                while host.reads.pop_field().is_some() {}
+                continue;
+            };
             ffi::lua_rawgeti(state, handles, ffi::lua_Integer::from(id.0));
             ffi::lua_rawgeti(state, names, ffi::lua_Integer::from(kind.0) + 1);
-            ffi::lua_rawgeti(state, names + 2, ffi::lua_Integer::from(field.0) + 1);
-            // A kind that a new entity of that number has may have fewer fields.
-            if ffi::lua_type(state, -1) == ffi::LUA_TSTRING {
-                ffi::lua_pushnil(state);
-                put_on_handle(state, names + 1);
+            let (handle, names_of_kind) = (names + 1, names + 2);
+            ffi::lua_setreadonly(state, handle, 0);
+            while let Some(field) = host.reads.pop_field() {
+                // A kind that a new entity of that number has may have fewer fields.
+                if ffi::lua_rawgeti(state, names_of_kind, ffi::lua_Integer::from(field.0) + 1) == ffi::LUA_TSTRING {
+                    ffi::lua_pushnil(state);
+                    ffi::lua_rawset(state, handle);
+                } else {
+                    pop(state, 1);
+                }
             }
+            ffi::lua_setreadonly(state, handle, 1);
             ffi::lua_settop(state, names);
         }
         ffi::lua_settop(state, handles - 1);
