@@ -406,7 +406,8 @@ unsafe extern "C-unwind" fn read(state: *mut lua_State) -> c_int {
             }
             Some((.., value)) if push_plain(state, value) => {}
             Some((host, id, field, value)) => {
-                let known = host.handles.try_borrow_mut().ok().and_then(|mut handles| handles.table_for(id, field, value));
+                let known =
+                    host.handles.try_borrow_mut().ok().and_then(|mut handles| handles.table_for(id, field, value));
                 if let Some(number) = known {
                     push_registered(state, &raw const TABLES);
                     ffi::lua_pushnumber(state, number as f64);
