@@ -79,30 +79,23 @@ struct Thread {
     frame: *const Frame,
 }
 
-/// Whether the script stands in a loop over a table, which may begin here.
+/// Why the loop that begins here is refused, if it is.
 ///
 /// # Safety
 ///
 /// The engine must stand at a safepoint of the state.
 #[inline]
-pub(super) unsafe fn may_begin(state: *mut mlua::lua_State) -> bool {
+pub(super) unsafe fn wrong(state: *mut mlua::lua_State) -> Option<Refused> {
     // SAFETY: at a safepoint a script's frame is whole, and the instruction is the one before the next.
     unsafe {
         let frame = (*state.cast::<Thread>()).frame;
-        !(*frame).script.is_null() && !(*frame).next.is_null() && *(*frame).next.sub(1) as u8 == FORGLOOP
-    }
-}
-
-/// Why the loop that begins here is refused, if it is.
-///
-/// # Safety
-///
-/// The engine must stand at a safepoint of the state for which [`may_begin`] holds.
-pub(super) unsafe fn wrong(state: *mut mlua::lua_State) -> Option<Refused> {
-    // SAFETY: as in `may_begin`.
-    unsafe {
-        let frame = (*state.cast::<Thread>()).frame;
+        if (*frame).script.is_null() || (*frame).next.is_null() {
+            return None;
+        }
         let instruction = *(*frame).next.sub(1);
+        if instruction as u8 != FORGLOOP {
+            return None;
+        }
         // The word behind it says whether only the places of a list are gone through.
         if (*(*frame).next as i32) < 0 {
             return None;

@@ -105,33 +105,11 @@ unsafe extern "C-unwind" fn tick(state: *mut mlua::lua_State, gc: c_int) {
         return;
     }
     // SAFETY: the engine stands at a safepoint of this state.
-    unsafe {
-        if loop_keys::may_begin(state) {
-            look_at_loop(state);
-        }
-        let is_due = account::charge_safepoint();
-        if is_due || watchdog::is_reminded() {
-            look_at_budget(state, is_due);
-        }
+    if let Some([wrong, cure]) = unsafe { loop_keys::wrong(state) } {
+        note_cure(cure);
+        unsafe { refuse(state, wrong) }
     }
-}
-
-/// Refuses the loop that may begin here, if it is to be refused.
-#[inline(never)]
-unsafe fn look_at_loop(state: *mut mlua::lua_State) {
-    // SAFETY: the engine stands at a safepoint of this state, in a loop.
-    unsafe {
-        if let Some([wrong, cure]) = loop_keys::wrong(state) {
-            note_cure(cure);
-            refuse(state, wrong)
-        }
-    }
-}
-
-/// Ends the script if its budget is spent. `is_due`: the clock is looked at whether or not the watchdog has reminded of it.
-#[cold]
-unsafe fn look_at_budget(state: *mut mlua::lua_State, is_due: bool) {
-    if (is_due || watchdog::must_look())
+    if (account::charge_safepoint() || watchdog::must_look())
         && let Some(spent) = spent_now()
     {
         if account::end_words() {

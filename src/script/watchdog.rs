@@ -132,15 +132,11 @@ impl Drop for Watched {
     }
 }
 
-/// Whether the watchdog reminds the running call to look at the clock.
+/// Whether the running call should look at the clock now.
 #[inline]
-pub(super) fn is_reminded() -> bool {
-    own().look.load(Ordering::Relaxed)
-}
-
-/// The same, and the reminder is taken: the running call looks at the clock now.
 pub(super) fn must_look() -> bool {
-    is_reminded() && own().look.swap(false, Ordering::Relaxed)
+    let look = &own().look;
+    look.load(Ordering::Relaxed) && look.swap(false, Ordering::Relaxed)
 }
 
 #[cfg(test)]
