@@ -777,16 +777,15 @@ impl State {
     /// Takes an entry off the agenda to run it; one that recurs is put there again at once, so that skipping it ends nothing.
     pub fn take_entry(&mut self, id: EntryId) -> Option<Entry> {
         let entry = self.unschedule(id)?;
-        self.put_again(&entry);
+        self.put_again(entry.clone());
         Some(entry)
     }
 
     /// Puts an entry that was taken on the agenda again, if it recurs and its next key can be.
-    fn put_again(&mut self, entry: &Entry) {
-        if let Some(next) = entry.every.as_ref().and_then(|step| entry.key.plus(step)) {
-            let audience = self.entry_audience(entry);
-            self.schedule(&audience, Entry::new(entry.due.clone()).at(next));
-        }
+    fn put_again(&mut self, entry: Entry) -> Option<EntryId> {
+        let next = entry.every.as_ref().and_then(|step| entry.key.plus(step))?;
+        let audience = self.entry_audience(&entry);
+        Some(self.schedule(&audience, Entry::new(entry.due).at(next)).id)
     }
 
     /// The audience that an entry was numbered for.
@@ -813,15 +812,17 @@ impl State {
         }
     }
 
-    /// Takes the first entry off the agenda, which nobody has to look at, as [`State::take_entry`] does.
+    /// Takes the first entry off the agenda, which nobody has to look at, as [`State::take_entry`] does. Gives the one that is put
+    /// there again.
     #[inline]
-    pub fn pass_first(&mut self) {
-        let Some(first) = self.agenda.first() else { return };
+    pub fn pass_first(&mut self) -> Option<EntryId> {
+        let first = self.agenda.first()?;
         if first.every.is_none() && self.unjournaled {
-            return self.agenda.drop_first();
+            self.agenda.drop_first();
+            return None;
         }
-        let id = first.id;
-        self.take_entry(id);
+        let passed = self.unschedule(first.id)?;
+        self.put_again(passed)
     }
 
     /// Takes an entry off the agenda.

@@ -108,6 +108,11 @@ impl Numbering {
         number.map(|number| EntityId(NUMBER | number))
     }
 
+    /// Whether the trace has met entities that go by numbers.
+    pub fn has_met(&self) -> bool {
+        !self.met.is_empty()
+    }
+
     pub fn has_made(&self, id: EntityId) -> bool {
         self.made.contains(&id)
     }

@@ -25,7 +25,7 @@ pub(crate) enum Lookup {
 /// On average one replay in this many is run by the script as well, several in a row: only the first of them has to load the
 /// script machine into the processor's caches.
 const CHECK_EVERY: u64 = 1_000;
-const CHECKED_IN_A_ROW: u64 = 32;
+const CHECKED_IN_A_ROW: u64 = 64;
 
 impl Memo {
     /// Begins to replay entries in this state.
@@ -96,7 +96,11 @@ impl Memo {
         if is_checked(self.replayed) {
             return Lookup::Check(table.expected(number));
         }
-        state.pass_first();
+        let passed = state.agenda().first().map(|entry| entry.id);
+        let again = state.pass_first();
+        if let (Some(passed), Some(again)) = (passed, again) {
+            self.roots.recur(passed, again);
+        }
         state.written += outcome.written;
         let mut steps = &*outcome.steps;
         // What a trace puts comes first, and most traces do little else.
@@ -230,12 +234,19 @@ impl Memo {
         let entry = state.agenda().first().ok_or(Miss::Root)?;
         self.numbering.clear();
         let root = self.roots.root(entry.id);
-        let first = match root.and_then(|root| self.roots.tree(root, hashes, table)) {
+        let known = match root {
+            Some(root) => self.roots.tree(root, hashes, table),
+            None => self.roots.recurring(entry.id, hashes, table),
+        };
+        let first = match known {
             Some(first) => first,
             None => {
+                let (id, recurs) = (entry.id, entry.every.is_some());
                 let first = self.root(&entry.due, hashes, table, state).ok_or(Miss::Root)?;
                 if let Some(root) = root {
                     self.roots.note(root, hashes, first, table);
+                } else if recurs && !self.numbering.has_met() {
+                    self.roots.note_recurring(id, hashes, first, table);
                 }
                 first
             }

@@ -9,6 +9,8 @@ use crate::state::{EntryId, Value};
 pub(super) struct RootCache {
     /// The entries that were scheduled last, each in the one place where its number can stand, with the number of its root.
     scheduled: [(EntryId, u32); PLACES],
+    /// The entry that was looked up last of those that recur: where its tree begins, and the hashes.
+    recurring: (EntryId, (u64, u64), u32),
     /// By the number of a root: where its tree begins, and the hashes of who was there and what was attached then.
     trees: Vec<Option<((u64, u64), u32)>>,
     /// Functions that only read, by where their names lie in memory: where their trees begin, and the hashes.
@@ -28,7 +30,13 @@ const NO_ENTRY: EntryId = EntryId(0);
 
 impl Default for RootCache {
     fn default() -> RootCache {
-        RootCache { scheduled: [(NO_ENTRY, 0); PLACES], trees: Vec::new(), functions: Vec::new(), dropped: 0 }
+        RootCache {
+            scheduled: [(NO_ENTRY, 0); PLACES],
+            recurring: (NO_ENTRY, (0, 0), 0),
+            trees: Vec::new(),
+            functions: Vec::new(),
+            dropped: 0,
+        }
     }
 }
 
@@ -36,6 +44,27 @@ impl RootCache {
     /// Forgets the entries: those of another game have the same numbers.
     pub fn forget_entries(&mut self) {
         self.scheduled.fill((NO_ENTRY, 0));
+        self.recurring.0 = NO_ENTRY;
+    }
+
+    /// Notes the first node of the tree of an entry that recurs, where its root names fixed entities alone.
+    pub fn note_recurring(&mut self, entry: EntryId, hashes: (u64, u64), first: u32, table: &Table) {
+        self.forget_dropped(table);
+        self.recurring = (entry, hashes, first);
+    }
+
+    /// An entry that recurs was put on the agenda again, as another one.
+    #[inline]
+    pub fn recur(&mut self, entry: EntryId, next: EntryId) {
+        if self.recurring.0 == entry {
+            self.recurring.0 = next;
+        }
+    }
+
+    /// The first node of the tree of an entry that recurs, if it was noted.
+    pub fn recurring(&self, entry: EntryId, hashes: (u64, u64), table: &Table) -> Option<u32> {
+        let (of, known, first) = self.recurring;
+        (of == entry && known == hashes && self.dropped == table.dropped()).then_some(first)
     }
 
     /// A replay has scheduled an entry. `root`: the number of its root, where it names fixed entities alone.
@@ -90,6 +119,7 @@ impl RootCache {
         if self.dropped != table.dropped() {
             self.trees.clear();
             self.functions.clear();
+            self.recurring.0 = NO_ENTRY;
             self.dropped = table.dropped();
         }
     }
