@@ -288,6 +288,7 @@ impl Memo {
         None
     }
 
+    /// The value of a function that only reads, where a trace of it is known.
     fn known_value(
         &mut self,
         what: &Arc<str>,

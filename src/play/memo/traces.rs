@@ -169,17 +169,18 @@ impl Table {
                     assert_eq!(self.look(node.guard, state, reader), Some(node.found));
                 }
             }
-            let Node { guard, found: first } = self.nodes[at];
+            let node = self.nodes[at];
+            let guard = node.guard;
             let found = match known {
                 Some(known) => known,
-                None if guard == Guard::END => return Ok(first.at() as u32),
+                None if guard == Guard::END => return Ok(node.found.at() as u32),
                 None => {
                     let found = match (&mut rng, guard.kind()) {
                         (Some(rng), Guard::ROLL) => self.rolled(guard, rng, &mut last_total),
                         _ => self.look(guard, state, reader),
                     };
                     let found = found.ok_or(Miss::At(guard))?;
-                    if found == first {
+                    if found == node.found {
                         at += 1;
                         continue;
                     }
