@@ -31,7 +31,7 @@ pub(super) struct Table<'r> {
     prepared: Prepared,
     /// `None` until first used, and after a machine was discarded: it is dropped before the next one is built.
     vm: Option<Box<dyn Machine>>,
-    opening: Option<Game>,
+    opening: Option<Opening>,
     /// The state of the last game, whose allocations the next game reuses.
     spare: State,
     use_memo: MemoUse,
@@ -65,10 +65,11 @@ impl Table<'_> {
         let (spare, rounds) = (State::default(), Rounds::new(ready));
         let mut table = Table { ready, prepared, vm: None, opening: None, spare, use_memo, memo: None, rounds, tables };
         let mut vm = table.machine()?;
-        // If the start spends the budget of its machine here, it does so in each trial, where it is reported.
-        table.opening = opening(&table.prepared, vm.as_mut());
+        // An action that spends the budget of its machine here does so in each trial, where it is reported.
+        table.opening =
+            opening(&table.prepared, vm.as_mut(), &mut table.rounds, if ready.ahead.is_empty() { ALIKE } else { 1 });
         let (schema, place) = (ready.prepared.rules.schema(), table.engine().place());
-        let opening = table.opening.as_mut().map(|opening| &mut opening.context.state);
+        let opening = table.opening.as_mut().map(|opening| &mut opening.game.context.state);
         table.memo =
             (table.use_memo != MemoUse::Never).then(|| Box::new(Memo::new(&ready.traces, opening, schema, place)));
         table.vm = Some(vm);
@@ -117,17 +118,19 @@ impl Table<'_> {
         }
     }
 
-    /// A game before its start, or after it if the start is the same for all games.
+    /// A game behind the actions that are the same in all games, or before its start if there are none.
     fn game(&mut self) -> Game {
         let mut game = match &self.opening {
             Some(opening) => {
+                self.rounds.passed.begin_as(&opening.passed);
                 let mut state = std::mem::take(&mut self.spare);
-                state.clone_from(&opening.context.state);
-                let mut game = opening.fork_onto(state);
-                game.actions = opening.actions;
-                game
+                state.clone_from(&opening.game.context.state);
+                opening.game.go_on_over(state)
             }
-            None => self.prepared.game(),
+            None => {
+                self.rounds.passed = Passed::default();
+                self.prepared.game()
+            }
         };
         // Where nobody listens, it is not noted which rolls and answers a seat that looks ahead may not see.
         game.context.listening = !self.ready.ahead.is_empty();
@@ -202,7 +205,6 @@ impl Table<'_> {
         let vm = self.vm.as_deref_mut().expect("it was made above");
         game.context.chance = DiceRng::stream(seed, trial);
         let rounds = &mut self.rounds;
-        rounds.begin();
         let mut time = TimeLimit::default();
         let left_out = |why| LeftOut::new(trial, why);
         let fault = |fault| LeftOut::by_fault(trial, fault);
@@ -265,14 +267,14 @@ impl Table<'_> {
         *place(&mut tally.results, &result) += 1;
         *place(&mut tally.outcomes, &text) += 1;
         if ready.boundary.is_some() {
-            *tally.rounds.entry(rounds.round as u32).or_insert(0) += 1;
+            *tally.rounds.entry(rounds.passed.round as u32).or_insert(0) += 1;
         }
         for (seat, card, counts) in counts.into_iter().flat_map(|mut counts| counts.take()) {
             count_card(tally, &seat, &card, counts);
         }
         for (which, statistic) in ready.statistics.iter().enumerate() {
             let sums = place(&mut tally.statistics, &statistic.label);
-            for (_, round, value) in rounds.samples.iter().filter(|sample| sample.0 == which) {
+            for (_, round, value) in rounds.passed.samples.iter().filter(|sample| sample.0 == which) {
                 sums.resize(sums.len().max(round + 1), Sum::default());
                 sums[*round].games += 1;
                 sums[*round].sum += value;
@@ -326,19 +328,40 @@ fn machine(prepared: &Prepared) -> Result<Box<dyn Machine>, SimulationError> {
     rules.machine().map_err(|error| SimulationError::Machine(rules.id().to_string(), error.to_string()))
 }
 
-/// The game behind its start, if the start rolls nothing and asks nothing, so that every trial may begin there.
-fn opening(prepared: &Prepared, vm: &mut dyn Machine) -> Option<Game> {
+/// Where all games of a variant begin.
+struct Opening {
+    game: Game,
+    /// The rounds that have passed by then.
+    passed: Passed,
+}
+
+/// Most actions that are played once for all games.
+const ALIKE: usize = 100;
+
+/// The game behind its first actions, at most so many: those that no die decides and in which no card is played. Every trial
+/// begins there. Nothing if there are none.
+fn opening(prepared: &Prepared, vm: &mut dyn Machine, rounds: &mut Rounds, most: usize) -> Option<Opening> {
     let mut game = prepared.game();
+    game.context.listening = false;
     game.context.observers.counts = Some(Box::new(CardCounts::default()));
-    let stands = game.advance(vm, 1);
-    let alike = stands == Halt::Paused
-        && game.context.position() == DicePosition::default()
-        && game.history.iter().all(|done| done.tape.get().slots.is_empty())
-        && game.context.observers.counts.as_ref().is_some_and(|counts| counts.is_empty());
-    alike.then(|| {
-        let mut opening = game.fork();
-        opening.actions = game.actions;
-        opening.context.state.set_apart();
+    rounds.passed = Passed::default();
+    let mut opening = None;
+    for _ in 0..most {
+        if rounds.pass(vm, &mut game).is_err() {
+            break;
+        }
+        let stands = game.advance_to(vm, 1, rounds.boundary());
+        let alike = stands == Halt::Paused
+            && game.context.position() == DicePosition::default()
+            && game.context.observers.counts.as_ref().is_some_and(|counts| counts.is_empty());
+        if !alike {
+            break;
+        }
+        opening =
+            Some(Opening { game: game.go_on_over(game.context.state.before_journal()), passed: rounds.passed.clone() });
+    }
+    opening.map(|mut opening| {
+        opening.game.context.state.set_apart();
         opening
     })
 }
@@ -349,11 +372,25 @@ pub(super) struct Rounds {
     statistics: Arc<[Statistic]>,
     /// The labels of those that scripts work out.
     labels: Vec<Arc<str>>,
+    passed: Passed,
+}
+
+/// The rounds of a game that have passed.
+#[derive(Clone, Debug, Default)]
+struct Passed {
     /// The boundary entry at which the last round was counted. A free act may run before it, and it is then due again.
     counted: Option<EntryId>,
     round: usize,
     /// Which number, in which round, and its value.
     samples: Vec<(usize, usize, i128)>,
+}
+
+impl Passed {
+    /// Becomes a copy, and keeps its room.
+    fn begin_as(&mut self, other: &Passed) {
+        (self.counted, self.round) = (other.counted, other.round);
+        self.samples.clone_from(&other.samples);
+    }
 }
 
 impl Rounds {
@@ -363,13 +400,7 @@ impl Rounds {
             (ready.boundary.as_deref().map(Arc::from), ready.statistics.iter().cloned().collect());
         let worked_out = statistics.iter().filter(|statistic| statistic.field.is_none());
         let labels = worked_out.map(|statistic| statistic.label.clone()).collect();
-        Rounds { boundary, statistics, labels, counted: None, round: 0, samples: Vec::new() }
-    }
-
-    /// A game begins.
-    fn begin(&mut self) {
-        (self.counted, self.round) = (None, 0);
-        self.samples.clear();
+        Rounds { boundary, statistics, labels, passed: Passed::default() }
     }
 
     /// Reads the numbers where a round ends.
@@ -380,12 +411,12 @@ impl Rounds {
     pub fn pass(&mut self, vm: &mut dyn Machine, game: &mut Game) -> Result<(), Fault> {
         let due = game.context.state.agenda().first().filter(|entry| Some(&entry.what) == self.boundary.as_ref());
         let due = due.map(|entry| entry.id).filter(|_| game.open.is_none());
-        if due.is_none() || due == self.counted {
+        if due.is_none() || due == self.passed.counted {
             return Ok(());
         }
-        self.counted = due;
+        self.passed.counted = due;
         self.sample(vm, &mut game.context)?;
-        self.round += 1;
+        self.passed.round += 1;
         Ok(())
     }
 
@@ -407,7 +438,7 @@ impl Rounds {
                 Some((kind, field)) => context.sum_of(kind, field),
                 None => worked_out.next().unwrap_or_default().into(),
             };
-            self.samples.push((which, self.round, value));
+            self.passed.samples.push((which, self.passed.round, value));
         }
         Ok(())
     }

@@ -155,6 +155,14 @@ impl Game {
         game
     }
 
+    /// The same over a state that is a copy of its own, where the game goes on with its counts of actions.
+    pub fn go_on_over(&self, state: State) -> Game {
+        let counts = (self.actions, self.idle, self.unasked, self.unasked_bytes);
+        let mut game = self.fork_onto(state);
+        (game.actions, game.idle, game.unasked, game.unasked_bytes) = counts;
+        game
+    }
+
     /// Sets the number of the next action after an undo: one more than the largest number that is left.
     pub(super) fn renumber(&mut self) {
         // Numbers in the history are not sorted: an edit made while an action is open has the larger number and comes first.
