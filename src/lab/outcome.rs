@@ -253,7 +253,7 @@ fn agenda(context: &ActionContext) -> Vec<Effect> {
             Change::Unschedule { entry } => drop(before.insert(entry.id, Some(entry.clone()))),
             Change::Rekey { id, from, .. } => {
                 let was = before.entry(*id).or_insert_with(|| now(id));
-                *was = was.take().map(|entry| entry.at(*from));
+                *was = was.take().map(|entry| Entry { key: *from, ..entry });
             }
             _ => {}
         }

@@ -585,6 +585,7 @@ fn perform(
 ) -> Result<Value, Fault> {
     context.before_script = context.dealt;
     context.in_last_call = !matches!(cause, Cause::Entry { .. });
+    context.entry_key = None;
     match cause {
         Cause::Start => vm.call(context, &Call::Start { scenario }),
         Cause::Free { seat, name } if leaves_out(context, name, |_| Audience::named(seat)) => Ok(Value::None),
@@ -608,8 +609,9 @@ fn perform(
                 Some(entry) => {
                     context.before_script = context.state.since(0).len();
                     context.in_last_call = true;
-                    let Due { what, owner, args, key, .. } = &*entry.due;
-                    vm.call(context, &Call::Entry { what, owner: *owner, args, key: *key })
+                    context.entry_key = Some(entry.key);
+                    let Due { what, owner, args, .. } = &*entry.due;
+                    vm.call(context, &Call::Entry { what, owner: *owner, args, key: entry.key })
                 }
             }
         }

@@ -10,7 +10,7 @@ use super::{
     Question, Refusal, Ruleset, Tape, Term, Viewer,
 };
 use crate::dice::{Dice, DiceRng};
-use crate::state::{Audience, EntityId, FieldId, Kind, KindId, State, Value, readable_name};
+use crate::state::{Audience, EntityId, FieldId, Key, Kind, KindId, State, Value, readable_name};
 
 /// The beginning of the message of a fault for too few written dice.
 pub(crate) const DICE_RUN_OUT: &str = "the written dice have run out";
@@ -81,6 +81,8 @@ pub(crate) struct ActionContext {
     pub before_script: usize,
     /// Whether the running script is the last one of the open action.
     pub in_last_call: bool,
+    /// The key of the entry that runs, or that ran last.
+    pub entry_key: Option<Key>,
     /// Set while the headless loop runs.
     pub headless: Option<Box<Headless>>,
     /// Who is told of each finished operation.
@@ -297,6 +299,7 @@ impl ActionContext {
             machine: 0,
             before_script: 0,
             in_last_call: false,
+            entry_key: None,
             headless: None,
             observers: Observers::default(),
             private: BTreeMap::new(),

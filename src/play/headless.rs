@@ -76,6 +76,7 @@ impl ActionContext {
             memo.start(&mut self.state, expected);
         }
         let entry = self.state.take_entry(id)?;
+        self.entry_key = Some(entry.key);
         let pulse = self.pulse;
         let headless = self.headless.as_mut()?;
         headless.pulse = pulse;

@@ -4,12 +4,12 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::context::{ActionContext, Sight, Stop};
+use super::context::{ActionContext, Phase, Sight, Stop};
 use super::{Happening, Query};
 use crate::dice::Dice;
 use crate::state::{
     Attachment, AttachmentId, Audience, Due, ENDING, Entity, EntityId, Entry, EntryId, FieldId, Key, Kind, KindId,
-    State, Type, Value, readable_name,
+    RelativeKey, State, Type, Value, readable_name,
 };
 
 /// A finished operation, as observers see it.
@@ -111,8 +111,10 @@ pub(crate) enum Op<'a> {
         id: AttachmentId,
         data: &'a Value,
     },
+    /// `key`: as the script wrote it.
     Schedule {
         entry: &'a Entry,
+        key: RelativeKey,
     },
     Cancel,
     Rekey,
@@ -478,16 +480,32 @@ impl ActionContext {
     /// # Errors
     ///
     /// A full agenda.
-    pub fn schedule(&mut self, due: Due) -> Result<&Entry, Stop> {
+    pub fn schedule(&mut self, key: RelativeKey, due: Due) -> Result<&Entry, Stop> {
         self.may_act("changing the agenda")?;
+        let when = self.key_of(key)?;
         if !self.state.has_room(0, 1) {
             let most = crate::state::MOST_ENTRIES;
             return Err(self.fault(format!("the agenda holds at most {most} entries")));
         }
         let audience = self.numbered_for(due.owner);
-        let entry = self.state.schedule(&audience, Entry::new(Arc::new(due)));
-        self.observers.observe(&Op::Schedule { entry });
+        let entry = self.state.schedule(&audience, Entry::new(when, Arc::new(due)));
+        self.observers.observe(&Op::Schedule { entry, key });
         Ok(entry)
+    }
+
+    /// The key that a script has written, counted from the entry that runs.
+    fn key_of(&mut self, key: RelativeKey) -> Result<Key, Stop> {
+        if let Some(key) = key.absolute() {
+            return Ok(key);
+        }
+        match self.entry_key.filter(|_| self.phase == Phase::Play) {
+            Some(now) if now.is_near() => Ok(key.from(&now)),
+            Some(_) => Err(self.fault("the key of the entry that runs is too large to count from it")),
+            None => Err(self.fault_with(
+                "a key counts from the entry that runs, and none runs here",
+                Some("write the key in numbers".into()),
+            )),
+        }
     }
 
     /// Takes an entry off the agenda; says whether it was there.
@@ -498,8 +516,9 @@ impl ActionContext {
     }
 
     /// Gives an entry another key; says whether it is there.
-    pub fn rekey(&mut self, id: EntryId, key: Key) -> Result<bool, Stop> {
+    pub fn rekey(&mut self, id: EntryId, key: RelativeKey) -> Result<bool, Stop> {
         self.may_act("changing the agenda")?;
+        let key = self.key_of(key)?;
         self.observers.observe(&Op::Rekey);
         let from = self.state.agenda().get(id).map(|entry| entry.key);
         from.iter().for_each(|from| self.state.rekey(id, *from, key));

@@ -527,8 +527,8 @@ packed!(enum Answer {
 packed!(struct Entity { kind, fields });
 packed!(struct Number { number, audience });
 packed!(struct Attachment { hook, owner, data, numbered });
-packed!(struct Due { key, what, owner, args, every });
-packed!(struct Entry { id, due, numbered });
+packed!(struct Due { what, owner, args, every });
+packed!(struct Entry { id, key, due, numbered });
 packed!(enum Change {
     0 Set { entity, field, from, to },
     1 Spawn { entity, made },
@@ -663,9 +663,9 @@ mod tests {
     fn changes_come_back() {
         let key = Key::new(&[1, -2, 3]).expect("a key");
         let args = Value::map([("rope", Value::Entity(EntityId(1)))]);
-        let due = Due { key, what: "turn".into(), owner: None, args, every: Some(Box::new(key)) };
+        let due = Due { what: "turn".into(), owner: None, args, every: Some(Box::new(key)) };
         let numbered = Some(Number { number: 5, audience: 1 });
-        let entry = Entry { id: EntryId(4), due: Arc::new(due), numbered };
+        let entry = Entry { id: EntryId(4), key, due: Arc::new(due), numbered };
         there_and_back(vec![
             Change::Unschedule { entry },
             Change::Rekey { id: EntryId(4), from: key, to: key.plus(&key).unwrap() },

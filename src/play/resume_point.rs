@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::context::{Phase, SeenRoll, Sight, Untold};
 use super::{ActionContext, Event, Happening, Tape};
 use crate::dice::Dice;
-use crate::state::{Audience, Change};
+use crate::state::{Audience, Change, Key};
 
 /// A snapshot of a running script, as its machine keeps it, and its size in bytes.
 pub(crate) type KeptPlace = (Box<dyn Any + Send + Sync>, usize);
@@ -26,6 +26,7 @@ pub(crate) struct ResumePoint {
     rolls: Vec<SeenRoll>,
     last_roll: usize,
     before_script: usize,
+    entry_key: Option<Key>,
     pub dice: Arc<Dice>,
     pub sight: Sight,
 }
@@ -58,6 +59,7 @@ impl ResumePoint {
             rolls: context.rolls.clone(),
             last_roll: context.last_roll,
             before_script: context.before_script,
+            entry_key: context.entry_key,
             dice: dice.clone(),
             sight: sight.clone(),
         })
@@ -75,6 +77,7 @@ impl ResumePoint {
         context.last_roll = self.last_roll;
         (context.before_script, context.dealt) = (self.before_script, 0);
         context.in_last_call = true;
+        context.entry_key = self.entry_key;
     }
 
     /// Where the script stands.

@@ -17,7 +17,7 @@ use super::fault::{Place, fault_of, source_line, teach};
 use super::handles::{Handles, Synced};
 #[cfg(feature = "continuations")]
 use super::host::begin_reads;
-use super::host::{HostState, entry_tables, read_key};
+use super::host::{HostState, entry_tables, read_absolute_key};
 use super::load;
 use super::sandbox::{Budget, clock, give_back, guarded, spent_at, work_of_last_call};
 use crate::play::{
@@ -806,7 +806,7 @@ impl Machine for Vm {
             })?;
             let Lv::Table(keys) = found else { return Ok(Vec::new()) };
             let of = |(at, entry): (usize, &Entry)| {
-                let key = keys.raw_get(at + 1).and_then(|key: Lv| read_key(context, &key));
+                let key = keys.raw_get(at + 1).and_then(|key: Lv| read_absolute_key(context, &key, "a computed key"));
                 let key = key.map_err(|error| fault_of(&error, None, None, &vm.stack));
                 key.map_err(|fault| vm.at_function(fault, &entry.what, "key"))
             };

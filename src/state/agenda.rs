@@ -53,6 +53,13 @@ impl Key {
         &self.places[..self.length as usize]
     }
 
+    /// Whether keys may count from this one: no place is so large that a sum would not be one of a key.
+    #[inline]
+    pub(crate) fn is_near(&self) -> bool {
+        let most = LARGEST_NUMBER - RelativeKey::FARTHEST;
+        self.places.iter().all(|place| (-most..=most).contains(place))
+    }
+
     /// The key moved on by `step`, place by place; places that one of them lacks count as zero. Nothing if a place comes to lie
     /// more than [`LARGEST_NUMBER`] away from zero.
     pub(crate) fn plus(&self, step: &Key) -> Option<Key> {
@@ -101,11 +108,45 @@ impl<'de> Deserialize<'de> for Key {
     }
 }
 
+/// A key as a script writes it: each place is a number, or counts from the same place of the key of the entry that runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct RelativeKey {
+    key: Key,
+    /// By place one bit: whether it counts from the entry that runs.
+    relative: u8,
+}
+
+impl RelativeKey {
+    /// Places that count are at most so far from those that they count from.
+    pub const FARTHEST: i64 = 1_000_000_000;
+
+    /// A key of these places. `relative`: by place one bit; such a place is at most [`RelativeKey::FARTHEST`] away.
+    pub fn new(places: &[i64], relative: u8) -> Result<RelativeKey, KeyError> {
+        Ok(RelativeKey { key: Key::new(places)?, relative })
+    }
+
+    /// The key itself, where no place counts from another.
+    pub fn absolute(&self) -> Option<Key> {
+        (self.relative == 0).then_some(self.key)
+    }
+
+    /// The key, counted from that of the entry that runs, which has to be [near](Key::is_near).
+    #[inline]
+    pub fn from(&self, now: &Key) -> Key {
+        let mut key = self.key;
+        let mut left = self.relative;
+        while left != 0 {
+            let at = left.trailing_zeros() as usize;
+            key.places[at] += now.places[at];
+            left &= left - 1;
+        }
+        key
+    }
+}
+
 /// Something that is due: the script entry `what`, run for `owner` with `args`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Due {
-    /// When it is due: the entry with the smallest key comes first.
-    pub key: Key,
     /// Name of the ruleset's agenda entry.
     pub what: Arc<str>,
     /// The entry goes when its owner goes.
@@ -122,6 +163,8 @@ pub struct Due {
 pub struct Entry {
     /// What it is named by.
     pub id: EntryId,
+    /// When it is due: the entry with the smallest key comes first.
+    pub key: Key,
     #[serde(flatten)]
     pub(crate) due: Arc<Due>,
     /// The number that scripts are given, where that is not the id.
@@ -143,25 +186,19 @@ impl Due {
     pub(crate) fn apart(&self) -> Arc<Due> {
         Arc::new(Due { what: Arc::from(&*self.what), args: self.args.apart(), ..self.clone() })
     }
+}
 
+impl Entry {
     /// Whether it would be due again at a key that cannot be.
     #[inline]
     pub(crate) fn recurs_too_far(&self) -> bool {
         self.every.as_ref().is_some_and(|step| self.key.plus(step).is_none())
     }
-}
 
-impl Entry {
     /// An entry as [`crate::state::State::schedule`] takes it, which gives it an id.
     #[inline]
-    pub(crate) fn new(due: Arc<Due>) -> Entry {
-        Entry { id: EntryId(0), due, numbered: None }
-    }
-
-    /// The same with another key.
-    pub(crate) fn at(mut self, key: Key) -> Entry {
-        Arc::make_mut(&mut self.due).key = key;
-        self
+    pub(crate) fn new(key: Key, due: Arc<Due>) -> Entry {
+        Entry { id: EntryId(0), key, due, numbered: None }
     }
 
     /// The number by which rules, fields and viewers know it. It tells nothing of what is due in secret.
@@ -265,7 +302,7 @@ impl Agenda {
     /// Gives the entry that has the key `from` another one.
     pub(super) fn rekey(&mut self, id: EntryId, from: &Key, to: Key) -> Option<&Entry> {
         let entry = self.take_at(from, id)?;
-        Some(self.insert(entry.at(to)))
+        Some(self.insert(Entry { key: to, ..entry }))
     }
 
     /// Lets the entries share no text with others.
@@ -288,7 +325,7 @@ impl Agenda {
     /// Drops the first entry.
     #[inline]
     pub(super) fn drop_first(&mut self) {
-        self.entries.pop();
+        self.entries.truncate(self.entries.len().saturating_sub(1));
     }
 
     pub(super) fn take(&mut self, id: EntryId) -> Option<Entry> {
@@ -302,8 +339,8 @@ mod tests {
     use super::*;
 
     fn entry(id: u32, key: &[i64]) -> Entry {
-        let due = Due { key: Key::new(key).unwrap(), what: "turn".into(), owner: None, args: Value::None, every: None };
-        Entry { id: EntryId(id), ..Entry::new(Arc::new(due)) }
+        let due = Due { what: "turn".into(), owner: None, args: Value::None, every: None };
+        Entry { id: EntryId(id), ..Entry::new(Key::new(key).unwrap(), Arc::new(due)) }
     }
 
     #[test]
@@ -314,6 +351,15 @@ mod tests {
         assert!(key(&[1, -5]) < key(&[1]));
         assert!(key(&[2]) > key(&[1, 9, 9]));
         assert_eq!(Key::new(&[]), Err(KeyError::Length(0)));
+    }
+
+    #[test]
+    fn a_place_counts_from_the_same_place_of_another_key_which_may_lack_it() {
+        let now = Key::new(&[5, 7]).unwrap();
+        let key = RelativeKey::new(&[-1, 3, 2], 0b101).unwrap();
+        assert_eq!(key.from(&now), Key::new(&[4, 3, 2]).unwrap());
+        assert_eq!(key.absolute(), None);
+        assert!(now.is_near() && !Key::new(&[LARGEST_NUMBER]).unwrap().is_near());
     }
 
     #[test]

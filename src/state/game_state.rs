@@ -785,7 +785,7 @@ impl State {
     fn put_again(&mut self, entry: Entry) -> Option<EntryId> {
         let next = entry.every.as_ref().and_then(|step| entry.key.plus(step))?;
         let audience = self.entry_audience(&entry);
-        Some(self.schedule(&audience, Entry::new(entry.due).at(next)).id)
+        Some(self.schedule(&audience, Entry::new(next, entry.due)).id)
     }
 
     /// The audience that an entry was numbered for.

@@ -16,7 +16,7 @@ mod value;
 mod value_json;
 mod weight;
 
-pub(crate) use agenda::Agenda;
+pub(crate) use agenda::{Agenda, RelativeKey};
 pub use agenda::{Due, Entry, EntryId, Key, KeyError};
 pub(crate) use attachment::{Attachment, AttachmentId};
 pub use audience::{Audience, AudienceRule};

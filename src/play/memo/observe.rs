@@ -9,7 +9,9 @@ use super::recording::{Dependency, Effect, Recording, RollKey};
 use super::tagged::{Tagged, is_small};
 use super::{Memo, TOO_MANY, UNMET};
 use crate::play::operation::Op;
-use crate::state::{Attachment, Due, Entity, EntityId, Entry, FieldId, LARGEST_NUMBER, State, Type, Value};
+use crate::state::{
+    Attachment, Due, Entity, EntityId, Entry, FieldId, LARGEST_NUMBER, RelativeKey, State, Type, Value,
+};
 
 /// Longer recordings are not worth their place.
 const LONGEST: usize = 4_000;
@@ -65,7 +67,7 @@ impl Memo {
             }
             Op::Attach { .. } | Op::SetData { .. } => self.abort("the data of an attachment is too large"),
             Op::Detach { id } => self.effect(|| Effect::Detach(*id)),
-            Op::Schedule { entry } => self.scheduled(entry),
+            Op::Schedule { entry, key } => self.scheduled(entry, *key),
             Op::Cancel => self.abort("it cancels an agenda entry"),
             Op::Rekey => self.abort("it gives an agenda entry another key"),
             // Nobody listens to a game that is recorded.
@@ -320,7 +322,7 @@ impl Memo {
         self.effect(|| Effect::Spawn(Entity { kind: entity.kind, fields }));
     }
 
-    fn scheduled(&mut self, entry: &Entry) {
+    fn scheduled(&mut self, entry: &Entry, key: RelativeKey) {
         if self.recording.is_none() {
             return;
         }
@@ -335,7 +337,7 @@ impl Memo {
         let is_same = owner == entry.owner && !is_numbered(&args);
         self.effect(|| {
             let due = entry.due.clone();
-            Effect::Schedule(if is_same { due } else { Arc::new(Due { owner, args, ..Due::clone(&due) }) })
+            Effect::Schedule(key, if is_same { due } else { Arc::new(Due { owner, args, ..Due::clone(&due) }) })
         });
     }
 }

@@ -8,7 +8,7 @@ use super::guard::Guard;
 use super::numbering::{is_number, is_numbered};
 use super::recording::{Effect, Finished, Played};
 use super::tagged::{Interner, Tagged};
-use crate::state::{Attachment, AttachmentId, Due, Entity, EntityId, KindId, Value};
+use crate::state::{Attachment, AttachmentId, Due, Entity, EntityId, KindId, RelativeKey, Value};
 
 /// The outcome of a trace. Values and names are numbers of the table, so that many traces share few of them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -42,6 +42,7 @@ pub(super) enum Step {
     SetData(AttachmentId, Tagged),
     /// `numbered`: whether an entity in it goes by its number.
     Schedule {
+        key: u32,
         due: u32,
         numbered: bool,
     },
@@ -68,11 +69,9 @@ fn put_value(effect: &Effect) -> Option<&Value> {
 #[derive(Debug, Default)]
 pub(super) struct Names {
     pub values: Interner,
-    /// Agenda entries that are scheduled, entities that are made, and what is attached: many outcomes have the same.
+    /// Agenda entries that are scheduled and their keys, entities that are made, and what is attached: many outcomes have the same.
     pub due: IndexSet<Arc<Due>>,
-    /// By agenda entry the number of its root: entries that differ only in their keys have the same one.
-    pub root_of: Vec<u32>,
-    roots: IndexSet<(Arc<str>, Option<EntityId>, Value)>,
+    pub keys: IndexSet<RelativeKey>,
     pub made: IndexSet<(KindId, Box<[Tagged]>)>,
     pub attached: IndexSet<Attachment>,
     /// Seats and the cards that they played.
@@ -111,7 +110,7 @@ impl Names {
         let played = finished.played.as_ref();
         Some(Outcome {
             spawns: count(|effect| matches!(effect, Effect::Spawn(_))),
-            entries: count(|effect| matches!(effect, Effect::Schedule(_))),
+            entries: count(|effect| matches!(effect, Effect::Schedule(..))),
             steps: puts
                 .iter()
                 .map(put)
@@ -153,14 +152,11 @@ impl Names {
             Effect::Attach(made) => Step::Attach(number(&mut self.attached, made.clone())),
             Effect::Detach(id) => Step::Detach(*id),
             Effect::SetData(id, data) => Step::SetData(*id, self.values.tag(data)?),
-            Effect::Schedule(due) => {
-                let numbered = due.owner.is_some_and(is_number) || is_numbered(&due.args);
-                let at = number(&mut self.due, due.clone());
-                if self.root_of.len() < self.due.len() {
-                    self.root_of.push(number(&mut self.roots, (due.what.clone(), due.owner, due.args.clone())));
-                }
-                Step::Schedule { due: at, numbered }
-            }
+            Effect::Schedule(key, due) => Step::Schedule {
+                key: number(&mut self.keys, *key),
+                due: number(&mut self.due, due.clone()),
+                numbered: due.owner.is_some_and(is_number) || is_numbered(&due.args),
+            },
             Effect::Finish(text) => Step::Finish(self.values.tag(&Value::text(text))?),
         })
     }
@@ -179,7 +175,9 @@ impl Names {
             Step::Attach(made) => Effect::Attach(self.attached[*made as usize].clone()),
             Step::Detach(id) => Effect::Detach(*id),
             Step::SetData(id, data) => Effect::SetData(*id, value(*data)),
-            Step::Schedule { due, .. } => Effect::Schedule(self.due[*due as usize].clone()),
+            Step::Schedule { key, due, .. } => {
+                Effect::Schedule(self.keys[*key as usize], self.due[*due as usize].clone())
+            }
             Step::Finish(text) => Effect::Finish(value(*text).as_text().unwrap_or_default().into()),
         };
         let played = outcome.played.map(|(card, met)| {

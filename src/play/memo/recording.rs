@@ -7,7 +7,7 @@ use super::numbering::Numbering;
 use super::query::Query;
 use crate::dice::Dice;
 use crate::play::Sight;
-use crate::state::{Attachment, AttachmentId, Due, Entity, EntityId, Value};
+use crate::state::{Attachment, AttachmentId, Due, Entity, EntityId, RelativeKey, Value};
 
 /// The key of a trace: an agenda entry, or a function that only reads, with the fixed entities that exist and their
 /// attachments. Entities in it go by their numbers, as everywhere in a recording.
@@ -130,7 +130,7 @@ pub(super) enum Effect {
     Attach(Attachment),
     Detach(AttachmentId),
     SetData(AttachmentId, Value),
-    Schedule(Arc<Due>),
+    Schedule(RelativeKey, Arc<Due>),
     Finish(Box<str>),
 }
 

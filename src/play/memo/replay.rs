@@ -10,7 +10,7 @@ use super::tagged::Tagged;
 use super::traces::{Miss, Reader, Table};
 use super::{FUNCTION, Memo};
 use crate::dice::DiceRng;
-use crate::state::{Attachment, Audience, Due, Entity, EntityId, Entry, FieldId, State, Value};
+use crate::state::{Attachment, Audience, Due, Entity, EntityId, Entry, FieldId, Key, State, Value};
 
 /// How an entry goes on.
 pub(crate) enum Lookup {
@@ -89,16 +89,18 @@ impl Memo {
             }
         };
         let outcome = table.outcome(number);
-        if !state.has_room(outcome.spawns, outcome.entries) {
+        let Some(first) = state.agenda().first() else { return Lookup::Missing };
+        let passed = first.id;
+        // Only keys of entries that it makes count from this one.
+        let now = (outcome.entries > 0).then_some(first.key);
+        if !state.has_room(outcome.spawns, outcome.entries) || now.is_some_and(|now| !now.is_near()) {
             return Lookup::Missing;
         }
         self.replayed += 1;
         if is_checked(self.replayed) {
             return Lookup::Check(table.expected(number));
         }
-        let passed = state.agenda().first().map(|entry| entry.id);
-        let again = state.pass_first();
-        if let (Some(passed), Some(again)) = (passed, again) {
+        if let Some(again) = state.pass_first() {
             self.roots.recur(passed, again);
         }
         state.written += outcome.written;
@@ -108,16 +110,16 @@ impl Memo {
             self.cache.put(*field, *to);
             steps = rest;
         }
-        steps.iter().for_each(|step| self.apply(step, table, state));
+        steps.iter().for_each(|step| self.apply(step, now.as_ref(), table, state));
         if let Some((card, met)) = outcome.played {
             self.count_card(card, met, table.names());
         }
         Lookup::Replayed { pulsed: outcome.pulsed }
     }
 
-    /// Does what a step says.
+    /// Does what a step says. `now`: the key of the entry, where it schedules others.
     #[inline]
-    fn apply(&mut self, step: &Step, table: &Table, state: &mut State) {
+    fn apply(&mut self, step: &Step, now: Option<&Key>, table: &Table, state: &mut State) {
         let names = table.names();
         match step {
             Step::Put(field, to) => self.cache.put(*field, *to),
@@ -157,16 +159,18 @@ impl Memo {
                 state.set_data(*id, all_real(&self.numbering, self.values.value(*data, &names.values)));
                 state.note_attachments();
             }
-            Step::Schedule { due, numbered } => {
+            Step::Schedule { key, due, numbered } => {
+                let key = own(&mut self.keys, *key, names.keys.iter().copied());
+                let key = key.from(now.expect("it schedules an entry"));
                 let copy = own(&mut self.due, *due, names.due.iter().map(|due| due.apart())).clone();
                 if *numbered {
                     let owner = copy.owner.map(|owner| real(&self.numbering, owner));
                     let args = all_real(&self.numbering, copy.args.clone());
                     let due = Arc::new(Due { owner, args, ..Due::clone(&copy) });
-                    state.schedule(&Audience::Everybody, Entry::new(due));
+                    state.schedule(&Audience::Everybody, Entry::new(key, due));
                 } else {
-                    let entry = state.schedule(&Audience::Everybody, Entry::new(copy));
-                    self.roots.schedule(entry.id, names.root_of[*due as usize]);
+                    let entry = state.schedule(&Audience::Everybody, Entry::new(key, copy));
+                    self.roots.schedule(entry.id, *due);
                 }
             }
             Step::Finish(text) => {

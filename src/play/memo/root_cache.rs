@@ -7,11 +7,12 @@ use crate::state::{EntryId, Value};
 /// One thread's cache of the roots of entries that replays have scheduled. It saves the look-up by name, owner and arguments.
 #[derive(Debug)]
 pub(super) struct RootCache {
-    /// The entries that were scheduled last, each in the one place where its number can stand, with the number of its root.
+    /// The entries that were scheduled last, each in the one place where its number can stand, with the number that the table has
+    /// for what is due.
     scheduled: [(EntryId, u32); PLACES],
     /// The entry that was looked up last of those that recur: where its tree begins, and the hashes.
     recurring: (EntryId, (u64, u64), u32),
-    /// By the number of a root: where its tree begins, and the hashes of who was there and what was attached then.
+    /// By the number of what is due: where its tree begins, and the hashes of who was there and what was attached then.
     trees: Vec<Option<((u64, u64), u32)>>,
     /// Functions that only read, by where their names lie in memory: where their trees begin, and the hashes.
     functions: Vec<(Arc<str>, (u64, u64), u32)>,
@@ -67,27 +68,27 @@ impl RootCache {
         (of == entry && known == hashes && self.dropped == table.dropped()).then_some(first)
     }
 
-    /// A replay has scheduled an entry. `root`: the number of its root, where it names fixed entities alone.
+    /// A replay has scheduled an entry. `root`: the number of what is due, where it names fixed entities alone.
     #[inline]
     pub fn schedule(&mut self, entry: EntryId, root: u32) {
         self.scheduled[entry.0 as usize % PLACES] = (entry, root);
     }
 
-    /// The number of the root of an entry, if a replay has scheduled it.
+    /// The number of what is due with an entry, if a replay has scheduled it.
     #[inline]
     pub fn root(&self, entry: EntryId) -> Option<u32> {
         let (known, root) = self.scheduled[entry.0 as usize % PLACES];
         (known == entry).then_some(root)
     }
 
-    /// The first node of the tree of a root, if it was noted.
+    /// The first node of the tree of what is due, if it was noted.
     #[inline]
     pub fn tree(&self, root: u32, hashes: (u64, u64), table: &Table) -> Option<u32> {
         let (known, first) = (*self.trees.get(root as usize)?)?;
         (known == hashes && self.dropped == table.dropped()).then_some(first)
     }
 
-    /// Notes the first node of the tree of a root.
+    /// Notes the first node of the tree of what is due.
     pub fn note(&mut self, root: u32, hashes: (u64, u64), first: u32, table: &Table) {
         self.forget_dropped(table);
         let root = root as usize;

@@ -9,8 +9,8 @@ use super::super::handles::Handles;
 use super::super::sandbox::hold;
 use super::{HostState, TOLD, entity_arg, fault, host_function, plain, stack, stopped, text_arg, told};
 use crate::play::{ActionContext, Op};
-use crate::ruleset::instead;
-use crate::state::{Due, Entry, EntryId, Key};
+use crate::ruleset::{instead, quoted::quoted};
+use crate::state::{Due, Entry, EntryId, Key, RelativeKey};
 
 pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
     // schedule(what, key, step or nothing, owner, arguments): the token of a new entry
@@ -21,7 +21,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         let key = read_key(context, &key)?;
         let every = match step {
             Lv::Nil => None,
-            step => Some(Box::new(read_key(context, &step)?)),
+            step => Some(Box::new(read_absolute_key(context, &step, "the step of a key")?)),
         };
         let owner = match owner {
             Lv::Nil => None,
@@ -35,7 +35,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         };
         charge(16);
         hold(TOLD)?;
-        let entry = context.schedule(Due { key, what, owner, args, every }).map_err(stopped)?;
+        let entry = context.schedule(key, Due { what, owner, args, every }).map_err(stopped)?;
         Ok(stack::token_of(entry.id, entry.number()))
     });
     host_function!(lua, host, table, "cancel", |_, b, entry: Lv| {
@@ -119,19 +119,51 @@ fn entry_arg(context: &mut ActionContext, entry: &Lv, what: &str) -> Result<Entr
     }
 }
 
-/// A key as a script gives it.
-pub(in crate::script) fn read_key(context: &mut ActionContext, value: &Lv) -> Result<Key> {
-    let places = match value {
-        Lv::Table(list) => {
-            let items: Vec<Lv> = list.sequence_values().take(Key::PLACES + 1).collect::<Result<_>>()?;
-            items.iter().map(whole_or_why).collect::<std::result::Result<Vec<i64>, String>>()
-        }
-        value => whole_or_why(value).map(|n| vec![n]),
+/// A key as a script gives it: a place that is a text such as "+1" counts from the entry that runs.
+fn read_key(context: &mut ActionContext, value: &Lv) -> Result<RelativeKey> {
+    let items: Vec<Lv> = match value {
+        Lv::Table(list) => list.sequence_values().take(Key::PLACES + 1).collect::<Result<_>>()?,
+        value => vec![value.clone()],
     };
-    match places.map(|places| Key::new(&places)) {
-        Ok(Ok(key)) => Ok(key),
-        Ok(Err(error)) => Err(fault(context, error.to_string())),
-        Err(why) => Err(fault(context, format!("a key is a whole number or a list of them: {why}"))),
+    let (mut places, mut relative) = (Vec::with_capacity(items.len()), 0);
+    for (at, item) in items.iter().enumerate() {
+        let place = match item {
+            Lv::String(text) => {
+                relative |= 1_u8.checked_shl(at as u32).unwrap_or_default();
+                distance(&text.to_string_lossy())
+            }
+            number => whole_or_why(number),
+        };
+        match place {
+            Ok(place) => places.push(place),
+            Err(why) => {
+                return Err(fault(
+                    context,
+                    format!("a key is a list of whole numbers and of texts such as \"+1\", or one of them: {why}"),
+                ));
+            }
+        }
+    }
+    RelativeKey::new(&places, relative).map_err(|error| fault(context, error.to_string()))
+}
+
+/// How far a text such as "+1" or "-2" is from the place that it counts from; or why it is none.
+fn distance(text: &str) -> std::result::Result<i64, String> {
+    let most = RelativeKey::FARTHEST;
+    let is_signed =
+        text.strip_prefix(['+', '-']).is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
+    match text.parse::<i64>().ok().filter(|_| is_signed) {
+        Some(distance) if (-most..=most).contains(&distance) => Ok(distance),
+        Some(_) => Err(format!("{} is more than {most} away", quoted(text))),
+        None => Err(format!("{} is no distance such as \"+0\", \"+1\" or \"-1\"", quoted(text))),
+    }
+}
+
+/// The same for a key that counts from no other. `what`: what the key is for.
+pub(in crate::script) fn read_absolute_key(context: &mut ActionContext, value: &Lv, what: &str) -> Result<Key> {
+    match read_key(context, value)?.absolute() {
+        Some(key) => Ok(key),
+        None => Err(fault(context, format!("{what} is written in numbers alone: it counts from no entry"))),
     }
 }
 

@@ -32,7 +32,7 @@ use crate::dice::Dice;
 use crate::play::{ActionContext, DicePosition, MASTER, Stop, Term};
 use crate::state::Audience;
 
-pub(super) use agenda::{entry_tables, read_key};
+pub(super) use agenda::{entry_tables, read_absolute_key};
 pub(super) use entities::entity_arg;
 #[cfg(feature = "continuations")]
 pub(super) use stack::begin_reads;

@@ -133,7 +133,7 @@ mod tests {
 
     fn entry(owner: Option<EntityId>) -> Entry {
         let key = Key::new(&[1]).unwrap();
-        Entry::new(Arc::new(Due { key, what: "turn".into(), owner, args: Value::None, every: None }))
+        Entry::new(key, Arc::new(Due { what: "turn".into(), owner, args: Value::None, every: None }))
     }
 
     fn entity(fields: Vec<Value>) -> Entity {
