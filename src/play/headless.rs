@@ -114,12 +114,11 @@ impl ActionContext {
 
     /// The sum of a field over all entities of a kind, where replays may have changed it.
     pub fn sum_of(&self, kind: KindId, field: FieldId) -> i128 {
+        if let Some(memo) = &self.observers.memo {
+            return memo.sum_of(kind, field, &self.state);
+        }
         let of_kind = self.state.entities().filter(|(_, entity)| entity.kind == kind);
-        let number = |(id, _)| match &self.observers.memo {
-            Some(memo) => memo.number_in(id, field, &self.state),
-            None => self.state.field(id, field)?.as_int(),
-        };
-        of_kind.filter_map(number).map(i128::from).sum()
+        of_kind.filter_map(|(_, entity)| entity.fields.get(field.0 as usize)?.as_int()).map(i128::from).sum()
     }
 
     /// Replays entries up to one whose trace is not known; gives what that one must come to, if it is only to be checked.

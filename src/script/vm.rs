@@ -806,7 +806,7 @@ impl Machine for Vm {
             })?;
             let Lv::Table(keys) = found else { return Ok(Vec::new()) };
             let of = |(at, entry): (usize, &Entry)| {
-                let key = keys.raw_get(at + 1).and_then(|key: Lv| read_absolute_key(context, &key, "a computed key"));
+                let key = keys.raw_get(at + 1).and_then(|key: Lv| read_absolute_key(context, &key));
                 let key = key.map_err(|error| fault_of(&error, None, None, &vm.stack));
                 key.map_err(|fault| vm.at_function(fault, &entry.what, "key"))
             };

@@ -274,10 +274,20 @@ impl Agenda {
         &self.entries[at]
     }
 
-    /// Where an entry stands in the list, or would stand.
+    /// Where an entry stands in the list, or would stand. A new entry mostly comes behind all but a few: the search begins with the
+    /// last ones, in steps of doubling length.
     #[inline]
     fn place(&self, key: &Key, id: EntryId) -> usize {
-        self.entries.partition_point(|other| other.key.cmp(key).then(other.id.cmp(&id)).is_gt())
+        let is_later = |other: &Entry| other.key.cmp(key).then(other.id.cmp(&id)).is_gt();
+        let (mut from, mut step) = (0, 1);
+        while let Some(other) = self.entries.get(from + step - 1)
+            && is_later(other)
+        {
+            from += step;
+            step *= 2;
+        }
+        let to = self.entries.len().min(from + step - 1);
+        from + self.entries[from..to].partition_point(is_later)
     }
 
     /// Takes the entry that has this key.
@@ -360,6 +370,19 @@ mod tests {
         assert_eq!(key.from(&now), Key::new(&[4, 3, 2]).unwrap());
         assert_eq!(key.absolute(), None);
         assert!(now.is_near() && !Key::new(&[LARGEST_NUMBER]).unwrap().is_near());
+    }
+
+    #[test]
+    fn entries_stand_in_the_order_of_their_keys_however_many_there_are() {
+        let mut agenda = Agenda::default();
+        for id in 1..100 {
+            agenda.insert(entry(id, &[i64::from(id * 37 % 50)]));
+        }
+        let order: Vec<(Key, EntryId)> = agenda.entries().map(|entry| (entry.key, entry.id)).collect();
+        assert!(order.is_sorted() && order.len() == 99);
+        for (key, id) in order {
+            assert_eq!(agenda.take_at(&key, id).map(|entry| entry.id), Some(id));
+        }
     }
 
     #[test]

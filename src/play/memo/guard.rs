@@ -46,6 +46,18 @@ impl Guard {
         (number < (1 << 30) - 1).then_some(Guard(Guard::COMPARISON << 30 | number as u32))
     }
 
+    /// Its 32 bits.
+    #[inline]
+    pub fn bits(self) -> u32 {
+        self.0
+    }
+
+    /// A guard of these bits. Leaves keep other words than guards in the same place.
+    #[inline]
+    pub fn of_bits(bits: u32) -> Guard {
+        Guard(bits)
+    }
+
     #[inline]
     pub fn kind(self) -> u32 {
         self.0 >> 30

@@ -14,6 +14,7 @@
 mod branches;
 mod field_cache;
 mod guard;
+mod leaf;
 mod numbering;
 mod observe;
 mod outcome;
@@ -115,11 +116,13 @@ impl Memo {
             &*opening
         });
         let ends = (0..).zip(schema.relation_ends());
+        let last_entry = opening.map_or(0, |opening| opening.counters().0);
         Memo {
             traces: traces.clone(),
             cache: FieldCache::new(opening, numbering.fixed_fields()),
             numbering,
             ends: ends.map(|(number, (kind, field))| End { number, kind, field }).collect(),
+            roots: RootCache::new(last_entry),
             begins_alike: opening.is_some(),
             locate: Some(locate),
             ..Memo::default()

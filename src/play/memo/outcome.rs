@@ -11,9 +11,11 @@ use super::tagged::{Interner, Tagged};
 use crate::state::{Attachment, AttachmentId, Due, Entity, EntityId, KindId, RelativeKey, Value};
 
 /// The outcome of a trace. Values and names are numbers of the table, so that many traces share few of them.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Outcome {
-    /// What it does: first what it puts, then everything else in order.
+    /// Fields of fixed entities, and what they hold in the end, in all games.
+    pub puts: Box<[(Guard, Tagged)]>,
+    /// What it does besides, in order.
     pub steps: Box<[Step]>,
     /// Bytes of what is put, by the count of [`Value::weight`].
     pub written: usize,
@@ -28,11 +30,9 @@ pub(super) struct Outcome {
     pub value: Tagged,
 }
 
-/// An effect as the table keeps it, in 12 bytes: what is larger is a number of [`Names`].
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+/// An effect as the table keeps it: what is large is a number of [`Names`].
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// The field of a fixed entity holds this in the end, in all games.
-    Put(Guard, Tagged),
     Set(Guard, Tagged),
     Add(Guard, Tagged),
     Spawn(u32),
@@ -47,6 +47,39 @@ pub(super) enum Step {
         numbered: bool,
     },
     Finish(Tagged),
+}
+
+impl Step {
+    /// The step in four words.
+    pub fn words(&self) -> [u32; 4] {
+        match *self {
+            Step::Set(field, to) => [0, field.bits(), to.at() as u32, 0],
+            Step::Add(field, by) => [1, field.bits(), by.at() as u32, 0],
+            Step::Spawn(made) => [2, made, 0, 0],
+            Step::Remove(id) => [3, id.0, 0, 0],
+            Step::Attach(made) => [4, made, 0, 0],
+            Step::Detach(id) => [5, id.0, 0, 0],
+            Step::SetData(id, data) => [6, id.0, data.at() as u32, 0],
+            Step::Schedule { key, due, numbered } => [7, key, due, u32::from(numbered)],
+            Step::Finish(text) => [8, text.at() as u32, 0, 0],
+        }
+    }
+
+    /// The step of words from [`Step::words`].
+    #[inline]
+    pub fn of_words([sort, one, two, three]: [u32; 4]) -> Step {
+        match sort {
+            0 => Step::Set(Guard::of_bits(one), Tagged::place(two)),
+            1 => Step::Add(Guard::of_bits(one), Tagged::place(two)),
+            2 => Step::Spawn(one),
+            3 => Step::Remove(EntityId(one)),
+            4 => Step::Attach(one),
+            5 => Step::Detach(AttachmentId(one)),
+            6 => Step::SetData(AttachmentId(one), Tagged::place(two)),
+            7 => Step::Schedule { key: one, due: two, numbered: three != 0 },
+            _ => Step::Finish(Tagged::place(one)),
+        }
+    }
 }
 
 /// The field that an effect writes.
@@ -105,17 +138,13 @@ impl Names {
         };
         let weight = effects.iter().filter(is_put).map(set).sum();
         let others: Vec<&Effect> = effects.iter().filter(|effect| !is_put(effect)).collect();
-        let put = |(field, tag): (&Guard, &Tagged)| Some(Step::Put(*field, *tag));
         let count = |wanted: fn(&Effect) -> bool| effects.iter().filter(|effect| wanted(effect)).count() as u32;
         let played = finished.played.as_ref();
         Some(Outcome {
             spawns: count(|effect| matches!(effect, Effect::Spawn(_))),
             entries: count(|effect| matches!(effect, Effect::Schedule(..))),
-            steps: puts
-                .iter()
-                .map(put)
-                .chain(others.into_iter().map(|effect| self.step(effect)))
-                .collect::<Option<_>>()?,
+            puts: puts.iter().map(|(field, tag)| (*field, *tag)).collect(),
+            steps: others.into_iter().map(|effect| self.step(effect)).collect::<Option<_>>()?,
             written: weight,
             pulsed: finished.pulsed,
             played: played
@@ -165,7 +194,7 @@ impl Names {
     pub fn told(&self, outcome: &Outcome) -> String {
         let value = |tag: Tagged| self.values.value(tag);
         let effect = |step: &Step| match step {
-            Step::Put(field, to) | Step::Set(field, to) => Effect::Set(*field, value(*to)),
+            Step::Set(field, to) => Effect::Set(*field, value(*to)),
             Step::Add(field, by) => Effect::Add(*field, value(*by).as_int().unwrap_or_default()),
             Step::Spawn(made) => {
                 let (kind, fields) = &self.made[*made as usize];
@@ -184,7 +213,8 @@ impl Names {
             let (seat, card) = self.cards[card as usize].clone();
             Played { seat, card, met }
         });
-        let effects = outcome.steps.iter().map(effect).collect();
+        let puts = outcome.puts.iter().map(|(field, to)| Effect::Set(*field, value(*to)));
+        let effects = puts.chain(outcome.steps.iter().map(effect)).collect();
         format!("{:?}", Told { effects, pulsed: outcome.pulsed, played, value: value(outcome.value) })
     }
 }

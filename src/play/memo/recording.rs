@@ -190,7 +190,8 @@ impl Recording {
 /// An outcome of the trace table that a script has to come to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Expected {
-    pub outcome: u32,
+    /// Where its leaf begins.
+    pub leaf: u32,
     /// How often the table had dropped traces by then.
     pub dropped: u64,
 }

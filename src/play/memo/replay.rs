@@ -10,7 +10,7 @@ use super::tagged::Tagged;
 use super::traces::{Miss, Reader, Table};
 use super::{FUNCTION, Memo};
 use crate::dice::DiceRng;
-use crate::state::{Attachment, Audience, Due, Entity, EntityId, Entry, FieldId, Key, State, Value};
+use crate::state::{Attachment, Audience, Due, Entity, EntityId, Entry, FieldId, Key, KindId, State, Value};
 
 /// How an entry goes on.
 pub(crate) enum Lookup {
@@ -53,13 +53,20 @@ impl Memo {
         self.cache.is_clean()
     }
 
-    /// The whole number in a field, where the state may be behind.
-    pub fn number_in(&self, entity: EntityId, field: FieldId, state: &State) -> Option<i64> {
-        let guard = self.numbering.is_fixed(entity).then(|| self.numbering.guard(entity, field)).flatten();
-        match guard.and_then(|guard| self.cache.unwritten(guard)) {
-            Some(value) => value.int().or_else(|| self.traces.read().names().values.value(value).as_int()),
-            None => state.field(entity, field)?.as_int(),
-        }
+    /// The sum of a field over all entities of a kind, where the state may be behind.
+    pub fn sum_of(&self, kind: KindId, field: FieldId, state: &State) -> i128 {
+        let number = |value: Option<&Value>| value.and_then(Value::as_int).map_or(0, i128::from);
+        let fixed = self.numbering.fixed_of(kind).filter(|id| state.entity(*id).is_some());
+        let fixed =
+            fixed.map(|id| match self.numbering.guard(id, field).and_then(|guard| self.cache.unwritten(guard)) {
+                Some(tag) => match tag.int() {
+                    Some(value) => value.into(),
+                    None => number(Some(&self.traces.read().names().values.value(tag))),
+                },
+                None => number(state.field(id, field)),
+            });
+        let made = state.entities_after(self.numbering.fixed()).filter(|(_, entity)| entity.kind == kind);
+        fixed.sum::<i128>() + made.map(|(id, _)| number(state.field(id, field))).sum::<i128>()
     }
 
     /// Turns to this state. It may be another one, or may have changed other than by replays and recordings.
@@ -79,8 +86,8 @@ impl Memo {
     pub fn replay(&mut self, table: &Table, state: &mut State, rng: &mut DiceRng) -> Lookup {
         let hashes = self.hashes(state);
         self.cache.note_population(hashes.0);
-        let number = match self.follow(table, hashes, state, rng) {
-            Ok(number) => number,
+        let place = match self.follow(table, hashes, state, rng) {
+            Ok(place) => place,
             Err(miss) => {
                 if let Some(what) = state.agenda().first().map(|entry| entry.what.clone()) {
                     self.note_miss(&what, miss, table, state);
@@ -88,33 +95,28 @@ impl Memo {
                 return Lookup::Missing;
             }
         };
-        let outcome = table.outcome(number);
+        let leaf = table.leaf(place);
         let Some(first) = state.agenda().first() else { return Lookup::Missing };
         let passed = first.id;
         // Only keys of entries that it makes count from this one.
-        let now = (outcome.entries > 0).then_some(first.key);
-        if !state.has_room(outcome.spawns, outcome.entries) || now.is_some_and(|now| !now.is_near()) {
+        let now = (leaf.entries > 0).then_some(first.key);
+        if !state.has_room(leaf.spawns, leaf.entries) || now.is_some_and(|now| !now.is_near()) {
             return Lookup::Missing;
         }
         self.replayed += 1;
         if is_checked(self.replayed) {
-            return Lookup::Check(table.expected(number));
+            return Lookup::Check(table.expected(place));
         }
         if let Some(again) = state.pass_first() {
             self.roots.recur(passed, again);
         }
-        state.written += outcome.written;
-        let mut steps = &*outcome.steps;
-        // What a trace puts comes first, and most traces do little else.
-        while let [Step::Put(field, to), rest @ ..] = steps {
-            self.cache.put(*field, *to);
-            steps = rest;
-        }
-        steps.iter().for_each(|step| self.apply(step, now.as_ref(), table, state));
-        if let Some((card, met)) = outcome.played {
+        state.written += leaf.written as usize;
+        leaf.puts.iter().for_each(|put| self.cache.put(put.guard, put.found));
+        leaf.steps().for_each(|step| self.apply(&step, now.as_ref(), table, state));
+        if let Some((card, met)) = leaf.played {
             self.count_card(card, met, table.names());
         }
-        Lookup::Replayed { pulsed: outcome.pulsed }
+        Lookup::Replayed { pulsed: leaf.pulsed }
     }
 
     /// Does what a step says. `now`: the key of the entry, where it schedules others.
@@ -122,7 +124,6 @@ impl Memo {
     fn apply(&mut self, step: &Step, now: Option<&Key>, table: &Table, state: &mut State) {
         let names = table.names();
         match step {
-            Step::Put(field, to) => self.cache.put(*field, *to),
             Step::Set(field, tag) => {
                 let (entity, which) = self.numbering.field(*field);
                 let to = self.values.value(*tag, &names.values);
@@ -232,7 +233,7 @@ impl Memo {
         (population, state.attachments_hash())
     }
 
-    /// The number of the outcome that the first entry of the agenda comes to, if that is known.
+    /// Where the leaf begins that the first entry of the agenda comes to, if that is known.
     #[inline]
     fn follow(&mut self, table: &Table, hashes: (u64, u64), state: &mut State, rng: &mut DiceRng) -> Result<u32, Miss> {
         let entry = state.agenda().first().ok_or(Miss::Root)?;
@@ -240,7 +241,7 @@ impl Memo {
         let root = self.roots.root(entry.id);
         let known = match root {
             Some(root) => self.roots.tree(root, hashes, table),
-            None => self.roots.recurring(entry.id, hashes, table),
+            None => self.roots.entry(entry.id, hashes, table),
         };
         let first = match known {
             Some(first) => first,
@@ -249,8 +250,8 @@ impl Memo {
                 let first = self.root(&entry.due, hashes, table, state).ok_or(Miss::Root)?;
                 if let Some(root) = root {
                     self.roots.note(root, hashes, first, table);
-                } else if recurs && !self.numbering.has_met() {
-                    self.roots.note_recurring(id, hashes, first, table);
+                } else if !self.numbering.has_met() {
+                    self.roots.note_entry(id, recurs, hashes, first, table);
                 }
                 first
             }
@@ -303,8 +304,8 @@ impl Memo {
         let Memo { traces, cache, numbering, ends, values, roots, .. } = self;
         let table = traces.read();
         let first = roots.function(what, is_result, hashes, &table).ok_or(Miss::Root)?;
-        let number = table.follow(first, state, &mut Reader { cache, numbering, ends, values }, None)?;
-        let value = values.value(table.outcome(number).value, &table.names().values);
+        let place = table.follow(first, state, &mut Reader { cache, numbering, ends, values }, None)?;
+        let value = values.value(table.leaf(place).value, &table.names().values);
         Ok(all_real(numbering, value))
     }
 }

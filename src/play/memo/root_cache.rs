@@ -12,6 +12,8 @@ pub(super) struct RootCache {
     scheduled: [(EntryId, u32); PLACES],
     /// The entry that was looked up last of those that recur: where its tree begins, and the hashes.
     recurring: (EntryId, (u64, u64), u32),
+    /// The same for the entries with which all games begin, by their numbers, which are the same in all games.
+    opening: Vec<Option<((u64, u64), u32)>>,
     /// By the number of what is due: where its tree begins, and the hashes of who was there and what was attached then.
     trees: Vec<Option<((u64, u64), u32)>>,
     /// Functions that only read, by where their names lie in memory: where their trees begin, and the hashes.
@@ -34,6 +36,7 @@ impl Default for RootCache {
         RootCache {
             scheduled: [(NO_ENTRY, 0); PLACES],
             recurring: (NO_ENTRY, (0, 0), 0),
+            opening: Vec::new(),
             trees: Vec::new(),
             functions: Vec::new(),
             dropped: 0,
@@ -42,16 +45,25 @@ impl Default for RootCache {
 }
 
 impl RootCache {
+    /// All games begin with entries of numbers up to this one.
+    pub fn new(last: u32) -> RootCache {
+        RootCache { opening: vec![None; last as usize + 1], ..RootCache::default() }
+    }
+
     /// Forgets the entries: those of another game have the same numbers.
     pub fn forget_entries(&mut self) {
         self.scheduled.fill((NO_ENTRY, 0));
         self.recurring.0 = NO_ENTRY;
     }
 
-    /// Notes the first node of the tree of an entry that recurs, where its root names fixed entities alone.
-    pub fn note_recurring(&mut self, entry: EntryId, hashes: (u64, u64), first: u32, table: &Table) {
+    /// Notes the first node of the tree of an entry whose root names fixed entities alone, if it will be asked for again.
+    pub fn note_entry(&mut self, entry: EntryId, recurs: bool, hashes: (u64, u64), first: u32, table: &Table) {
         self.forget_dropped(table);
-        self.recurring = (entry, hashes, first);
+        if let Some(opening) = self.opening.get_mut(entry.0 as usize) {
+            *opening = Some((hashes, first));
+        } else if recurs {
+            self.recurring = (entry, hashes, first);
+        }
     }
 
     /// An entry that recurs was put on the agenda again, as another one.
@@ -62,10 +74,14 @@ impl RootCache {
         }
     }
 
-    /// The first node of the tree of an entry that recurs, if it was noted.
-    pub fn recurring(&self, entry: EntryId, hashes: (u64, u64), table: &Table) -> Option<u32> {
-        let (of, known, first) = self.recurring;
-        (of == entry && known == hashes && self.dropped == table.dropped()).then_some(first)
+    /// The first node of the tree of an entry, if it was noted.
+    pub fn entry(&self, entry: EntryId, hashes: (u64, u64), table: &Table) -> Option<u32> {
+        let (known, first) = match self.opening.get(entry.0 as usize) {
+            Some(opening) => (*opening)?,
+            None if self.recurring.0 == entry => (self.recurring.1, self.recurring.2),
+            None => return None,
+        };
+        (known == hashes && self.dropped == table.dropped()).then_some(first)
     }
 
     /// A replay has scheduled an entry. `root`: the number of what is due, where it names fixed entities alone.
@@ -121,6 +137,7 @@ impl RootCache {
             self.trees.clear();
             self.functions.clear();
             self.recurring.0 = NO_ENTRY;
+            self.opening.fill(None);
             self.dropped = table.dropped();
         }
     }

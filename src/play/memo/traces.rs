@@ -7,6 +7,7 @@ use indexmap::IndexSet;
 use super::branches::{Branches, mixed};
 use super::field_cache::FieldCache;
 use super::guard::Guard;
+use super::leaf::{self, Leaf};
 use super::numbering::Numbering;
 use super::outcome::{Names, Outcome};
 use super::query::{End, Query, mask_of};
@@ -48,7 +49,8 @@ pub(super) struct Reader<'m> {
     pub values: &'m mut OwnValues,
 }
 
-/// Trace trees: each node is a field, a roll or a query, its branches are the values that were found, its leaves are outcomes.
+/// Trace trees: each node is a field, a roll or a query, its branches are the values that were found, its leaves are outcomes
+/// (see [`Leaf`]).
 /// For the value that was found first at a node, the next node is stored right after it; a table has those for all other values.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
@@ -57,8 +59,7 @@ pub(crate) struct Table {
     tree_count: usize,
     nodes: Vec<Node>,
     branches: Branches,
-    /// Each distinct outcome once, since many traces share one.
-    outcomes: IndexSet<Outcome>,
+    leaves: usize,
     names: Names,
     rolls: IndexSet<RollKey>,
     queries: IndexSet<Query>,
@@ -82,9 +83,9 @@ struct Tree {
 
 /// One guard of a trace, and the value that it found first. Where it finds that, the next node follows.
 #[derive(Clone, Copy, Debug)]
-struct Node {
-    guard: Guard,
-    found: Tagged,
+pub(super) struct Node {
+    pub guard: Guard,
+    pub found: Tagged,
 }
 
 /// Where a look-up ends without an outcome.
@@ -96,11 +97,11 @@ pub(super) enum Miss {
     At(Guard),
 }
 
-/// Limits of the table: nodes of 8 bytes each, branches of 14 bytes each when their table is full, outcomes, trees, and interned
+/// Limits of the table: nodes of 8 bytes each, branches of 14 bytes each when their table is full, leaves, trees, and interned
 /// values or rolls. When one is reached, existing traces are kept and nothing more is recorded.
 const MOST_NODES: usize = 2_400_000;
 const MOST_BRANCHES: usize = 450_000;
-const MOST_OUTCOMES: usize = 80_000;
+const MOST_LEAVES: usize = 80_000;
 const MOST_TREES: usize = 20_000;
 const MOST_VALUES: usize = 20_000;
 
@@ -121,13 +122,15 @@ impl Table {
         self.full
     }
 
-    /// The outcome of this number as one that a script has to come to.
-    pub(super) fn expected(&self, outcome: u32) -> Expected {
-        Expected { outcome, dropped: self.dropped }
+    /// The outcome whose leaf begins here as one that a script has to come to.
+    pub(super) fn expected(&self, leaf: u32) -> Expected {
+        Expected { leaf, dropped: self.dropped }
     }
 
-    pub(super) fn outcome(&self, number: u32) -> &Outcome {
-        &self.outcomes[number as usize]
+    /// The leaf that begins at this node.
+    #[inline]
+    pub(super) fn leaf(&self, place: u32) -> Leaf<'_> {
+        Leaf::at(&self.nodes, place as usize)
     }
 
     pub(super) fn names(&self) -> &Names {
@@ -149,7 +152,7 @@ impl Table {
         trees.iter().find(|tree| tree.root.is(what, owner, args, hashes)).map(|tree| tree.first)
     }
 
-    /// Follows the trace from the first node of a tree; gives the number of its outcome, or where a branch is missing. The
+    /// Follows the trace from the first node of a tree; gives where its leaf begins, or where a branch is missing. The
     /// entities in the root go by the numbers that `numbering` has given them.
     #[inline]
     pub(super) fn follow(
@@ -173,7 +176,7 @@ impl Table {
             let guard = node.guard;
             let found = match known {
                 Some(known) => known,
-                None if guard == Guard::END => return Ok(node.found.at() as u32),
+                None if guard == Guard::END => return Ok(at as u32),
                 None => {
                     let found = match (&mut rng, guard.kind()) {
                         (Some(rng), Guard::ROLL) => self.rolled(guard, rng, &mut last_total),
@@ -381,12 +384,12 @@ impl Table {
             if expected.dropped != self.dropped {
                 return Committed::Stale;
             }
-            let known = self.names.told(&self.outcomes[expected.outcome as usize]);
+            let known = self.names.told(&self.leaf(expected.leaf).outcome());
             return Committed::Differs(known, format!("another course: {path:?}"));
         }
-        if self.nodes.len() + path.len() > MOST_NODES
+        if self.nodes.len() + path.len() + leaf::length(&outcome) > MOST_NODES
             || self.branches.len() >= MOST_BRANCHES
-            || self.outcomes.len() >= MOST_OUTCOMES
+            || self.leaves >= MOST_LEAVES
             || self.tree_count >= MOST_TREES
             || self.names.values.len() >= MOST_VALUES
             || self.rolls.len() >= MOST_VALUES
@@ -395,12 +398,15 @@ impl Table {
             self.full = true;
             return Committed::NoRoom;
         }
-        let outcome = self.outcomes.insert_full(outcome).0 as u32;
         let begins = self.nodes.len() as u32;
         for (guard, found) in &path[known..] {
             self.nodes.push(Node { guard: *guard, found: *found });
         }
-        self.nodes.push(Node { guard: Guard::END, found: Tagged::place(outcome) });
+        if !leaf::store(&outcome, &mut self.nodes) {
+            self.nodes.truncate(begins as usize);
+            return Committed::NoRoom;
+        }
+        self.leaves += 1;
         match leaves {
             Some((from, found)) => self.branches.insert(from, found, begins),
             None => {
@@ -452,11 +458,11 @@ impl Table {
         if node.guard != Guard::END {
             return Committed::Differs(self.dependency(node.guard, numbering), "the script ended".into());
         }
-        let known = &self.outcomes[node.found.at()];
-        if known == outcome {
+        let known = self.leaf(at as u32).outcome();
+        if known == *outcome {
             return Committed::Kept;
         }
-        Committed::Differs(self.names.told(known), self.names.told(outcome))
+        Committed::Differs(self.names.told(&known), self.names.told(outcome))
     }
 
     fn dependency(&self, guard: Guard, numbering: &Numbering) -> String {

@@ -21,7 +21,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         let key = read_key(context, &key)?;
         let every = match step {
             Lv::Nil => None,
-            step => Some(Box::new(read_absolute_key(context, &step, "the step of a key")?)),
+            step => Some(Box::new(read_absolute_key(context, &step)?)),
         };
         let owner = match owner {
             Lv::Nil => None,
@@ -121,12 +121,8 @@ fn entry_arg(context: &mut ActionContext, entry: &Lv, what: &str) -> Result<Entr
 
 /// A key as a script gives it: a place that is a text such as "+1" counts from the entry that runs.
 fn read_key(context: &mut ActionContext, value: &Lv) -> Result<RelativeKey> {
-    let items: Vec<Lv> = match value {
-        Lv::Table(list) => list.sequence_values().take(Key::PLACES + 1).collect::<Result<_>>()?,
-        value => vec![value.clone()],
-    };
-    let (mut places, mut relative) = (Vec::with_capacity(items.len()), 0);
-    for (at, item) in items.iter().enumerate() {
+    let (mut places, mut relative) = (Vec::new(), 0);
+    for (at, item) in places_of(value)?.iter().enumerate() {
         let place = match item {
             Lv::String(text) => {
                 relative |= 1_u8.checked_shl(at as u32).unwrap_or_default();
@@ -134,37 +130,39 @@ fn read_key(context: &mut ActionContext, value: &Lv) -> Result<RelativeKey> {
             }
             number => whole_or_why(number),
         };
-        match place {
-            Ok(place) => places.push(place),
-            Err(why) => {
-                return Err(fault(
-                    context,
-                    format!("a key is a list of whole numbers and of texts such as \"+1\", or one of them: {why}"),
-                ));
-            }
-        }
+        places.push(place.map_err(|why| no_key(context, &why))?);
     }
     RelativeKey::new(&places, relative).map_err(|error| fault(context, error.to_string()))
+}
+
+/// The same for a key that counts from no other.
+pub(in crate::script) fn read_absolute_key(context: &mut ActionContext, value: &Lv) -> Result<Key> {
+    let places = places_of(value)?.iter().map(whole_or_why).collect::<std::result::Result<Vec<i64>, String>>();
+    let places = places.map_err(|why| no_key(context, &why))?;
+    Key::new(&places).map_err(|error| fault(context, error.to_string()))
+}
+
+/// The places of a key: one, or a list; no more are read than are needed to say that they are too many.
+fn places_of(value: &Lv) -> Result<Vec<Lv>> {
+    match value {
+        Lv::Table(list) => list.sequence_values().take(Key::PLACES + 1).collect(),
+        value => Ok(vec![value.clone()]),
+    }
 }
 
 /// How far a text such as "+1" or "-2" is from the place that it counts from; or why it is none.
 fn distance(text: &str) -> std::result::Result<i64, String> {
     let most = RelativeKey::FARTHEST;
-    let is_signed =
-        text.strip_prefix(['+', '-']).is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
-    match text.parse::<i64>().ok().filter(|_| is_signed) {
+    let distance = text.parse::<i64>().ok().filter(|_| text.starts_with(['+', '-']));
+    match distance {
         Some(distance) if (-most..=most).contains(&distance) => Ok(distance),
         Some(_) => Err(format!("{} is more than {most} away", quoted(text))),
-        None => Err(format!("{} is no distance such as \"+0\", \"+1\" or \"-1\"", quoted(text))),
+        None => Err(format!("{} is neither a number nor a distance such as \"+1\"", quoted(text))),
     }
 }
 
-/// The same for a key that counts from no other. `what`: what the key is for.
-pub(in crate::script) fn read_absolute_key(context: &mut ActionContext, value: &Lv, what: &str) -> Result<Key> {
-    match read_key(context, value)?.absolute() {
-        Some(key) => Ok(key),
-        None => Err(fault(context, format!("{what} is written in numbers alone: it counts from no entry"))),
-    }
+fn no_key(context: &mut ActionContext, why: &str) -> mlua::Error {
+    fault(context, format!("a key is a whole number or a list of them: {why}"))
 }
 
 /// Agenda entries as a script sees them.
