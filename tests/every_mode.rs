@@ -677,6 +677,37 @@ fn what_a_function_of_an_entry_gives_is_refused_at_the_function() {
     assert!(!found.contains("host:"), "{found}");
 }
 
+#[test]
+fn a_key_counts_from_the_entry_that_runs_in_every_mode() {
+    // `late` runs at 1, 2 and at 3, 4: each of its places counts from the same one of `act`, which runs in each round.
+    let later = "if x.a == 0 then x:set(\"a\", 1) rb.schedule(\"late\", { \"+2\", \"+3\" }, x) end x:add(\"b\", 1)";
+    let told = comes_to(later, "x:add(\"c\", 10 * x.b + x.a)", &[]);
+    let absolute = later.replace("{ \"+2\", \"+3\" }", "{ 3, 4 }");
+    assert_eq!(told, comes_to(&absolute, "x:add(\"c\", 10 * x.b + x.a)", &[]));
+    let wrong = |key: &str| comes_to(&format!("rb.schedule(\"late\", {key}, x)"), "", &[]);
+    for (key, why) in [
+        ("{ \"soon\" }", "`soon` is neither a number nor a distance such as \"+1\""),
+        ("{ \"1\" }", "`1` is neither a number nor a distance such as \"+1\""),
+        ("{ \"+2000000000\" }", "`+2000000000` is more than 1000000000 away"),
+        ("{ 1, true }", "a boolean is no number"),
+    ] {
+        let found = wrong(key);
+        let told = format!("small/play.luau:15: a key is a whole number or a list of them: {why}");
+        assert!(found.contains(&told), "{key}: {found}");
+    }
+    let found = comes_to("rb.recur(\"late\", { 9 }, \"+1\", x)", "", &[]);
+    assert!(found.contains("a key is a whole number or a list of them: a string is no number"), "{found}");
+    let start = "local rb = require(\"@riskbreaker\")\nreturn rb.play({\n\tstart = function()\n\
+                 \t\trb.schedule(\"act\", { \"+1\" })\n\tend,\n\tentries = { act = function() end },\n})";
+    let found = comes_to("", "", &[("play.luau", start)]);
+    assert!(found.contains("small/play.luau:4: a key counts from the entry that runs, and none runs here"), "{found}");
+    let far = "local rb = require(\"@riskbreaker\")\nreturn rb.play({\n\tstart = function()\n\
+               \t\trb.spawn(\"thing\", { name = \"X\" }) rb.schedule(\"act\", { 9007199254740000 })\n\tend,\n\
+               \tentries = { act = function()\n\trb.schedule(\"act\", { \"+1\" })\n\tend },\n})";
+    let found = comes_to("", "", &[("play.luau", far)]);
+    assert!(found.contains("the key of the entry that runs is too large to count from it"), "{found}");
+}
+
 /// Otherwise the clock would stop it: now here and now there, as busy as the machine is.
 #[test]
 fn a_search_is_work_by_what_it_goes_through() {

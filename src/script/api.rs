@@ -475,7 +475,7 @@ pub(crate) const WORDS: &[Word] = &[
         Agenda,
         "rb.schedule(\"turn\", { 1, 2 }, actor, args)",
         "(what: EntryName, key: Key, owner: Entity?, args: any?) -> number",
-        "Puts an entry on the agenda; gives a token for it. A smaller key comes first.",
+        "Puts an entry on the agenda; gives a token for it. A smaller key comes first; `\"+1\"` in a place counts from the entry that runs.",
     ),
     acts(
         Agenda,

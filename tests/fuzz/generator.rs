@@ -805,8 +805,12 @@ impl Generator {
         }
     }
 
-    fn key(&mut self) -> &'static str {
+    fn key(&mut self, place: Place) -> &'static str {
         // In a round after this one, so that every round ends.
+        if place == Place::Act && self.random.one_in(3) {
+            return ["{ \"+2\", $ % 9 }", "{ \"+3\", \"-1\" }", "{ \"+2\", \"+0\", 1 }", "\"+2\""]
+                [self.random.below(4)];
+        }
         ["{ world.round + 2, $ % 9 }", "{ world.round + 3, $ % 9 }", "{ world.round + 2, 5 }", "{ world.round + 2 }"]
             [self.random.below(4)]
     }
@@ -821,7 +825,7 @@ impl Generator {
             );
         }
         let what = self.random.below(self.parts.entries);
-        let key = self.key();
+        let key = self.key(place);
         let owner = if self.random.one_in(4) { "nil" } else { "$" };
         let args = if self.random.one_in(2) { "" } else { ", $" };
         let call = format!("rb.schedule(\"e{what}\", {key}, {owner}{args})");
@@ -966,7 +970,7 @@ impl Generator {
             ),
             9 => self.plain("if $.id % 3 == 1 then me:set(\"a\", $.id % 7) end", &[Ent, Ent], place),
             10 => {
-                let (what, key) = (self.random.below(self.parts.entries), self.key().replace('$', "4"));
+                let (what, key) = (self.random.below(self.parts.entries), self.key(place).replace('$', "4"));
                 self.plain(
                     &format!(
                         "local young = rb.first(\"imp\")\nif young then rb.schedule(\"e{what}\", {key}, young, {{ it, young, $ }}) end"
@@ -1096,7 +1100,8 @@ impl Generator {
         let mut run = self.body(Place::Act, 7);
         if self.random.one_in(5) {
             let what = self.random.below(self.parts.entries);
-            let again = format!("rb.schedule(\"e{what}\", {{ world.round + 1, $ % 9 }}, me, math.min(args, 3) - 1)");
+            let round = ["world.round + 1", "\"+1\""][self.random.below(2)];
+            let again = format!("rb.schedule(\"e{what}\", {{ {round}, $ % 9 }}, me, math.min(args, 3) - 1)");
             run.push(self.plain(
                 &format!("if type(args) == \"number\" and args > 0 then {again} end"),
                 &[Number],
