@@ -451,6 +451,21 @@ mod tests {
     use crate::play::{Driver, Ruleset, Setup};
     use crate::ruleset::Library;
 
+    fn simulation(files: &[(&str, &str)], id: &str, scenario: &str, trials: u64) -> Simulation {
+        let files = files.iter().map(|(path, text)| (format!("{id}/{path}"), text.as_bytes().to_vec()));
+        let rules = Ruleset::load(&Library::from_files(files), id).expect("it loads");
+        let variant = Variant::new("one", &rules, Setup::scenario(scenario).seat("left", Driver::Absent));
+        Simulation {
+            scenario: scenario.into(),
+            variants: vec![variant.expect("it starts")],
+            trials,
+            seed: 11,
+            until: None,
+            actions: 2_000,
+            memo: MemoUse::Always,
+        }
+    }
+
     /// Plays games of the imps until the memo and the script differ, with the memo as it is or with a bug put back.
     fn play_imps(most: u64, change: fn(&mut Memo)) -> Result<(), SimulationError> {
         let files = [
@@ -459,23 +474,60 @@ mod tests {
             ("play.luau", include_str!("../../tests/data/imps/play.luau")),
             ("scenarios/cave.toml", include_str!("../../tests/data/imps/scenarios/cave.toml")),
         ];
-        let files = files.map(|(path, text)| (format!("imps/{path}"), text.as_bytes().to_vec()));
-        let rules = Ruleset::load(&Library::from_files(files), "imps").expect("it loads");
-        let variant = Variant::new("one", &rules, Setup::scenario("cave").seat("left", Driver::Absent));
-        let simulation = Simulation {
-            scenario: "cave".into(),
-            variants: vec![variant.expect("it starts")],
-            trials: most,
-            seed: 11,
-            until: None,
-            actions: 2_000,
-            memo: MemoUse::Always,
-        };
-        let ready = simulation.ready()?.remove(0);
+        let ready = simulation(&files, "imps", "cave", most).ready()?.remove(0);
         let mut table = Table::new(&ready, 1, MemoUse::Always)?;
         change(table.memo.as_mut().expect("it records"));
         let (mut tally, stop) = (Tally::default(), Arc::new(AtomicBool::new(false)));
         (1..=most).try_for_each(|trial| table.play(11, trial, 2_000, &mut tally, &stop).map(drop))
+    }
+
+    #[test]
+    fn what_no_die_decides_is_played_once_and_counted_in_each_game() {
+        let play = r#"local rb = require("@riskbreaker")
+return rb.play({
+	start = function()
+		rb.spawn("rope", {})
+		rb.recur("turn", { 1 }, { 1 })
+	end,
+	entries = {
+		turn = function()
+			local rope = rb.first("rope")
+			if rope:add("at", 1) > 3 and rb.under("1d2", 2) then
+				rb.finish("over")
+			end
+		end,
+	},
+	boundary = "turn",
+	statistics = { At = "rope.at" },
+})"#;
+        let kinds = r#"local rb = require("@riskbreaker") return rb.kinds({ rope = { fields = { at = rb.int() } } })"#;
+        let files = [
+            ("ruleset.toml", "id = \"rope\"\ntitle = \"Rope\"\nversion = \"1\"\n[seats]\nleft = \"\"\n"),
+            ("kinds.luau", kinds),
+            ("play.luau", play),
+            ("scenarios/hall.toml", "title = \"Hall\"\n"),
+        ];
+        for memo in [MemoUse::Always, MemoUse::Never] {
+            let simulation = simulation(&files, "rope", "hall", 200);
+            let ready = simulation.ready().expect("it can begin").remove(0);
+            let mut table = Table::new(&ready, 1, memo).expect("there is a machine");
+            assert_eq!(
+                table.opening.as_ref().map(|opening| opening.game.actions),
+                Some(4),
+                "the start, and three turns"
+            );
+            let (mut tally, stop) = (Tally::default(), Arc::new(AtomicBool::new(false)));
+            for trial in 1..=200 {
+                table.play(11, trial, 2_000, &mut tally, &stop).expect("it plays");
+            }
+            // Each game has a start and its turns, and a value of the statistic before each turn and at the end.
+            let turns: u64 = tally.rounds.iter().map(|(turns, games)| u64::from(*turns) * games).sum();
+            assert_eq!((tally.trials, tally.actions), (200, 200 + turns), "{memo:?}");
+            let at = &tally.statistics["At"];
+            assert!((0..5).all(|turn| at[turn].games == 200 && at[turn].sum == 200 * turn as i128), "{at:?}");
+            // One that may only do so little has not ended.
+            assert_eq!(table.play(11, 1, 3, &mut tally, &stop).expect("it plays"), None);
+        }
     }
 
     #[test]

@@ -399,7 +399,7 @@ impl ActionContext {
             && !self.keeps_tape
             && self.explorer.is_none()
             && self.dice == DiceSource::Seeded
-            && !self.seats.values().any(|driver| *driver == Driver::Human)
+            && !self.seats.values().any(|driver| matches!(driver, Driver::Human))
     }
 
     /// The policies that play seats.

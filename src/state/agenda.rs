@@ -274,20 +274,16 @@ impl Agenda {
         &self.entries[at]
     }
 
-    /// Where an entry stands in the list, or would stand. A new entry mostly comes behind all but a few: the search begins with the
-    /// last ones, in steps of doubling length.
+    /// Where an entry stands in the list, or would stand. A new one mostly comes before a few others only, which are looked at first.
     #[inline]
     fn place(&self, key: &Key, id: EntryId) -> usize {
+        const FEW: usize = 4;
         let is_later = |other: &Entry| other.key.cmp(key).then(other.id.cmp(&id)).is_gt();
-        let (mut from, mut step) = (0, 1);
-        while let Some(other) = self.entries.get(from + step - 1)
-            && is_later(other)
-        {
-            from += step;
-            step *= 2;
+        let (last, others) = self.entries.split_at(self.entries.len().min(FEW));
+        match last.iter().position(|other| !is_later(other)) {
+            Some(place) => place,
+            None => last.len() + others.partition_point(is_later),
         }
-        let to = self.entries.len().min(from + step - 1);
-        from + self.entries[from..to].partition_point(is_later)
     }
 
     /// Takes the entry that has this key.
