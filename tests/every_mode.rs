@@ -692,15 +692,16 @@ fn a_key_counts_from_the_entry_that_runs_in_every_mode() {
         ("{ 1, true }", "a boolean is no number"),
     ] {
         let found = wrong(key);
-        let told = format!("small/play.luau:15: a key is a whole number or a list of them: {why}");
-        assert!(found.contains(&told), "{key}: {found}");
+        assert!(found.contains("small/play.luau:15:"), "{key}: {found}");
+        assert!(found.contains(&format!(": a key is a whole number or a list of them: {why}")), "{key}: {found}");
     }
     let found = comes_to("rb.recur(\"late\", { 9 }, \"+1\", x)", "", &[]);
     assert!(found.contains("a key is a whole number or a list of them: a string is no number"), "{found}");
     let start = "local rb = require(\"@riskbreaker\")\nreturn rb.play({\n\tstart = function()\n\
                  \t\trb.schedule(\"act\", { \"+1\" })\n\tend,\n\tentries = { act = function() end },\n})";
     let found = comes_to("", "", &[("play.luau", start)]);
-    assert!(found.contains("small/play.luau:4: a key counts from the entry that runs, and none runs here"), "{found}");
+    assert!(found.contains("small/play.luau:4:"), "{found}");
+    assert!(found.contains(": a key counts from the entry that runs, and none runs here"), "{found}");
     let far = "local rb = require(\"@riskbreaker\")\nreturn rb.play({\n\tstart = function()\n\
                \t\trb.spawn(\"thing\", { name = \"X\" }) rb.schedule(\"act\", { 9007199254740000 })\n\tend,\n\
                \tentries = { act = function()\n\trb.schedule(\"act\", { \"+1\" })\n\tend },\n})";

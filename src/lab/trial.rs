@@ -502,7 +502,7 @@ return rb.play({
 })"#;
         let kinds = r#"local rb = require("@riskbreaker") return rb.kinds({ rope = { fields = { at = rb.int() } } })"#;
         let files = [
-            ("ruleset.toml", "id = \"rope\"\ntitle = \"Rope\"\nversion = \"1\"\n[seats]\nleft = \"\"\n"),
+            ("ruleset.toml", "id = \"rope\"\ntitle = \"Rope\"\nversion = \"1\"\n[seats]\nleft = \"who climbs\"\n"),
             ("kinds.luau", kinds),
             ("play.luau", play),
             ("scenarios/hall.toml", "title = \"Hall\"\n"),
