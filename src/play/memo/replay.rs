@@ -25,7 +25,7 @@ pub(crate) enum Lookup {
 /// On average one replay in this many is run by the script as well, several in a row: only the first of them has to load the
 /// script machine into the processor's caches.
 const CHECK_EVERY: u64 = 1_000;
-const CHECKED_IN_A_ROW: u64 = 256;
+const CHECKED_IN_A_ROW: u64 = 64;
 
 impl Memo {
     /// Begins to replay entries in this state.
