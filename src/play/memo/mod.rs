@@ -43,7 +43,7 @@ use self::root_cache::RootCache;
 use self::tagged::{OwnValues, is_small};
 use self::traces::Committed;
 pub(crate) use self::traces::{Table, Traces};
-use crate::state::{Attachment, Due, EntityId, RelativeKey, Schema, State, Value};
+use crate::state::{Attachment, Due, EntityId, Schema, State, Value};
 
 /// One thread's part of the trace cache: the recorder, and what it knows of the state that it works on.
 #[derive(Debug, Default)]
@@ -65,7 +65,6 @@ pub(crate) struct Memo {
     /// This thread's own copies of what the table refers to by number.
     values: OwnValues,
     due: Vec<Arc<Due>>,
-    keys: Vec<RelativeKey>,
     cards: Vec<(Arc<str>, Arc<str>)>,
     /// How often each card was played in replays, rolled for, and met what it needed: in the game under way, and
     /// in those that counted before it.

@@ -161,8 +161,7 @@ impl Memo {
                 state.note_attachments();
             }
             Step::Schedule { key, due, numbered } => {
-                let key = own(&mut self.keys, *key, names.keys.iter().copied());
-                let key = key.from(now.expect("it schedules an entry"));
+                let key = names.keys[*key as usize].from(now.expect("it schedules an entry"));
                 let copy = own(&mut self.due, *due, names.due.iter().map(|due| due.apart())).clone();
                 if *numbered {
                     let owner = copy.owner.map(|owner| real(&self.numbering, owner));
