@@ -15,6 +15,7 @@ mod branches;
 mod field_cache;
 mod guard;
 mod leaf;
+mod node;
 mod numbering;
 mod observe;
 mod outcome;
@@ -97,6 +98,8 @@ pub(crate) struct Difference {
 
 /// Recordings that wait at most.
 const MOST_WAITING: usize = 16;
+/// Fields that an entry usually reads at most, or writes.
+const USUAL: usize = 48;
 /// Why an entry is not recorded: numbers and guards have only so many bits.
 const TOO_MANY: &str = "there are too many entities or fields";
 /// An entity that nothing has led to which the recording knows of.
@@ -194,7 +197,8 @@ impl Memo {
         let args = self.numbering.meet_all(&args, state);
         let (None | Some(Some(_)), Some(args)) = (owner, args) else { return self.refuse(&what, TOO_MANY) };
         let root = Root { what, owner: owner.flatten(), args, population, attachments };
-        let (dependencies, assumptions, effects, asked) = Default::default();
+        let (dependencies, effects) = (Vec::with_capacity(USUAL), Vec::with_capacity(USUAL));
+        let (assumptions, asked) = Default::default();
         let (mark, cast) = (state.unsettled(), self.numbering.is_all(state));
         self.recording = Some(Recording { root, dependencies, assumptions, effects, asked, cast, mark, expected });
         // The hooks of whatever is attached run without being asked for.

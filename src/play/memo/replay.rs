@@ -99,8 +99,9 @@ impl Memo {
         let Some(first) = state.agenda().first() else { return Lookup::Missing };
         let passed = first.id;
         // Only keys of entries that it makes count from this one.
-        let now = (leaf.entries > 0).then_some(first.key);
-        if !state.has_room(leaf.spawns, leaf.entries) || now.is_some_and(|now| !now.is_near()) {
+        let summary = leaf.summary;
+        let now = (summary.entries > 0).then_some(first.key);
+        if !state.has_room(summary.spawns, summary.entries) || now.is_some_and(|now| !now.is_near()) {
             return Lookup::Missing;
         }
         self.replayed += 1;
@@ -110,13 +111,13 @@ impl Memo {
         if let Some(again) = state.pass_first() {
             self.roots.recur(passed, again);
         }
-        state.written += leaf.written as usize;
-        leaf.puts.iter().for_each(|put| self.cache.put(put.guard, put.found));
-        leaf.steps().for_each(|step| self.apply(&step, now.as_ref(), table, state));
-        if let Some((card, met)) = leaf.played {
+        state.written += summary.written;
+        leaf.puts().for_each(|put| self.cache.put(put.guard, put.found));
+        leaf.steps().for_each(|step| self.apply(step, now.as_ref(), table, state));
+        if let Some((card, met)) = summary.played {
             self.count_card(card, met, table.names());
         }
-        Lookup::Replayed { pulsed: leaf.pulsed }
+        Lookup::Replayed { pulsed: summary.pulsed }
     }
 
     /// Does what a step says. `now`: the key of the entry, where it schedules others.
@@ -180,16 +181,25 @@ impl Memo {
     }
 
     /// Adds to a number that a trace does not know.
+    #[inline]
     fn add(&mut self, field: Guard, by: Tagged, table: &Table, state: &mut State) {
+        let known = self.cache.now().get(field.slot()).and_then(|before| before.plus(by));
+        match known {
+            Some(sum) => self.cache.put(field, sum),
+            None => self.add_unknown(field, by, table, state),
+        }
+    }
+
+    /// The same where the number has not been read yet, or where it or the sum does not fit into a tag.
+    #[cold]
+    fn add_unknown(&mut self, field: Guard, by: Tagged, table: &Table, state: &mut State) {
         let values = &table.names().values;
-        let by = self.values.value(by, values).as_int().unwrap_or_default();
         let known = field.is_fixed().then(|| self.cache.find(field, state, values, &self.numbering)).flatten();
-        if let Some(before) = known.and_then(Tagged::int)
-            && let Some(sum) = Tagged::plain(&Value::Int(before + by))
-        {
+        if let Some(sum) = known.and_then(|before| before.plus(by)) {
             return self.cache.put(field, sum);
         }
-        // The field, or the sum, is no number that fits into a tag: it is not in the cache alone.
+        let by = self.values.value(by, values).as_int().unwrap_or_default();
+        // It is not in the cache alone.
         self.flush(table, state);
         let (entity, which) = self.numbering.field(field);
         let entity = real(&self.numbering, entity);

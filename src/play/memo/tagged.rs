@@ -44,15 +44,10 @@ impl Tagged {
         self.0 & 7 <= Tagged::INTERNED
     }
 
-    /// A place in a table.
-    pub fn place(at: u32) -> Tagged {
-        Tagged(at)
-    }
-
-    /// The place that [`Tagged::place`] was made of.
+    /// Its 32 bits.
     #[inline]
-    pub fn at(self) -> usize {
-        self.0 as usize
+    pub fn bits(self) -> u32 {
+        self.0
     }
 
     /// The value, or its place in the [`Interner`].
@@ -85,6 +80,12 @@ impl Tagged {
     #[inline]
     pub fn int(self) -> Option<i64> {
         (self.0 & 7 == Tagged::INT).then_some(i64::from(self.0 as i32 >> 3))
+    }
+
+    /// The sum of two whole numbers; nothing where one of the three is none that fits.
+    #[inline]
+    pub fn plus(self, other: Tagged) -> Option<Tagged> {
+        Tagged::plain(&Value::Int(self.int()? + other.int()?))
     }
 
     /// A value that fits.
