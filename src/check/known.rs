@@ -101,25 +101,7 @@ impl<'r> Known<'r> {
         if sort == "switch" {
             return Some(self.stack.switches().iter().map(|switch| switch.name.clone()).collect());
         }
-        let rules = self.rules?;
-        let texts = |list: &[std::sync::Arc<str>]| list.iter().map(ToString::to_string).collect();
-        let cards = |list: &[crate::ruleset::Card]| list.iter().map(|card| card.id.to_string()).collect::<Vec<_>>();
-        Some(match sort {
-            "kind" => rules.schema().kinds.iter().map(|kind| kind.name.to_string()).collect(),
-            "verb" => texts(rules.verbs()),
-            "card" => cards(rules.cards()),
-            "item" => cards(rules.items()),
-            "hook" => rules.hooks().iter().map(ToString::to_string).chain(cards(rules.items())).collect(),
-            "entry" => rules.entries().map(str::to_string).collect(),
-            "cast" => rules.cast().keys().cloned().collect(),
-            "scenario" => rules.scenarios().keys().cloned().collect(),
-            "free act" => rules.free_acts().iter().map(|act| act.name.to_string()).collect(),
-            "field" => {
-                let kinds = rules.schema().kinds.iter();
-                kinds.flat_map(|kind| kind.fields.iter().map(|field| field.name.to_string())).collect()
-            }
-            _ => return None,
-        })
+        Some(self.rules?.names_of(sort)?.into_iter().map(str::to_string).collect())
     }
 
     /// An audience is named by a seat, or by one of the words for all and for none.

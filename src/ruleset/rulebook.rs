@@ -288,6 +288,28 @@ impl Rulebook {
         self.declarations.entries.iter().map(|entry| &*entry.name)
     }
 
+    /// The names of a sort, such as `card`; nothing of a sort that is not known.
+    pub(crate) fn names_of(&self, sort: &str) -> Option<Vec<&str>> {
+        Some(match sort {
+            "kind" => self.schema().kinds.iter().map(|kind| &*kind.name).collect(),
+            "field" => self.schema().kinds.iter().flat_map(|kind| &kind.fields).map(|field| &*field.name).collect(),
+            "verb" => self.verbs().iter().map(|verb| &**verb).collect(),
+            "card" => self.cards().iter().map(|card| &*card.id).collect(),
+            "item" => self.items().iter().map(|item| &*item.id).collect(),
+            // What can be attached: see `has_holder`.
+            "hook" => {
+                let items = self.items().iter().map(|item| &*item.id);
+                self.hooks().iter().map(|hook| &**hook).chain(items).collect()
+            }
+            "entry" => self.entries().collect(),
+            "free act" => self.free_acts().iter().map(|act| &*act.name).collect(),
+            "switch" => self.switches().map(|switch| &*switch.name).collect(),
+            "cast" => self.cast.keys().map(String::as_str).collect(),
+            "scenario" => self.scenarios.keys().map(String::as_str).collect(),
+            _ => return None,
+        })
+    }
+
     /// Whether scripts may schedule an entry of that name.
     pub(crate) fn has_entry(&self, name: &str) -> bool {
         self.declarations.entries.iter().any(|entry| *entry.name == *name)

@@ -13,7 +13,7 @@ use super::declaration_lines::{line_at, line_of};
 use super::declared_kinds::OfKinds;
 use super::fault::{fault_of, meant};
 use super::handles::Handles;
-use super::host::{HostState, Names};
+use super::host::HostState;
 use super::merge::{Declared, Merger};
 use super::prelude::Prelude;
 use super::sandbox::{self, Budget, guarded, hold, spent_at};
@@ -290,8 +290,7 @@ impl Loader<'_> {
             }
             classes.push(prelude.class.call::<Table>((kind, classes.len(), derived, nullable, places))?);
         }
-        let entries = declarations.entries.iter().map(|entry| entry.name.clone()).collect();
-        host.set_names(self.names(&declarations), entries);
+        *host.entries.borrow_mut() = declarations.entries.iter().map(|entry| entry.name.clone()).collect();
         prelude.install.call::<()>(merged)?;
         Ok((declarations, classes))
     }
@@ -388,21 +387,6 @@ impl Loader<'_> {
             }
         }
         Ok(creation)
-    }
-
-    fn names(&self, declarations: &Declarations) -> Names {
-        let texts = |names: &[Arc<str>]| names.iter().map(|name| name.to_string()).collect::<Vec<_>>();
-        let ids = |cards: &[Card]| cards.iter().map(|card| card.id.to_string()).collect::<Vec<_>>();
-        let holders = texts(&declarations.hooks).into_iter().chain(ids(&declarations.items)).collect();
-        Names::from([
-            ("card", ids(&declarations.cards)),
-            ("item", ids(&declarations.items)),
-            ("hook", holders),
-            ("verb", texts(&declarations.verbs)),
-            ("entry", declarations.entries.iter().map(|entry| entry.name.to_string()).collect()),
-            ("switch", self.stack.switches().iter().map(|switch| switch.name.clone()).collect()),
-            ("cast", self.stack.data_in("cast").into_keys().map(str::to_owned).collect()),
-        ])
     }
 
     /// What manifests say that cards are called elsewhere names cards.

@@ -16,10 +16,8 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         let context = b.context()?;
         let hook = text_arg(context, &hook, "the id of a hook")?;
         let owner = entity_arg(context, &b.handles.borrow(), &owner, "the owner in rb.attach")?;
-        let known = b.names.borrow();
-        let holders = known.get("hook").map(Vec::as_slice).unwrap_or_default();
-        if !holders.iter().any(|holder| **holder == *hook) {
-            let meant = instead(&hook, holders.iter().map(String::as_str));
+        if !context.rules.has_holder(&hook) {
+            let meant = instead(&hook, context.rules.names_of("hook").unwrap_or_default());
             return Err(fault(context, format!("there is no hook or item `{hook}`; {meant}")));
         }
         let data = data_of(b, context, &data)?;

@@ -21,11 +21,10 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         Ok(names.join(", "))
     });
     host_function!(lua, host, table, "no_such", |_, b, (what, name): (String, String)| {
-        let names = b.names.borrow();
-        let known = names.get(what.as_str()).map(Vec::as_slice).unwrap_or_default();
-        Ok(match known {
-            [] => format!("there is no {what} `{name}`; the ruleset has none"),
-            known => format!("there is no {what} `{name}`; {}", instead(&name, known.iter().map(String::as_str))),
+        let known = b.lent().and_then(|context| context.rules.names_of(&what)).unwrap_or_default();
+        Ok(match known.is_empty() {
+            true => format!("there is no {what} `{name}`; the ruleset has none"),
+            false => format!("there is no {what} `{name}`; {}", instead(&name, known)),
         })
     });
     host_function!(lua, host, table, "no_member", |_, b, (kind, name): (String, String)| {

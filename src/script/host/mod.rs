@@ -55,9 +55,8 @@ pub(super) struct HostState {
     whispered_to: RefCell<Audience>,
     /// Where the dice stood when the policy was asked.
     before_policy: Cell<DicePosition>,
-    names: RefCell<Names>,
-    /// Names of the agenda's entries.
-    entries: RefCell<Vec<Arc<str>>>,
+    /// Names of the agenda's entries: this machine's own copies.
+    pub entries: RefCell<Vec<Arc<str>>>,
     /// The functions of files whose lines are counted.
     pub measured: RefCell<Vec<(String, mlua::Function)>>,
     /// Functions that assign to captured variables, by file.
@@ -65,9 +64,6 @@ pub(super) struct HostState {
     /// Those of them that are left after loading, with the file.
     pub keepers: RefCell<Vec<(String, Assigner)>>,
 }
-
-/// Names that exist in the ruleset, for messages.
-pub(super) type Names = BTreeMap<&'static str, Vec<String>>;
 
 impl HostState {
     /// Notes a function that is left after loading, if it assigns to what it has captured.
@@ -87,12 +83,6 @@ impl HostState {
         let result = stack::with_host(self, run);
         self.context.set(outer);
         result
-    }
-
-    /// Sets the names that exist in the ruleset. `entries`: those of its agenda.
-    pub fn set_names(&self, names: Names, entries: Vec<Arc<str>>) {
-        *self.entries.borrow_mut() = entries;
-        *self.names.borrow_mut() = names;
     }
 
     /// The game that is lent at the moment.
