@@ -17,7 +17,7 @@ use super::table::Game;
 use super::viewer::Role;
 use crate::dice::{Fraction, float};
 use crate::lab::{Limits, Odds, OddsQuery};
-use crate::play::{Answering, Edit, Given, Question, QuestionId, Refusal, Session, Undone};
+use crate::play::{Answering, Edit, Given, Question, QuestionId, Refusal, Seat, Session, Undone};
 use crate::play::{Machines, Migration, MigrationFate, MigrationNote, ReloadReport, Ruleset};
 use crate::ruleset::Library;
 use crate::state::{EntityId, LARGEST_NUMBER, Value};
@@ -123,7 +123,7 @@ impl Command<'_> {
             }
             "acts" => {
                 self.role.must_play()?;
-                written(Acts { acts: Sight::of(self.role).acts(&mut game.session) })
+                written(Acts { acts: self.seat_of(game).free_acts() })
             }
             "answers" => self.answers(game),
             "suggest" => self.suggest(game),
@@ -132,7 +132,7 @@ impl Command<'_> {
             "sheet" => {
                 let EntityParams { entity } = self.read()?;
                 self.must_see(&game.session, entity)?;
-                written(Sheet { lines: Sight::of(self.role).sheet(&mut game.session, entity)? })
+                written(Sheet { lines: self.seat_of(game).sheet(entity).map_err(Refusal::fault)? })
             }
             "card" => self.card(game),
             "entries" => self.entries(game),
@@ -150,6 +150,11 @@ impl Command<'_> {
     fn master<T: DeserializeOwned + JsonSchema>(&self) -> Result<T, Failure> {
         self.role.must_be_master()?;
         self.read()
+    }
+
+    /// The session as the role sees it and plays in it.
+    fn seat_of<'g>(&self, game: &'g mut Game) -> Seat<'g> {
+        game.session.seen_by(Sight::of(self.role).viewer())
     }
 
     // Deciding
@@ -204,7 +209,7 @@ impl Command<'_> {
         if pairs.is_empty() {
             return Err(Failure::BadParams { message: "`pairs` is empty: name a topic and an answer".into() });
         }
-        game.session.seen_by(Sight::of(self.role).viewer()).take_replies(&pairs)?;
+        self.seat_of(game).take_replies(&pairs)?;
         Ok(accepted("reply"))
     }
 
@@ -217,7 +222,7 @@ impl Command<'_> {
             (None, _) => return Err(Failure::BadParams { message: "`as` names the seat that acts".into() }),
         };
         self.acts_for(acting.as_deref(), &seat)?;
-        game.session.seen_by(Sight::of(self.role).viewer()).act(&seat, &name)?;
+        self.seat_of(game).act(&seat, &name)?;
         Ok(accepted("act"))
     }
 
@@ -329,7 +334,7 @@ impl Command<'_> {
     fn suggest(&self, game: &mut Game) -> Result<Json, Failure> {
         let SuggestParams { question, policy } = self.read()?;
         self.own_question(game, question)?;
-        let answer = game.session.seen_by(Sight::of(self.role).viewer()).suggest(question, &policy)?;
+        let answer = self.seat_of(game).suggest(question, &policy)?;
         written(Suggestion { value: answer.map(|answer| answer.to_value()) })
     }
 
@@ -352,7 +357,7 @@ impl Command<'_> {
     fn why(&self, game: &mut Game) -> Result<Json, Failure> {
         let WhyParams { entity, name } = self.read()?;
         self.must_see(&game.session, entity)?;
-        written(WhyReport { explanation: game.session.seen_by(Sight::of(self.role).viewer()).why(entity, &name)? })
+        written(WhyReport { explanation: self.seat_of(game).why(entity, &name)? })
     }
 
     fn must_see(&self, session: &Session, entity: EntityId) -> Result<(), Failure> {

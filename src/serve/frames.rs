@@ -7,9 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::viewer::{Role, RoleName};
-use crate::play::{
-    Ask, Driver, Fault, FreeAct, Known, Question, QuestionId, Refusal, SeatEvent, Session, Step, View, Viewer,
-};
+use crate::play::{Ask, Driver, Fault, Known, Question, QuestionId, SeatEvent, Session, Step, View, Viewer};
 use crate::state::{EntityId, Field, Value};
 
 /// An open question.
@@ -298,15 +296,6 @@ impl<'r> Sight<'r> {
             there
         });
         changed
-    }
-
-    pub fn acts(&self, session: &mut Session) -> Vec<FreeAct> {
-        session.seen_by(self.viewer()).free_acts()
-    }
-
-    /// The sheet of an entity, from what the role may see.
-    pub fn sheet(&self, session: &mut Session, id: EntityId) -> Result<Vec<(String, String)>, Refusal> {
-        session.seen_by(self.viewer()).sheet(id).map_err(Refusal::fault)
     }
 
     /// Where the game stands, from how its game master is told.
