@@ -104,10 +104,7 @@ impl Command<'_> {
             }
             "seat" => {
                 let SeatParams { seat, driver } = self.master()?;
-                let rules = game.session.ruleset().clone();
-                if !rules.seats().contains_key(&seat) {
-                    return Err(unknown_seat(&rules, &seat).into());
-                }
+                must_have_seat(game.session.ruleset(), &seat)?;
                 game.session.set_seat(&seat, driver)?;
                 return Ok(accepted("seat"));
             }
@@ -440,8 +437,12 @@ fn bounded(value: &Value) -> Result<(), Failure> {
     }
 }
 
-pub(super) fn unknown_seat(rules: &Ruleset, seat: &str) -> Refusal {
-    Refusal::unknown(format!("{} has no seat `{seat}`", rules.id()), seat, rules.seats().keys().map(String::as_str))
+pub(super) fn must_have_seat(rules: &Ruleset, seat: &str) -> Result<(), Failure> {
+    if rules.seats().contains_key(seat) {
+        return Ok(());
+    }
+    let known = rules.seats().keys().map(String::as_str);
+    Err(Refusal::unknown(format!("{} has no seat `{seat}`", rules.id()), seat, known).into())
 }
 
 pub(super) fn load(

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value as Json, json};
 
-use super::commands::{Command, Outcome, Written, load, read, unknown_seat, written};
+use super::commands::{Command, Outcome, Written, load, must_have_seat, read, written};
 use super::error::Failure;
 use super::keeper::{Keeper, is_campaign};
 use super::messages::*;
@@ -534,10 +534,7 @@ impl Connection {
                     return Err(Failure::UnknownToken);
                 }
                 if let Role::Seat(seat) = &viewer.role {
-                    let rules = game.session.ruleset();
-                    if !rules.seats().contains_key(&**seat) {
-                        return Err(unknown_seat(rules, seat).into());
-                    }
+                    must_have_seat(game.session.ruleset(), seat)?;
                 }
                 game.enter(viewer.clone());
                 Ok(game.snapshot(&table.name, &viewer.role, hello.since, hello.seq))
@@ -708,10 +705,7 @@ impl Host {
             return Err(Failure::forbidden(role.word(), "the operator's own connection"));
         }
         if let Role::Seat(seat) = &invited {
-            table.with(|game| {
-                let rules = game.session.ruleset();
-                if rules.seats().contains_key(&**seat) { Ok(()) } else { Err(unknown_seat(rules, seat).into()) }
-            })?;
+            table.with(|game| must_have_seat(game.session.ruleset(), seat))?;
         }
         let token = match token {
             Some(token) => {
