@@ -74,6 +74,21 @@ fn gambles() -> Arc<Ruleset> {
     RULES.get_or_init(load).clone()
 }
 
+/// A ruleset with one scenario and one card.
+fn small(seats: &str, kinds: &str, play: &str, (card, text): (&str, &str)) -> Arc<Ruleset> {
+    let manifest =
+        format!("id = \"small\"\ntitle = \"Small\"\nversion = \"1.0.0\"\nscenario = \"s\"\n[seats]\n{seats}\n");
+    let card = format!("small/maneuvers/{card}.luau");
+    let library = Library::from_files([
+        ("small/ruleset.toml", manifest.as_str()),
+        ("small/scenarios/s.toml", "title = \"S\"\n"),
+        ("small/kinds.luau", kinds),
+        ("small/play.luau", play),
+        (card.as_str(), text),
+    ]);
+    Ruleset::load(&library, "small").unwrap_or_else(|error| panic!("{error}"))
+}
+
 fn asked(card: &str, answering: Answering, given: &[(&str, Value)]) -> Result<Odds, Refusal> {
     asked_within(card, 200_000, answering, given)
 }
@@ -346,16 +361,7 @@ return rb.maneuver({
 })
 "#;
     let kinds = "local rb = require(\"@riskbreaker\")\nreturn rb.kinds({ pot = { title = \"name\", fields = { name = rb.text(), gold = rb.int() } } })";
-    let manifest = "id = \"small\"\ntitle = \"Small\"\nversion = \"1.0.0\"\nscenario = \"s\"\n[seats]\none = \"One\"\ntwo = \"Two\"\n";
-    let files = [
-        ("small/ruleset.toml", manifest),
-        ("small/kinds.luau", kinds),
-        ("small/play.luau", play),
-        ("small/maneuvers/hit.luau", hit),
-        ("small/scenarios/s.toml", "title = \"S\"\n"),
-    ];
-    let library = Library::from_files(files.map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec())));
-    let rules = Ruleset::load(&library, "small").unwrap_or_else(|error| panic!("{error}"));
+    let rules = small("one = \"One\"\ntwo = \"Two\"", kinds, play, ("hit", hit));
     let query = OddsQuery { answering: Answering::Best, ..OddsQuery::default() };
     let position = Position { card: "hit".into(), query, ..Position::default() };
     let (odds, _) = position.odds(&rules).unwrap();
@@ -407,16 +413,7 @@ return rb.maneuver({
 	end,
 })
 "#;
-    let manifest = "id = \"small\"\ntitle = \"Small\"\nversion = \"1.0.0\"\nscenario = \"s\"\n[seats]\none = \"One\"\n";
-    let files = [
-        ("small/ruleset.toml", manifest),
-        ("small/kinds.luau", kinds),
-        ("small/play.luau", play),
-        ("small/maneuvers/slay.luau", slay),
-        ("small/scenarios/s.toml", "title = \"S\"\n"),
-    ];
-    let library = Library::from_files(files.map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec())));
-    let rules = Ruleset::load(&library, "small").unwrap_or_else(|error| panic!("{error}"));
+    let rules = small("one = \"One\"", kinds, play, ("slay", slay));
     let watch = vec![("Ann".to_owned(), "danger".to_owned())];
     let position = Position { card: "slay".into(), watch, ..Position::default() };
     let (odds, _) = position.odds(&rules).unwrap();
@@ -1032,16 +1029,7 @@ return rb.maneuver({ id = "strike", title = "Strike", text = "Two fours of four 
 	end
 end })"#;
     let kinds = "local rb = require(\"@riskbreaker\")\nreturn rb.kinds({ being = { title = \"name\", fields = { name = rb.text() } } })";
-    let manifest =
-        "id = \"brawl\"\ntitle = \"A brawl\"\nversion = \"1.0.0\"\nscenario = \"two\"\n[seats]\nnorth = \"North\"\n";
-    let library = Library::from_files([
-        ("brawl/ruleset.toml", manifest),
-        ("brawl/scenarios/two.toml", "title = \"Two\""),
-        ("brawl/kinds.luau", kinds),
-        ("brawl/play.luau", PLAY),
-        ("brawl/maneuvers/strike.luau", STRIKE),
-    ]);
-    let rules = Ruleset::load(&library, "brawl").unwrap_or_else(|error| panic!("{error}"));
+    let rules = small("north = \"North\"", kinds, PLAY, ("strike", STRIKE));
     let (odds, _) = Position { card: "strike".into(), ..Position::default() }.odds(&rules).unwrap();
     assert!(odds.is_exact());
     assert_eq!(odds.chance(|outcome| outcome.line().contains("Bob")), of(67, 256));
