@@ -22,12 +22,12 @@ use riskbreaker::play::{Answering, Given};
 use riskbreaker::{Library, Refusal, Ruleset, Value};
 
 /// Plays programs as cards and compares what they say with the chances that were counted, to the last digit.
-fn play_programs(folder: &str, counted: &[(&str, &str, enumeration::Chances)]) {
+fn play_programs(counted: &[(&str, &str, enumeration::Chances)]) {
     let cards: Vec<programs::Program> = counted
         .iter()
         .map(|(name, body, _)| programs::Program { name: (*name).into(), body: (*body).into() })
         .collect();
-    let rules = programs::ruleset(folder, &cards);
+    let rules = programs::ruleset(&cards);
     let mut wrong = Vec::new();
     for (name, body, chances) in counted {
         let position = Position { card: (*name).into(), ..Position::default() };
@@ -58,7 +58,7 @@ fn every_path_that_was_followed_is_counted() {
     let sides = [499, 500, 1_000];
     let card =
         |sides: &u64| programs::Program { name: format!("rolls_{sides}"), body: format!("return roll({sides})") };
-    let rules = programs::ruleset("paths", &sides.iter().map(card).collect::<Vec<_>>());
+    let rules = programs::ruleset(&sides.iter().map(card).collect::<Vec<_>>());
     for sides in sides {
         let position = Position { card: format!("rolls_{sides}"), ..Position::default() };
         assert_eq!(position.odds(&rules).unwrap().0.ways, sides);

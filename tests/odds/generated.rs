@@ -251,5 +251,5 @@ fn random_programs_come_to_what_brute_force_counts() {
     assert!(programs.iter().filter(|(.., counted)| counted.len() > 3).count() > 60, "most of them part");
     let programs: Vec<(&str, &str, Chances)> =
         programs.iter().map(|(name, body, counted)| (name.as_str(), body.as_str(), counted.clone())).collect();
-    play_programs("generated_programs", &programs);
+    play_programs(&programs);
 }

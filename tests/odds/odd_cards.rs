@@ -536,16 +536,13 @@ fn what_is_seen_of_exploding_dice_is_exact_where_it_can_be() {
     let below = sum(&totals);
     let fewer_than_three =
         sum([(1, 20), (20, 19), (190, 18)].map(|(ways, others)| of(ways, 1) * of(5, 1).pow(others))) / of(6, 1).pow(20);
-    play_programs(
-        "exploding",
-        &[
-            ("lowest", "return rb.at_most(\"2d4!kl1\", 3, \"x\")", two(of(15, 16))),
-            ("highest", "return rb.at_least(\"2d4!>=3kh1\", 8, \"x\")", two(of(1, 1) - &below * &below)),
-            ("worthless", "return rb.roll(\"2d6!1>=5\", \"x\") > 0", two(of(16, 25))),
-            ("taken_away", "return rb.at_least(\"1d4-1d4!\", -2, \"x\")", two(of(51, 64))),
-            ("three_of_many", "return rb.faces(\"20d6kh3\", \"x\")[3] == 6", two(of(1, 1) - fewer_than_three)),
-        ],
-    );
+    play_programs(&[
+        ("lowest", "return rb.at_most(\"2d4!kl1\", 3, \"x\")", two(of(15, 16))),
+        ("highest", "return rb.at_least(\"2d4!>=3kh1\", 8, \"x\")", two(of(1, 1) - &below * &below)),
+        ("worthless", "return rb.roll(\"2d6!1>=5\", \"x\") > 0", two(of(16, 25))),
+        ("taken_away", "return rb.at_least(\"1d4-1d4!\", -2, \"x\")", two(of(51, 64))),
+        ("three_of_many", "return rb.faces(\"20d6kh3\", \"x\")[3] == 6", two(of(1, 1) - fewer_than_three)),
+    ]);
 }
 
 #[test]
@@ -553,5 +550,5 @@ fn forty_odd_cards_come_to_what_brute_force_counts() {
     assert!(CARDS.len() >= 40, "{}", CARDS.len());
     let cards: Vec<(&str, &str, Chances)> =
         CARDS.iter().map(|(name, body, counted)| (*name, *body, enumerated(counted))).collect();
-    play_programs("odd_cards", &cards);
+    play_programs(&cards);
 }

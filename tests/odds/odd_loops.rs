@@ -375,5 +375,5 @@ fn twenty_loops_come_to_what_their_chains_come_to() {
         }),
     );
     assert!(loops.len() >= 20, "{}", loops.len());
-    play_programs("odd_loops", &loops);
+    play_programs(&loops);
 }
