@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags, OptionalExtension as _, TransactionBehavior};
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Params, Row, TransactionBehavior};
 
 use super::error::StoreError;
 use super::lock::{Lock, beside};
@@ -302,10 +302,17 @@ impl StoreFile {
 
     /// A row of `body` and `sum`, by its number.
     pub fn body(&self, table: &str, id: i64) -> Result<Option<(Vec<u8>, i64)>, StoreError> {
-        self.connection
-            .prepare(&format!("SELECT body, sum FROM {table} WHERE id = ?1"))
-            .and_then(|mut statement| statement.query_row([id], |row| Ok((row.get(0)?, row.get(1)?))).optional())
-            .map_err(|error| self.failed(&error))
+        self.find(&format!("SELECT body, sum FROM {table} WHERE id = ?1"), [id], |row| Ok((row.get(0)?, row.get(1)?)))
+    }
+
+    /// The first row that a query finds.
+    pub fn find<T>(
+        &self,
+        query: &str,
+        params: impl Params,
+        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>, StoreError> {
+        self.connection.query_row(query, params, read).optional().map_err(|error| self.failed(&error))
     }
 }
 

@@ -66,12 +66,9 @@ impl StoreFile {
     }
 
     pub fn generation(&self, hash: &str) -> Result<Generation, StoreError> {
+        let query = "SELECT body, sum FROM generation WHERE hash = ?1";
+        let row = self.find(query, [hash], |row| Ok((row.get::<_, Vec<u8>>(0)?, row.get::<_, i64>(1)?)))?;
         let missing = || StoreError::damaged(format!("the rules with hash {hash} are missing"));
-        let row: Option<(Vec<u8>, i64)> = self
-            .connection
-            .query_row("SELECT body, sum FROM generation WHERE hash = ?1", [hash], |row| Ok((row.get(0)?, row.get(1)?)))
-            .optional()
-            .map_err(|error| self.failed(&error))?;
         let (body, known) = row.ok_or_else(missing)?;
         if known != generation_sum(hash, &body) {
             return Err(StoreError::damaged(format!("the list of files of the rules {hash}")));

@@ -1,6 +1,5 @@
 //! All decisions of a campaign in words, also those that were undone, which stay reachable.
 
-use rusqlite::OptionalExtension as _;
 use serde::Serialize;
 
 use super::campaign::Campaign;
@@ -77,18 +76,11 @@ pub(super) fn label(file: &StoreFile, game: u32, id: u32) -> Result<String, Stor
     if file.format < 2 {
         return text_of(file, game, id);
     }
-    let found = file
-        .connection
-        .prepare("SELECT label.text, label.sum, moment.sum FROM label JOIN moment USING (id) WHERE id = ?1")
-        .and_then(|mut statement| {
-            statement
-                .query_row([key(game, id)], |row| {
-                    Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?))
-                })
-                .optional()
-        })
-        .map_err(|error| file.failed(&error))?;
-    match found {
+    let query = "SELECT label.text, label.sum, moment.sum FROM label JOIN moment USING (id) WHERE id = ?1";
+    let found = file.find(query, [key(game, id)], |row| {
+        Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?))
+    });
+    match found? {
         None => text_of(file, game, id),
         Some((text, known, moment)) if known == label_sum(moment, &text) => Ok(text),
         Some(_) => Err(StoreError::damaged(format!("the words of entry {id}"))),

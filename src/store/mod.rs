@@ -153,14 +153,7 @@ impl Store {
     ///
     /// [`StoreError::Unknown`].
     pub fn campaign(&self, name: &str) -> Result<Campaign, StoreError> {
-        let found = {
-            let file = lock(&self.file);
-            let id = file.connection.prepare("SELECT id FROM game WHERE name = ?1").and_then(|mut statement| {
-                let mut rows = statement.query([name])?;
-                rows.next()?.map(|row| row.get::<_, u32>(0)).transpose()
-            });
-            id.map_err(|error| file.failed(&error))?
-        };
+        let found = lock(&self.file).find("SELECT id FROM game WHERE name = ?1", [name], |row| row.get::<_, u32>(0))?;
         match found {
             Some(id) => Campaign::open(&self.file, id),
             None => {

@@ -1,6 +1,5 @@
 //! The rows of one campaign, read with their checksums verified.
 
-use rusqlite::OptionalExtension as _;
 use serde::{Deserialize, Serialize};
 
 use super::error::StoreError;
@@ -143,18 +142,10 @@ impl StoreFile {
     }
 
     pub fn action(&self, game: u32, id: u32) -> Result<ActionRow, StoreError> {
-        let missing = || StoreError::damaged(format!("action {id} of the tape is missing"));
-        self.connection
-            .prepare("SELECT parent, body, sum FROM action WHERE id = ?1")
-            .and_then(|mut statement| {
-                statement
-                    .query_row([key(game, id)], |row| {
-                        Ok(ActionRow { id, parent: row.get(0)?, body: row.get(1)?, sum: row.get(2)? })
-                    })
-                    .optional()
-            })
-            .map_err(|error| self.failed(&error))?
-            .ok_or_else(missing)
+        let row = self.find("SELECT parent, body, sum FROM action WHERE id = ?1", [key(game, id)], |row| {
+            Ok(ActionRow { id, parent: row.get(0)?, body: row.get(1)?, sum: row.get(2)? })
+        })?;
+        row.ok_or_else(|| StoreError::damaged(format!("action {id} of the tape is missing")))
     }
 
     /// The numbers of the rows that a campaign has in a table, from 1 to `last`. Only one that was recovered lacks some.
@@ -202,12 +193,9 @@ impl StoreFile {
     }
 
     pub fn moment(&self, game: u32, id: u32) -> Result<MomentRow, StoreError> {
-        let missing = || StoreError::damaged(format!("entry {id} is missing"));
-        self.connection
-            .prepare("SELECT parent, decisions, tip, state, body, sum FROM moment WHERE id = ?1")
-            .and_then(|mut statement| statement.query_row([key(game, id)], |row| moment_of(id, row)).optional())
-            .map_err(|error| self.failed(&error))?
-            .ok_or_else(missing)
+        let query = "SELECT parent, decisions, tip, state, body, sum FROM moment WHERE id = ?1";
+        let row = self.find(query, [key(game, id)], |row| moment_of(id, row))?;
+        row.ok_or_else(|| StoreError::damaged(format!("entry {id} is missing")))
     }
 
     /// The moments that follow one, the oldest first.
