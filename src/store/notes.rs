@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::campaign::Campaign;
 use super::date;
 use super::error::StoreError;
-use super::file::{StoreFile, sum};
-use super::rows::{GameRow, key};
+use super::file::StoreFile;
+use super::rows::GameRow;
 use super::writer::Writer;
 
 /// A line beside a campaign. It stays whatever is undone.
@@ -21,16 +21,11 @@ pub struct Note {
     pub text: Option<String>,
 }
 
-pub fn note_sum(id: i64, body: &[u8]) -> i64 {
-    sum(&[b"note", &id.to_le_bytes(), body])
-}
-
 /// Puts a note into the file.
 pub fn write_note(to: &mut Writer<'_>, game: u32, row: &mut GameRow, text: Option<&str>) -> Result<(), StoreError> {
     row.notes += 1;
     let note = Note { date: date::now(), entry: row.head, text: text.map(str::to_owned) };
-    let (id, body) = (key(game, row.notes), to.words.pack(&note)?);
-    to.body("note", id, &body, note_sum(id, &body))
+    to.numbered("note", game, row.notes, &note).map(drop)
 }
 
 impl Campaign {
@@ -55,12 +50,6 @@ impl Campaign {
 
 impl StoreFile {
     pub fn note(&self, game: u32, id: u32) -> Result<Note, StoreError> {
-        let key = key(game, id);
-        let (body, known) =
-            self.body("note", key)?.ok_or_else(|| StoreError::damaged(format!("note {id} is missing")))?;
-        if known != note_sum(key, &body) {
-            return Err(StoreError::damaged(format!("note {id}")));
-        }
-        self.words.unpack(&body)
+        self.words.unpack(&self.numbered("note", game, id)?.0)
     }
 }

@@ -14,11 +14,11 @@ use super::file::{Access, StoreFile, connect_to_read, led_to, sync_folder, word_
 use super::generation::{Generation, generation_sum};
 use super::lock::{Lock, beside};
 use super::log::label_sum;
-use super::notes::note_sum;
 use super::pack::{MOST_WORDS, Words};
 use super::pages::rows;
 use super::rows::{
-    ActionRow, GameRow, MomentBody, MomentRow, Piece, action_sum, checkpoint_sum, game_sum, key, moment_sum, piece_sum,
+    ActionRow, GameRow, MomentBody, MomentRow, Piece, action_sum, checkpoint_sum, game_sum, key, moment_sum,
+    numbered_sum,
 };
 use super::writer::Writer;
 use crate::play::{Checkpoint, Done, Ruleset};
@@ -281,12 +281,12 @@ impl Salvage {
         row.notes = 0;
         for (id, bodies) in self.bodies.range(rows_of(game)) {
             for (body, sum) in bodies {
-                if *sum == piece_sum(*id, body) {
+                if *sum == numbered_sum("piece", *id, body) {
                     let Ok(piece) = to.words.unpack::<Piece>(body) else { continue };
                     pieces.insert(*id as u32, (*sum, piece));
                     row.pieces = row.pieces.max(*id as u32);
                     to.body("piece", *id, body, *sum)?;
-                } else if *sum == note_sum(*id, body) && to.words.unpack_value(body).is_ok() {
+                } else if *sum == numbered_sum("note", *id, body) && to.words.unpack_value(body).is_ok() {
                     row.notes = row.notes.max(*id as u32);
                     to.body("note", *id, body, *sum)?;
                 }

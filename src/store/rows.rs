@@ -119,8 +119,9 @@ pub fn checkpoint_sum(action: i64, body: &[u8]) -> i64 {
     sum(&[b"checkpoint", &action.to_le_bytes(), body])
 }
 
-pub fn piece_sum(id: i64, body: &[u8]) -> i64 {
-    sum(&[b"piece", &id.to_le_bytes(), body])
+/// That of a row of `piece` or `note`.
+pub fn numbered_sum(table: &str, id: i64, body: &[u8]) -> i64 {
+    sum(&[table.as_bytes(), &id.to_le_bytes(), body])
 }
 
 impl StoreFile {
@@ -174,7 +175,7 @@ impl StoreFile {
     pub fn sum_of(&self, game: u32, action: u32, scene: u32) -> Result<i64, StoreError> {
         match action {
             0 if scene == 0 => Ok(0),
-            0 => Ok(self.piece_row(game, scene)?.1),
+            0 => Ok(self.numbered("piece", game, scene)?.1),
             id => Ok(self.action(game, id)?.sum),
         }
     }
@@ -226,18 +227,19 @@ impl StoreFile {
         Ok((row, body))
     }
 
-    fn piece_row(&self, game: u32, id: u32) -> Result<(Vec<u8>, i64), StoreError> {
+    /// A row of `piece` or `note`, with its sum checked.
+    pub fn numbered(&self, table: &str, game: u32, id: u32) -> Result<(Vec<u8>, i64), StoreError> {
         let key = key(game, id);
         let (body, known) =
-            self.body("piece", key)?.ok_or_else(|| StoreError::damaged(format!("piece {id} is missing")))?;
-        if known != piece_sum(key, &body) {
-            return Err(StoreError::damaged(format!("piece {id}")));
+            self.body(table, key)?.ok_or_else(|| StoreError::damaged(format!("{table} {id} is missing")))?;
+        if known != numbered_sum(table, key, &body) {
+            return Err(StoreError::damaged(format!("{table} {id}")));
         }
         Ok((body, known))
     }
 
     pub fn piece(&self, game: u32, id: u32) -> Result<Piece, StoreError> {
-        self.words.unpack(&self.piece_row(game, id)?.0)
+        self.words.unpack(&self.numbered("piece", game, id)?.0)
     }
 
     pub fn scene(&self, game: u32, id: u32) -> Result<Scene, StoreError> {

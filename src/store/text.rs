@@ -12,7 +12,7 @@ use super::campaign::{Campaign, lock};
 use super::error::StoreError;
 use super::generation::Generation;
 use super::log::label;
-use super::notes::{Note, note_sum};
+use super::notes::Note;
 use super::rows::{ActionRow, GameRow, MomentBody, MomentRow, Piece, action_sum, checkpoint_sum, key, moment_sum};
 use super::writer::Writer;
 use crate::play::{Checkpoint, Done, Happening, in_one_line};
@@ -322,8 +322,7 @@ impl Import {
             }
             Line::Note { id, note } => {
                 self.row.notes = self.row.notes.max(id);
-                let (id, body) = (key(0, id), to.words.pack(&note)?);
-                to.body("note", id, &body, note_sum(id, &body))?;
+                to.numbered("note", 0, id, &note)?;
             }
             Line::Sheet { .. } => {}
         }

@@ -3,13 +3,14 @@
 use std::path::Path;
 
 use rusqlite::{Connection, Params};
+use serde::Serialize;
 
 use super::error::StoreError;
 use super::file::word_sum;
 use super::generation::{Files, Generation, generation_sum};
 use super::log::label_sum;
 use super::pack::Words;
-use super::rows::{ActionRow, GameRow, MomentRow, Piece, game_sum, key, piece_sum};
+use super::rows::{ActionRow, GameRow, MomentRow, Piece, game_sum, key, numbered_sum};
 use crate::ruleset::ContentHash;
 
 /// A change of the file that is under way.
@@ -91,11 +92,15 @@ impl<'c> Writer<'c> {
         self.put("INSERT INTO label (id, text, sum) VALUES (?1, ?2, ?3)", (id, text, label_sum(moment, text)))
     }
 
-    /// A piece by its number; gives its sum.
     pub fn piece(&mut self, game: u32, id: u32, piece: &Piece) -> Result<i64, StoreError> {
-        let (id, body) = (key(game, id), self.words.pack(piece)?);
-        let sum = piece_sum(id, &body);
-        self.body("piece", id, &body, sum)?;
+        self.numbered("piece", game, id, piece)
+    }
+
+    /// A row of `piece` or `note`; gives its sum.
+    pub fn numbered(&mut self, table: &str, game: u32, id: u32, row: &impl Serialize) -> Result<i64, StoreError> {
+        let (id, body) = (key(game, id), self.words.pack(row)?);
+        let sum = numbered_sum(table, id, &body);
+        self.body(table, id, &body, sum)?;
         Ok(sum)
     }
 
