@@ -59,13 +59,8 @@ impl Repl {
     /// Continues with the session of another entry of the campaign.
     fn take_session(&mut self, session: Session) -> Done {
         let before = self.session.ruleset().hash();
-        self.session.replace(session);
+        self.replace_session(session);
         self.mark_lines();
-        self.undone.clear();
-        self.turned = true;
-        self.machine = None;
-        self.asked = None;
-        self.focus = None;
         self.look_out_at_entry(&before)
     }
 

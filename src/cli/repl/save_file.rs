@@ -233,17 +233,12 @@ impl Repl {
         if let (Some(campaign), Some(path)) = (&mut self.campaign, &file) {
             campaign.adopt(&session, &campaigns::name_of(path)).map_err(super::campaign::wrong)?;
         }
-        self.session.replace(session);
+        self.replace_session(session);
         // A scene that was prepared is one by the rules of the game that is left.
         self.encounter = None;
         self.done.clear();
-        self.undone.clear();
-        self.look_out_anew();
-        self.turned = true;
-        self.machine = None;
-        self.asked = None;
         self.about = None;
-        self.focus = None;
+        self.look_out_anew();
         let from_file = file.is_some();
         self.saved.file = file;
         self.saved.warned = false;
@@ -253,6 +248,16 @@ impl Repl {
         self.settle()?;
         self.note_saved();
         Ok(())
+    }
+
+    /// Plays on with another session: what was asked and undone in the one before is over.
+    pub(super) fn replace_session(&mut self, session: Session) {
+        self.session.replace(session);
+        self.undone.clear();
+        self.turned = true;
+        self.machine = None;
+        self.asked = None;
+        self.focus = None;
     }
 
     pub(super) fn say_done(&mut self, text: &str) -> Done {
