@@ -94,16 +94,17 @@ impl Terminal {
         self.shown.clone()
     }
 
-    fn has_left(mut self) -> bool {
+    /// Leaves the game, which asks nothing before.
+    fn leaves(mut self) {
+        self.types("quit", "");
         let began = Instant::now();
-        while began.elapsed() < PATIENCE {
-            if self.program.try_wait().expect("it can be asked").is_some() {
-                return true;
+        while self.program.try_wait().expect("it can be asked").is_none() {
+            if began.elapsed() >= PATIENCE {
+                let _ = self.program.kill();
+                panic!("it does not end: {:?}", self.shown);
             }
             thread::sleep(Duration::from_millis(20));
         }
-        let _ = self.program.kill();
-        false
     }
 }
 
@@ -125,8 +126,7 @@ fn the_first_screen_lists_everybody_and_what_is_unsaved_is_asked_about_once() {
     terminal.types("encounter fighter against bandit", "`encounter yes` begins it.");
     terminal.types("encounter yes", "This game is not saved.");
     terminal.types("encounter yes", "· seed ");
-    terminal.types("quit", "");
-    assert!(terminal.has_left());
+    terminal.leaves();
 }
 
 #[test]
@@ -140,8 +140,7 @@ fn another_decision_after_an_undo_makes_another_game_than_the_saved_one() {
     terminal.types("say second", "second");
     terminal.types("quit", "This game is not saved.");
     terminal.types("save g.json", "saved in g.json");
-    terminal.types("quit", "");
-    assert!(terminal.has_left());
+    terminal.leaves();
 }
 
 #[test]
@@ -154,8 +153,7 @@ fn a_free_act_that_asks_nothing_says_first_what_it_would_do() {
     terminal.types("redo", "There is nothing to redo");
     let after = terminal.types("look", "where");
     assert!(after.contains("Fighter") && after.contains("Duellist"), "{after}");
-    terminal.types("quit", "");
-    assert!(terminal.has_left());
+    terminal.leaves();
 }
 
 #[test]
@@ -169,8 +167,7 @@ fn ctrl_c_in_the_pager_does_not_end_the_game() {
     terminal.types("help all", "|  quit");
     terminal.types("ok", "which action?");
     terminal.types("quit", "not saved");
-    terminal.types("quit", "");
-    assert!(terminal.has_left());
+    terminal.leaves();
 }
 
 #[test]
@@ -182,8 +179,7 @@ fn what_is_longer_than_the_screen_comes_page_by_page() {
     assert!(long.lines().filter(|line| line.starts_with('|')).count() > 24, "{long}");
     let short = terminal.types("help undo", "undo");
     assert!(!short.contains('|'), "{short}");
-    terminal.types("quit", "");
-    assert!(terminal.has_left());
+    terminal.leaves();
 }
 
 #[test]
@@ -207,8 +203,7 @@ fn a_change_of_the_rules_is_told_once_to_those_at_the_screen() {
     }
     assert_eq!(shown.matches("strike.luau").count(), 1, "{shown}");
     assert_eq!(terminal.types("log", "strike.luau: one line").matches("strike.luau").count(), 1);
-    terminal.types("quit", "");
-    assert!(terminal.has_left());
+    terminal.leaves();
 }
 
 #[test]
@@ -221,8 +216,7 @@ fn the_screen_of_a_seat_does_not_show_what_an_act_comes_to_before_it_is_done() {
     assert!(!asked.contains("->"), "{asked}");
     terminal.types("open yes", "0 -> 37");
     terminal.types("quit", "This game is not saved.");
-    terminal.types("quit", "");
-    assert!(terminal.has_left());
+    terminal.leaves();
 }
 
 #[test]
@@ -240,6 +234,5 @@ fn behind_the_curtain_no_line_of_another_seat_comes_back() {
     let recalled = terminal.types("\u{1b}[A", "card");
     assert!(!recalled.contains("card 11"), "{recalled}");
     terminal.types("quit", "This game is not saved.");
-    terminal.types("quit", "");
-    assert!(terminal.has_left());
+    terminal.leaves();
 }
