@@ -3,33 +3,7 @@
 use super::script::Reader;
 use super::syntax::{returned, text};
 use super::value_type::ValueType;
-use crate::script::syntax::{AstNode, AstVisitor, Expression, ExpressionKind, Function, Location, StatementView};
-
-/// Writes to what a hook is given: the name and the place.
-struct Writes {
-    event: u64,
-    found: Vec<(String, Location)>,
-}
-
-impl Writes {
-    fn note(&mut self, target: Expression<'_>) {
-        if let ExpressionKind::IndexName { expr, index, index_location, .. } = target.kind()
-            && let ExpressionKind::Local { local, .. } = expr.kind()
-            && local.id == self.event
-        {
-            self.found.push((text(index), index_location));
-        }
-    }
-}
-
-impl<'ast> AstVisitor<'ast> for Writes {
-    fn visit_node(&mut self, node: AstNode<'ast>) -> bool {
-        if let AstNode::Statement(statement) = node {
-            statement.assigned().iter().for_each(|target| self.note(*target));
-        }
-        true
-    }
-}
+use crate::script::syntax::{AstNode, ExpressionKind, Function, StatementView};
 
 impl Reader<'_> {
     /// A function `before` or `after` a verb, or around it.
@@ -85,9 +59,20 @@ impl Reader<'_> {
         let Some(params) = self.known.rules.and_then(|rules| rules.verb_params(verb)).map(<[String]>::to_vec) else {
             return;
         };
-        let mut writes = Writes { event, found: Vec::new() };
-        function.body.visit(&mut writes);
-        for (name, at) in writes.found.into_iter().filter(|(name, _)| params.contains(name)) {
+        let mut writes = Vec::new();
+        function.body.visit(&mut |node: AstNode<'_>| {
+            let AstNode::Statement(statement) = node else { return true };
+            for target in statement.assigned() {
+                if let ExpressionKind::IndexName { expr, index, index_location, .. } = target.kind()
+                    && let ExpressionKind::Local { local, .. } = expr.kind()
+                    && local.id == event
+                {
+                    writes.push((text(index), index_location));
+                }
+            }
+            true
+        });
+        for (name, at) in writes.into_iter().filter(|(name, _)| params.contains(name)) {
             let wrong = format!("`{verb}` has run already: a change of `{name}` comes too late");
             self.problem(at, (wrong, "move it to a hook `before`; `e.result` is what can be changed after".into()));
         }

@@ -483,16 +483,12 @@ fn number(expression: Expression<'_>) -> Option<f64> {
 
 /// Whether a function is called in an expression.
 fn calls(expression: Expression<'_>) -> bool {
-    struct Calls(bool);
-    impl<'ast> AstVisitor<'ast> for Calls {
-        fn visit_node(&mut self, node: AstNode<'ast>) -> bool {
-            if let AstNode::Expression(expression) = node {
-                self.0 |= matches!(expression.kind(), ExpressionKind::Call { .. });
-            }
-            !self.0
+    let mut calls = false;
+    expression.visit(&mut |node: AstNode<'_>| {
+        if let AstNode::Expression(expression) = node {
+            calls |= matches!(expression.kind(), ExpressionKind::Call { .. });
         }
-    }
-    let mut calls = Calls(false);
-    expression.visit(&mut calls);
-    calls.0
+        !calls
+    });
+    calls
 }

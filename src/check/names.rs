@@ -723,9 +723,19 @@ fn module_of(block: &[Statement<'_>], around: Surroundings<'_>) -> Option<Module
     let ExpressionKind::Local { local, .. } = value.kind() else { return table_of(*value, &functions, around) };
     let id = local.id;
     let mut module = None;
-    let mut uses = Uses { id, plain: 0, by_name: 0 };
+    // How often it is named, and how often only to get at something in it by name.
+    let (mut plain, mut by_name) = (0, 0);
     for statement in block {
-        statement.visit(&mut uses);
+        statement.visit(&mut |node: AstNode<'_>| {
+            if let AstNode::Expression(expression) = node {
+                match expression.kind() {
+                    ExpressionKind::Local { local, .. } if local.id == id => plain += 1,
+                    _ if member_of(expression, id).is_some() => by_name += 1,
+                    _ => {}
+                }
+            }
+            true
+        });
         match statement.view() {
             StatementView::Local(declared) => {
                 let places = declared.bindings.iter().zip(declared.values);
@@ -750,7 +760,7 @@ fn module_of(block: &[Statement<'_>], around: Surroundings<'_>) -> Option<Module
         }
     }
     // A function that is given the whole table may add to it. Only the `return` may name the table alone.
-    module.filter(|_| uses.plain == uses.by_name + 1)
+    module.filter(|_| plain == by_name + 1)
 }
 
 fn table_of(value: Expression<'_>, functions: &BTreeMap<u64, Signature>, around: Surroundings<'_>) -> Option<Module> {
@@ -834,26 +844,6 @@ fn member_of(expression: Expression<'_>, id: u64) -> Option<String> {
     let ExpressionKind::IndexName { expr, index, .. } = expression.kind() else { return None };
     let ExpressionKind::Local { local, .. } = expr.kind() else { return None };
     (local.id == id).then(|| text(index))
-}
-
-/// How often a local variable is named, and how often only to get at something in it by name.
-struct Uses {
-    id: u64,
-    plain: usize,
-    by_name: usize,
-}
-
-impl<'ast> AstVisitor<'ast> for Uses {
-    fn visit_node(&mut self, node: AstNode<'ast>) -> bool {
-        if let AstNode::Expression(expression) = node {
-            match expression.kind() {
-                ExpressionKind::Local { local, .. } if local.id == self.id => self.plain += 1,
-                _ if member_of(expression, self.id).is_some() => self.by_name += 1,
-                _ => {}
-            }
-        }
-        true
-    }
 }
 
 #[cfg(test)]

@@ -324,9 +324,15 @@ impl CertainUses<'_> {
                 }
                 StatementView::If(branch) => {
                     self.expression(branch.condition);
-                    let mut leaves = Leaves(false);
-                    statement.visit(&mut leaves);
-                    if leaves.0 {
+                    let mut leaves = false;
+                    // Functions inside it end only themselves, but that they do costs nothing but a finding.
+                    statement.visit(&mut |node: AstNode<'_>| {
+                        if let AstNode::Statement(inner) = node {
+                            leaves |= matches!(inner.view(), StatementView::Return(_) | StatementView::Break);
+                        }
+                        true
+                    });
+                    if leaves {
                         return;
                     }
                 }
@@ -462,19 +468,6 @@ impl<'ast> AstVisitor<'ast> for Asked {
                 _ => {}
             },
         }
-        true
-    }
-}
-
-/// Whether a piece of a function may end it.
-struct Leaves(bool);
-
-impl<'ast> AstVisitor<'ast> for Leaves {
-    fn visit_node(&mut self, node: AstNode<'ast>) -> bool {
-        if let AstNode::Statement(statement) = node {
-            self.0 |= matches!(statement.view(), StatementView::Return(_) | StatementView::Break);
-        }
-        // Functions inside it end only themselves, but that they do costs nothing but a finding.
         true
     }
 }

@@ -7,30 +7,24 @@ use super::script::Reader;
 use super::syntax::{constant, listed_texts, literal, named};
 use super::value_type::ValueType;
 use crate::ruleset::{SwitchValue, nearest};
-use crate::script::syntax::{AstNode, AstVisitor, Block, Expression, ExpressionKind, Location, TableItem};
+use crate::script::syntax::{AstNode, Block, Expression, ExpressionKind, Location, TableItem};
 use crate::spec::EVENT_SORTS;
 use crate::state::{Kind, Value};
 
 /// Texts of a spec file and who is called so in them: in small letters, how often they stand there, and as they do first.
 pub(super) fn texts_of(block: Block<'_>) -> BTreeMap<String, (usize, String)> {
-    let mut texts = Texts(BTreeMap::new());
-    block.visit(&mut texts);
-    texts.0
-}
-
-struct Texts(BTreeMap<String, (usize, String)>);
-
-impl<'ast> AstVisitor<'ast> for Texts {
-    fn visit_node(&mut self, node: AstNode<'ast>) -> bool {
+    let mut texts: BTreeMap<String, (usize, String)> = BTreeMap::new();
+    block.visit(&mut |node: AstNode<'_>| {
         if let AstNode::Expression(expression) = node
             && let Some(text) = literal(expression)
         {
             // `A = M5: Sword` is somebody who is called A.
             let name = text.split_once('=').map_or(&*text, |(name, _)| name).trim().to_string();
-            self.0.entry(name.to_lowercase()).or_insert((0, name)).0 += 1;
+            texts.entry(name.to_lowercase()).or_insert((0, name)).0 += 1;
         }
         true
-    }
+    });
+    texts
 }
 
 impl Reader<'_> {

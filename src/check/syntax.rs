@@ -126,20 +126,16 @@ pub(super) fn value_of<'a>(items: &[TableItem<'a>], wanted: &str) -> Option<Expr
 }
 
 /// What a function returns, each place of it; functions inside it are none of it.
-pub(super) fn returned(block: Block<'_>) -> Vec<&[Expression<'_>]> {
-    struct Returns<'ast>(Vec<&'ast [Expression<'ast>]>);
-    impl<'ast> AstVisitor<'ast> for Returns<'ast> {
-        fn visit_node(&mut self, node: AstNode<'ast>) -> bool {
-            let AstNode::Statement(statement) = node else { return false };
-            if let StatementView::Return(found) = statement.view() {
-                self.0.push(found.expressions);
-            }
-            true
+pub(super) fn returned<'a>(block: Block<'a>) -> Vec<&'a [Expression<'a>]> {
+    let mut returns = Vec::new();
+    block.visit(&mut |node: AstNode<'a>| {
+        let AstNode::Statement(statement) = node else { return false };
+        if let StatementView::Return(found) = statement.view() {
+            returns.push(found.expressions);
         }
-    }
-    let mut returns = Returns(Vec::new());
-    block.visit(&mut returns);
-    returns.0
+        true
+    });
+    returns
 }
 
 /// Whether a block leaves a loop around it: by `break` there, by `return` or by a call that ends the action.

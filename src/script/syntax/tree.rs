@@ -427,3 +427,9 @@ pub(crate) trait AstVisitor<'a> {
     /// Whether what stands in the node is visited, too.
     fn visit_node(&mut self, node: AstNode<'a>) -> bool;
 }
+
+impl<'a, F: FnMut(AstNode<'a>) -> bool> AstVisitor<'a> for F {
+    fn visit_node(&mut self, node: AstNode<'a>) -> bool {
+        self(node)
+    }
+}
