@@ -276,7 +276,7 @@ impl Command<'_> {
             || Failure::from(if back { Refusal::NothingToUndo } else { Refusal::NothingToRedo { diverged: false } });
         let keeper = game.keeper.as_mut().filter(|_| self.role.is_master()).ok_or_else(nothing)?;
         let entry = keeper.next(back)?.ok_or_else(nothing)?;
-        let session = keeper.go_to(entry)?;
+        let session = keeper.campaign.go_to(entry)?;
         game.put(session);
         Ok(turned(if back { "undo" } else { "redo" }, Vec::new()))
     }
@@ -284,12 +284,12 @@ impl Command<'_> {
     fn entries(&self, game: &Game) -> Result<Json, Failure> {
         let EntriesParams { all, most } = self.master()?;
         let most = most.unwrap_or(MOST_ENTRIES).min(MOST_ENTRIES);
-        written(Entries { entries: game.keeper.as_ref().ok_or_else(no_campaign)?.entries(all, most)? })
+        written(Entries { entries: game.keeper.as_ref().ok_or_else(no_campaign)?.campaign.log(all, most)? })
     }
 
     fn go_to(&self, game: &mut Game) -> Result<Outcome, Failure> {
         let GotoParams { entry } = self.master()?;
-        let session = game.keeper.as_mut().ok_or_else(no_campaign)?.go_to(entry)?;
+        let session = game.keeper.as_mut().ok_or_else(no_campaign)?.campaign.go_to(entry)?;
         game.put(session);
         Ok(accepted("goto"))
     }
@@ -381,7 +381,7 @@ impl Command<'_> {
         let SaveTable { path } = self.read()?;
         // A game that goes on from a checkpoint of its campaign has only the last part of it in memory.
         let whole = match game.keeper.as_ref().filter(|_| game.session.is_resumed()) {
-            Some(keeper) => Some(keeper.whole()?),
+            Some(keeper) => Some(keeper.campaign.whole()?),
             None => None,
         };
         if let Some(path) = path.clone().filter(|path| is_campaign(path)) {

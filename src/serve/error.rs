@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::frames::OpenQuestion;
 use crate::play::{MigrationNote, Refusal, SessionError, StartError};
+use crate::store::StoreError;
 
 /// Why a request was not carried out. Nothing has changed then.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -151,6 +152,12 @@ impl fmt::Display for Failure {
 impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Failure {
         Failure::Refused { refusal }
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Failure {
+        Failure::File { message: error.to_string() }
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::error::Failure;
 use crate::play::Session;
 use crate::ruleset::Library;
-use crate::store::{Campaign, LogEntry, Store, StoreError};
+use crate::store::{Campaign, Store, StoreError};
 
 /// How the name of a campaign file ends.
 const ENDING: &str = ".rbsave";
@@ -17,7 +17,7 @@ pub(super) fn is_campaign(path: &str) -> bool {
 
 /// The campaign that keeps a table's game.
 pub struct Keeper {
-    campaign: Campaign,
+    pub campaign: Campaign,
 }
 
 impl Keeper {
@@ -27,13 +27,13 @@ impl Keeper {
         if !Path::new(path).is_file() {
             return Err(Failure::File { message: format!("{path}: there is no such campaign file") });
         }
-        let store = Store::open(path, library).map_err(failed)?;
-        let campaign = store.first().map_err(failed)?;
+        let store = Store::open(path, library)?;
+        let campaign = store.first()?;
         let Some(mut campaign) = campaign.filter(Campaign::has_scene) else {
             return Err(Failure::File { message: format!("{path}: there is no game in it") });
         };
-        let session = campaign.session().map_err(failed)?;
-        campaign.sit_down().map_err(failed)?;
+        let session = campaign.session()?;
+        campaign.sit_down()?;
         Ok((Keeper { campaign }, session))
     }
 
@@ -49,15 +49,15 @@ impl Keeper {
             let message = format!("{path}: it is there already; `table.load` goes on with a campaign");
             return Err(Failure::File { message });
         }
-        let store = Store::open(path, library).map_err(failed)?;
+        let store = Store::open(path, library)?;
         let name = Path::new(path).file_stem().map_or("table".into(), |name| name.to_string_lossy());
-        let mut campaign = store.create(&name).map_err(failed)?;
+        let mut campaign = store.create(&name)?;
         let title = session.ruleset().title().to_owned();
         match whole {
-            Some(whole) => campaign.adopt_whole(whole, session, &title).map_err(failed)?,
+            Some(whole) => campaign.adopt_whole(whole, session, &title)?,
             None => {
-                campaign.adopt(session, &title).map_err(failed)?;
-                campaign.keep(session).map_err(failed)?;
+                campaign.adopt(session, &title)?;
+                campaign.keep(session)?;
             }
         }
         Ok(Keeper { campaign })
@@ -75,11 +75,6 @@ impl Keeper {
         Err((Failure::File { message }, true))
     }
 
-    /// The game with all of it in memory, where the session has only the last part.
-    pub fn whole(&self) -> Result<Session, Failure> {
-        self.campaign.whole().map_err(failed)
-    }
-
     /// The number before the first step of a table that goes on with the campaign. It is above all steps of earlier sittings,
     /// also those that left no entry in the file.
     pub fn seq(&self) -> u64 {
@@ -87,20 +82,7 @@ impl Keeper {
     }
 
     /// The entry that an undo or a redo leads to, beyond what the game has in memory.
-    pub fn next(&self, back: bool) -> Result<Option<u32>, Failure> {
-        if back { self.campaign.before() } else { self.campaign.after() }.map_err(failed)
+    pub fn next(&self, back: bool) -> Result<Option<u32>, StoreError> {
+        if back { self.campaign.before() } else { self.campaign.after() }
     }
-
-    pub fn go_to(&mut self, entry: u32) -> Result<Session, Failure> {
-        self.campaign.go_to(entry).map_err(failed)
-    }
-
-    /// The last entries; with `all` those as well that were undone.
-    pub fn entries(&self, all: bool, most: usize) -> Result<Vec<LogEntry>, Failure> {
-        self.campaign.log(all, most).map_err(failed)
-    }
-}
-
-fn failed(error: StoreError) -> Failure {
-    Failure::File { message: error.to_string() }
 }
