@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::resume_point::ResumePoint;
 use super::state_bytes::{write_bytes, write_last_roll, write_state};
-use super::{ActionContext, Answer, Driver, KeepPlace, Question, Refusal, Slot, Viewer};
+use super::{ActionContext, Answer, Asked, Driver, KeepPlace, Question, Refusal, Slot, Viewer};
 use crate::dice::{Dice, DiceRng, Effort, Partition, Roll, Seen, float};
 use crate::state::{EntityId, Value};
 
@@ -244,13 +244,6 @@ pub(crate) enum OffPlan {
     /// A roll has too many outcomes to be gone through.
     TooWide(String),
     Refused(Refusal),
-}
-
-/// What came of a question.
-pub(crate) enum Foretold {
-    Answer(Answer),
-    Policy(Arc<str>),
-    Nothing,
 }
 
 /// Answers that are tried for one question.
@@ -817,47 +810,46 @@ impl Explorer {
         self.depth == 0 && self.rolled.is_empty()
     }
 
-    fn refuse(&mut self, message: impl Into<String>) {
+    /// Ends the run.
+    fn refuse(&mut self, message: impl Into<String>) -> Option<Asked> {
         self.off_plan = Some(OffPlan::Refused(Refusal::new(message)));
+        None
     }
 
-    /// The answer to a question on the way that is taken.
-    pub fn answer(&mut self, context: &ActionContext, question: &Question) -> Foretold {
-        if let Some(found) = self.given_answer(context, question) {
-            return found;
+    /// What comes of a question on the way that is taken; `None` ends the run.
+    pub fn answer(&mut self, context: &ActionContext, question: &Question) -> Option<Asked> {
+        match self.given_answer(context, question) {
+            Ok(None) => {}
+            Ok(Some(answer)) => return Some(Asked::Answered(answer)),
+            Err(refusal) => {
+                self.off_plan = Some(OffPlan::Refused(refusal));
+                return None;
+            }
         }
         let topic = question.topic.to_string();
         let how = match &self.answering {
-            Answering::Policy(policy) => return Foretold::Policy(policy.clone()),
+            Answering::Policy(policy) => return Some(Asked::Policy(policy.clone())),
             Answering::Seated => match context.seats.get(&question.seat) {
-                Some(Driver::Policy(policy)) => return Foretold::Policy(policy.clone()),
+                Some(Driver::Policy(policy)) => return Some(Asked::Policy(policy.clone())),
                 Some(Driver::Absent) if question.default.is_some() => "the default",
-                _ => {
-                    self.refuse(format!("nobody answers `{topic}`, which is asked of {}", question.seat));
-                    return Foretold::Nothing;
-                }
+                _ => return self.refuse(format!("nobody answers `{topic}`, which is asked of {}", question.seat)),
             },
             Answering::Given => {
-                self.refuse(format!("`{topic}` is asked of {} and has no answer: {}", question.seat, question.why));
-                return Foretold::Nothing;
+                let (seat, why) = (&question.seat, &question.why);
+                return self.refuse(format!("`{topic}` is asked of {seat} and has no answer: {why}"));
             }
             Answering::Best => return self.best_answer(context, question),
             Answering::Default if question.default.is_some() => "the default",
             Answering::Default => "the first that is possible",
         };
-        match question.default.clone().or_else(|| question.first_answer()) {
-            Some(answer) => {
-                self.taken.insert((topic, question.tell(&answer)), how);
-                Foretold::Answer(answer)
-            }
-            None => {
-                self.refuse(format!("`{topic}` has no default answer; give one"));
-                Foretold::Nothing
-            }
-        }
+        let Some(answer) = question.default.clone().or_else(|| question.first_answer()) else {
+            return self.refuse(format!("`{topic}` has no default answer; give one"));
+        };
+        self.taken.insert((topic, question.tell(&answer)), how);
+        Some(Asked::Answered(answer))
     }
 
-    fn given_answer(&mut self, context: &ActionContext, question: &Question) -> Option<Foretold> {
+    fn given_answer(&mut self, context: &ActionContext, question: &Question) -> Result<Option<Answer>, Refusal> {
         let answered = self.answered(context);
         let fits = |given: &&Given| given.fits(&question.seat, &question.topic, question.about);
         // The first of those that name most of the question.
@@ -865,29 +857,20 @@ impl Explorer {
         let found = fitting.min_by_key(|given| (given.about.is_none(), given.seat.is_none()));
         if let Some(given) = found {
             self.used.insert(given.topic.clone());
-            return Some(match question.read(&given.value) {
-                Ok(answer) => Foretold::Answer(answer),
-                Err(refusal) => {
-                    self.off_plan = Some(OffPlan::Refused(refusal));
-                    Foretold::Nothing
-                }
-            });
+            return question.read(&given.value).map(Some);
         }
-        let against = self.against.as_ref().filter(|_| !question.ask.options().is_empty())?;
-        match question.read(against) {
-            Ok(answer) => {
+        let against = self.against.as_ref().filter(|_| !question.ask.options().is_empty());
+        match against.map(|against| question.read(against)) {
+            Some(Ok(answer)) => {
                 self.used.insert(String::new());
-                Some(Foretold::Answer(answer))
+                Ok(Some(answer))
             }
-            Err(refusal @ Refusal::Greyed { .. }) => {
-                self.off_plan = Some(OffPlan::Refused(refusal));
-                Some(Foretold::Nothing)
-            }
-            Err(_) => None,
+            Some(Err(refusal @ Refusal::Greyed { .. })) => Err(refusal),
+            Some(Err(_)) | None => Ok(None),
         }
     }
 
-    fn best_answer(&mut self, context: &ActionContext, question: &Question) -> Foretold {
+    fn best_answer(&mut self, context: &ActionContext, question: &Question) -> Option<Asked> {
         let answers = match question.answers(MOST_ANSWERS) {
             Some(answers) => answers,
             // What is said in words of one's own moves no number.
@@ -895,21 +878,19 @@ impl Explorer {
                 Some(answer) if matches!(answer, Answer::Line(_)) => vec![answer],
                 _ => {
                     let topic = &question.topic;
-                    self.refuse(format!("`{topic}` has more than {MOST_ANSWERS} possible answers; give one"));
-                    return Foretold::Nothing;
+                    return self.refuse(format!("`{topic}` has more than {MOST_ANSWERS} possible answers; give one"));
                 }
             },
         };
         if answers.is_empty() {
-            self.refuse(format!("`{}` has no possible answer", question.topic));
-            return Foretold::Nothing;
+            return self.refuse(format!("`{}` has no possible answer", question.topic));
         }
         let answers: Vec<(Answer, String)> =
             answers.into_iter().map(|answer| (answer.clone(), question.tell(&answer))).collect();
         let mut asked = format!("{:?}", (&question.seat, &question.topic, question.about)).into_bytes();
         asked.extend(answers.iter().flat_map(|(answer, _)| format!("{answer:?}").into_bytes()));
         let (seat, topic) = (question.seat.clone(), question.topic.clone());
-        let entered = self.enter(
+        let (point, branch) = self.enter(
             context,
             &question.topic,
             |fork| matches!(fork, Fork::Answers { topic, .. } if *topic == question.topic),
@@ -919,11 +900,10 @@ impl Explorer {
                 write_bytes(key, &asked);
                 write_last_roll(context, key);
             },
-        );
-        let Some((point, branch)) = entered else { return Foretold::Nothing };
+        )?;
         match &self.points[point as usize].fork {
-            Fork::Answers { answers, .. } => Foretold::Answer(answers[branch as usize].0.clone()),
-            Fork::Roll(_) => Foretold::Nothing,
+            Fork::Answers { answers, .. } => Some(Asked::Answered(answers[branch as usize].0.clone())),
+            Fork::Roll(_) => None,
         }
     }
 

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use super::context::{ActionContext, Asked, Asking, DICE_RUN_OUT, Need, Phase, SeenRoll, Sight, Stop, Taped};
-use super::explorer::{Explorer, Foretold};
+use super::explorer::Explorer;
 use super::fault_context::answers_in_words;
 use super::operation::Op;
 use super::resume_point::ResumePoint;
@@ -616,14 +616,11 @@ impl ActionContext {
     pub fn ask(&mut self, question: &Question) -> Result<Asked, Stop> {
         self.may_leave_open("asking")?;
         if self.explorer.is_some() {
-            return match self.explored(|explorer, context| Some(explorer.answer(context, question)))? {
-                Foretold::Answer(answer) => {
-                    self.record(Asking::of(question), answer.clone(), By::Default, DicePosition::default());
-                    Ok(Asked::Answered(answer))
-                }
-                Foretold::Policy(policy) => Ok(Asked::Policy(policy)),
-                Foretold::Nothing => Err(self.break_off()),
-            };
+            let asked = self.explored(|explorer, context| explorer.answer(context, question))?;
+            if let Asked::Answered(answer) = &asked {
+                self.record(Asking::of(question), answer.clone(), By::Default, DicePosition::default());
+            }
+            return Ok(asked);
         }
         match self.seats.get(&question.seat) {
             Some(Driver::Policy(policy)) => Ok(Asked::Policy(policy.clone())),
