@@ -56,9 +56,11 @@ impl Simulation {
                 table.play(self.seed, trial, self.actions, &mut tally, stop)?;
             }
             report.games = tally.trials;
-            (report.replayed, report.run) = table.memo_counts();
-            report.not_recorded = table.not_recorded();
-            report.new_branches = table.new_branches();
+            if let Some(memo) = &table.memo {
+                (report.replayed, report.run) = memo.counts();
+                report.not_recorded = memo.not_recorded();
+                report.new_branches = memo.new_branches(ready.prepared.rules.schema());
+            }
             Ok(report)
         };
         let ready = self.ready()?;

@@ -9,8 +9,7 @@ use super::tally::{LeftOut, Sum, Tally};
 use super::{MemoUse, SimulationError};
 use crate::dice::DiceRng;
 use crate::play::{
-    ActionContext, CardCounts, DicePosition, Engine, Fault, Game, Halt, Machine, Memo, NewBranch, NotRecorded,
-    Prepared, Traces,
+    ActionContext, CardCounts, DicePosition, Engine, Fault, Game, Halt, Machine, Memo, Prepared, Traces,
 };
 use crate::ruleset::Statistic;
 use crate::state::{EntryId, State};
@@ -35,7 +34,7 @@ pub(super) struct Table<'r> {
     /// The state of the last game, whose allocations the next game reuses.
     spare: State,
     use_memo: MemoUse,
-    memo: Option<Box<Memo>>,
+    pub memo: Option<Box<Memo>>,
     rounds: Rounds,
     /// How many tables, one for each thread, play at the same time.
     tables: usize,
@@ -90,24 +89,8 @@ impl Table<'_> {
 
     /// Whether more has been replayed than run, once enough has been tried.
     fn pays(&self) -> bool {
-        let (replayed, recorded) = self.memo_counts();
+        let (replayed, recorded) = self.memo.as_ref().map(|memo| memo.counts()).unwrap_or_default();
         self.use_memo != MemoUse::WhereItPays || recorded < JUDGED_AFTER || replayed > recorded
-    }
-
-    /// How many entries were replayed, and how many were run.
-    pub fn memo_counts(&self) -> (u64, u64) {
-        self.memo.as_ref().map(|memo| memo.counts()).unwrap_or_default()
-    }
-
-    /// Why entries were not recorded.
-    pub fn not_recorded(&self) -> Vec<NotRecorded> {
-        self.memo.as_ref().map(|memo| memo.not_recorded()).unwrap_or_default()
-    }
-
-    /// What entries met that was new.
-    pub fn new_branches(&self) -> Vec<NewBranch> {
-        let schema = self.ready.prepared.rules.schema();
-        self.memo.as_ref().map(|memo| memo.new_branches(schema)).unwrap_or_default()
     }
 
     /// Throws a machine away in which a budget was spent.
