@@ -109,8 +109,7 @@ impl<'p> Chain<'p> {
 
     /// A chain whose states nobody chooses in.
     pub fn of_rows(rows: Vec<Row>, start: u32, interrupt: Option<&'p AtomicBool>) -> Chain<'p> {
-        let effort = Effort { interrupt, left: Cell::new(Effort::MOST) };
-        let mut chain = Chain { points: &[], rows, components: Vec::new(), choice: HashMap::new(), effort };
+        let mut chain = Chain { rows, ..Chain::new(&[], Edge::Open, interrupt) };
         chain.find_components(start);
         chain
     }

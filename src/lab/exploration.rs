@@ -14,8 +14,8 @@ use crate::play::{
 };
 use crate::state::{EntityId, Value};
 
-/// If no more than this is left, the outcomes found are reported, with the remainder.
-const NEGLIGIBLE: (i64, i64) = (1, 1_000_000_000);
+/// If no more than one in so many is left, what was found is reported, with the remainder.
+pub(super) const NEGLIGIBLE: u64 = 1_000_000_000;
 /// If hardly any two paths have met, and no more than this is left to follow, the rest is reported as the remainder. This is
 /// checked after every `TAIL_EVERY` runs.
 const TAIL: f64 = 1e-15;
@@ -264,7 +264,7 @@ impl Exploration<'_> {
                     && self.explorer().open_mass() < TAIL
                 {
                     let counted = self.solve()?;
-                    if counted.remaining <= ratio(NEGLIGIBLE.0 as u64, NEGLIGIBLE.1 as u64) {
+                    if counted.remaining <= ratio(1, NEGLIGIBLE) {
                         // `solve` leaves out the run that was begun and not played: here there is none.
                         return Ok(Counted { ways: runs, ..counted });
                     }
@@ -279,7 +279,7 @@ impl Exploration<'_> {
             }
             let counted = self.solve()?;
             // Unless hardly any chance is left, follow the branches that were put off, as far as the limits allow.
-            if counted.remaining <= ratio(NEGLIGIBLE.0 as u64, NEGLIGIBLE.1 as u64) {
+            if counted.remaining <= ratio(1, NEGLIGIBLE) {
                 return Ok(counted);
             }
             // If no path has come to an end so far, longer ones will hardly do so.
@@ -296,7 +296,7 @@ impl Exploration<'_> {
     fn all_but_little(&mut self) -> Result<Counted, Failure> {
         if self.explorer().open_mass() < 0.01 {
             let counted = self.solve()?;
-            if counted.remaining <= ratio(NEGLIGIBLE.0 as u64, NEGLIGIBLE.1 as u64) {
+            if counted.remaining <= ratio(1, NEGLIGIBLE) {
                 return Ok(counted);
             }
         }

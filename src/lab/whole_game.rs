@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use super::chain::{Chain, Row, Settled, TOO_LONG, Target, Unsolved};
-use super::exploration::{MOST_STARTS, WORK_OF_RUN};
+use super::exploration::{MOST_STARTS, NEGLIGIBLE, WORK_OF_RUN};
 use super::interrupt::is_set;
 use crate::dice::{Fraction, float, ratio, sum};
 use crate::play::{
@@ -51,8 +51,7 @@ pub struct GameOdds {
     pub interrupted: bool,
 }
 
-/// If no more chance than this is left, the game counts as solved, and the rest is reported as `remaining`.
-const NEGLIGIBLE: (i64, i64) = (1, 1_000_000_000);
+/// What may be open of a game when it is looked at for the first time whether it is solved.
 const LITTLE: f64 = 1e-13;
 /// To write a byte of a state, to keep it, and to make it known to the script machine.
 const WORK_OF_BYTE: u64 = 4;
@@ -204,7 +203,7 @@ impl<'a> Solver<'a> {
                 return Err(Failure::Unstable);
             }
             // At least that much is open: chances that come back to a state that was explored are not in it.
-            if spent && open > 2.0 * NEGLIGIBLE.0 as f64 / NEGLIGIBLE.1 as f64 {
+            if spent && open > 2.0 / NEGLIGIBLE as f64 {
                 return Err(self.too_many(open));
             }
             let chain = Chain::of_rows(self.rows.clone(), 0, interrupt);
@@ -220,7 +219,7 @@ impl<'a> Solver<'a> {
                     return Err(Refusal::failing(text).into());
                 }
             };
-            if settled.remaining <= ratio(NEGLIGIBLE.0, NEGLIGIBLE.1) {
+            if settled.remaining <= ratio(1, NEGLIGIBLE) {
                 return Ok(self.odds(settled, actions));
             }
             if spent || self.waiting.is_empty() {
@@ -318,7 +317,7 @@ impl<'a> Solver<'a> {
                     break;
                 }
                 let remaining = self.settled(&game)?.1;
-                if remaining <= ratio(NEGLIGIBLE.0, NEGLIGIBLE.1 * 1000) {
+                if remaining <= ratio(1, NEGLIGIBLE * 1000) {
                     break;
                 }
             }
