@@ -97,11 +97,6 @@ fn changes_rules(done: &Done) -> bool {
 }
 
 impl Session {
-    /// Plays the actions that were only read, where an undo is about to take one of them back.
-    pub(super) fn play_what_undo_needs(&mut self) -> Result<(), Refusal> {
-        if self.game().undo_reaches_unplayed() { self.play_unplayed() } else { Ok(()) }
-    }
-
     /// Plays the actions that were only read, so that what they changed is known.
     ///
     /// # Errors

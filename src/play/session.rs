@@ -520,7 +520,9 @@ impl Session {
 
     /// The same, told as a viewer may know it.
     pub(crate) fn undo_for(&mut self, viewer: &Viewer) -> Result<Undone, Refusal> {
-        self.play_what_undo_needs()?;
+        if self.game().undo_reaches_unplayed() {
+            self.play_unplayed()?;
+        }
         let undone = self.game_mut().undo();
         self.rules = self.game().context.rules.clone();
         let report = undone?;
