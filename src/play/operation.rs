@@ -277,7 +277,7 @@ impl ActionContext {
         let mut found = self.holding(kind, &[(first, Value::Entity(one)), (second, Value::Entity(other))]);
         if declared.mutual && one != other {
             found.extend(self.holding(kind, &[(first, Value::Entity(other)), (second, Value::Entity(one))]));
-            found.sort_by_key(|id| self.state.order(*id));
+            found.sort_by_key(|id| self.state.place(*id));
         }
         found
     }
@@ -305,7 +305,7 @@ impl ActionContext {
             self.holding(kind, &[(near, Value::Entity(one))]).into_iter().map(|id| (id, far)).collect();
         if declared.mutual {
             ends.extend(self.holding(kind, &[(far, Value::Entity(one))]).into_iter().map(|id| (id, near)));
-            ends.sort_by_key(|(id, end)| (self.state.order(*id), *end));
+            ends.sort_by_key(|(id, end)| (self.state.place(*id), *end));
         }
         let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
         for (relation, end) in ends {

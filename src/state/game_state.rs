@@ -220,7 +220,7 @@ impl State {
 
     /// Where an entity stands in the order of making.
     #[inline]
-    fn place(&self, id: EntityId) -> Option<usize> {
+    pub fn place(&self, id: EntityId) -> Option<usize> {
         match &self.numbers {
             None => (id.0 as usize).checked_sub(1),
             Some(numbers) => numbers.place(id),
@@ -295,14 +295,9 @@ impl State {
     /// Entities in the order of their making, of such as stand in the order of their ids.
     fn in_order(&self, mut ids: Vec<EntityId>) -> Vec<EntityId> {
         if self.numbers.is_some() {
-            ids.sort_by_key(|id| self.order(*id));
+            ids.sort_by_key(|id| self.place(*id));
         }
         ids
-    }
-
-    /// What entities are sorted by, so that they stand in the order of their making.
-    pub fn order(&self, id: EntityId) -> Option<usize> {
-        self.place(id)
     }
 
     /// The relations that go when an entity goes, and those that go with them; what stands on another one comes first.

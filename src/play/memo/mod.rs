@@ -199,7 +199,7 @@ impl Memo {
         let root = Root { what, owner: owner.flatten(), args, population, attachments };
         let (dependencies, effects) = (Vec::with_capacity(USUAL), Vec::with_capacity(USUAL));
         let (assumptions, asked) = Default::default();
-        let (mark, cast) = (state.unsettled(), self.numbering.is_all(state));
+        let (mark, cast) = (state.since(0).len(), self.numbering.is_all(state));
         self.recording = Some(Recording { root, dependencies, assumptions, effects, asked, cast, mark, expected });
         // The hooks of whatever is attached run without being asked for.
         let concerns = |attachment: &Attachment| {

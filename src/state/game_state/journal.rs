@@ -19,11 +19,6 @@ impl State {
         self.journal.shrink_to_fit();
     }
 
-    /// How many changes wait in the journal.
-    pub fn unsettled(&self) -> usize {
-        self.journal.len()
-    }
-
     /// A copy without the changes that wait in the journal.
     pub fn before_journal(&self) -> State {
         let mut copy = self.clone();
