@@ -8,13 +8,13 @@ use super::context::{ActionContext, Asked, Asking, DICE_RUN_OUT, Need, Phase, Se
 use super::explorer::Explorer;
 use super::fault_context::answers_in_words;
 use super::operation::Op;
+use super::prepared::known_seat;
 use super::resume_point::ResumePoint;
 use super::{
     Answer, Ask, By, DicePosition, DiceSource, Driver, Happening, MissingRoll, Question, QuestionId, Refusal, Slot,
     Term,
 };
 use crate::dice::{Dice, Roll, Throws, ranks};
-use crate::ruleset::instead;
 use crate::state::{Audience, EntityId, Value};
 
 /// How the tape labels a draw from a deck.
@@ -567,12 +567,7 @@ impl ActionContext {
         if self.seats.contains_key(seat) {
             return Ok(());
         }
-        let rules = self.rules.clone();
-        let known: Vec<&str> = rules.seats().keys().map(String::as_str).collect();
-        if !known.contains(&seat) {
-            let meant = instead(seat, known.iter().copied());
-            return Err(self.fault(format!("there is no seat `{seat}`; {meant}")));
-        }
+        known_seat(&self.rules, seat).map_err(|wrong| self.fault(wrong))?;
         self.seats.insert(Arc::from(seat), Driver::Human);
         Ok(())
     }

@@ -105,6 +105,14 @@ fn settle_seats(rules: &Ruleset, setup: &Setup, scenario: &Value) -> Result<BTre
     Ok(seats)
 }
 
+/// Refuses a seat that the ruleset does not have.
+pub(super) fn known_seat(rules: &Ruleset, seat: &str) -> Result<(), String> {
+    if rules.seats().contains_key(seat) {
+        return Ok(());
+    }
+    Err(format!("there is no seat `{seat}`; {}", instead(seat, rules.seats().keys().map(String::as_str))))
+}
+
 pub(super) fn known_policy(rules: &Ruleset, policy: &str) -> Result<(), String> {
     if rules.policies().iter().any(|known| **known == *policy) {
         return Ok(());

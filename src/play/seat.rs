@@ -3,11 +3,11 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use super::prepared::known_seat;
 use super::{
     Answer, Call, Edit, Event, Explanation, Fault, FreeAct, Game, Happening, MASTER, Machine, Question, QuestionId,
     Refusal, Remedy, Session, Step, Undone, View, Viewer,
 };
-use crate::ruleset::instead;
 use crate::state::{Audience, EntityId, Value};
 
 /// A game as one viewer sees it, and what that viewer may do: all that a client of a seat needs.
@@ -107,22 +107,15 @@ impl Session {
     ///
     /// A seat that the ruleset does not have, with the nearest.
     pub fn seat(&mut self, name: &str) -> Result<Seat<'_>, Refusal> {
-        self.known_seat(name)?;
+        if name != MASTER {
+            known_seat(self.ruleset(), name).map_err(Refusal::new)?;
+        }
         Ok(self.seen_by(Viewer::seat(name)))
     }
 
     /// The game as any viewer sees it: several seats at one screen, or a watcher without a seat.
     pub fn seen_by(&mut self, viewer: Viewer) -> Seat<'_> {
         Seat { session: self, viewer, known: None }
-    }
-
-    fn known_seat(&self, name: &str) -> Result<(), Refusal> {
-        let seats = self.ruleset().seats();
-        if name == MASTER || seats.contains_key(name) {
-            return Ok(());
-        }
-        let names = seats.keys().map(String::as_str);
-        Err(Refusal::new(format!("there is no seat `{name}`; {}", instead(name, names))))
     }
 }
 
