@@ -156,17 +156,10 @@ impl Session {
         let viewer = self.game().looks_ahead(viewer.clone(), &question.seat);
         // The seed of the game is in nothing that a seat gets.
         let seed = if viewer.is_master() { self.seed() } else { 0 };
-        self.game().may_look_ahead(&viewer)?;
         let work = move |game: &mut Game, vm: &mut dyn Machine| {
-            let behind = answered_behind(game, Some(&viewer));
-            let thought = Thought { seed, time, interrupt, viewer: viewer.clone(), behind };
-            let Some(mut known) = game.ahead_for(&viewer) else { return advise(game, vm, &question, &thought) };
-            let advice = advise(&known, vm, &question, &thought);
-            let dealt = known.context.deals_for.is_some();
-            match known.context.take_looked_at().as_slice() {
-                [] => advice.map(|advised| Advised { unseen: game.unseen(), dealt, ..advised }),
-                hidden => Err(Refusal::hidden(&viewer, hidden)),
-            }
+            let behind = answered_behind(game, &viewer);
+            let thought = Thought { seed, time, interrupt, viewer, behind };
+            game.look_ahead(&thought.viewer, |known| advise(known, vm, &question, &thought))
         };
         self.lend(work).map_err(Refusal::from)?
     }
@@ -230,7 +223,7 @@ fn advise(game: &Game, vm: &mut dyn Machine, question: &Question, thought: &Thou
     }
     let score = |advice: &Advice| advice.played.map_or(f64::NEG_INFINITY, |played| played.score());
     advice.sort_by(|one, other| score(other).total_cmp(&score(one)).then_with(|| other.worth.cmp(&one.worth)));
-    Ok(Advised { answers: advice, now, unseen: Vec::new(), dealt: false })
+    Ok(Advised { answers: advice, now, unseen: game.unseen(), dealt: game.context.deals_for.is_some() })
 }
 
 /// What one answer can come to, with the best answers to whatever it asks further.
@@ -265,36 +258,29 @@ pub(crate) fn best_answer(
     stop: Option<&Arc<AtomicBool>>,
 ) -> Result<Answer, Refusal> {
     let viewer = Viewer::seat(&question.seat);
-    game.may_look_ahead(&viewer)?;
-    let mut known = game.ahead_for(&viewer);
-    let behind = answered_behind(game, Some(&viewer));
+    let behind = answered_behind(game, &viewer);
     let thought = Thought { seed: 0, time: Duration::ZERO, interrupt: stop.cloned(), viewer, behind };
-    // There may be too many deals to be followed: then they are sampled.
-    let dealt = known.as_ref().is_some_and(|known| known.context.deals_for.is_some());
-    let detail = if dealt { Detail::Outcomes } else { Detail::Worth };
-    let fallback = || question.default.clone().or_else(|| question.first_answer());
-    let mut best: Option<(Fraction, Answer)> = None;
-    for answer in question.answers(MOST).unwrap_or_default() {
-        let limits = Limits { ways: WAYS_AHEAD, samples: SAMPLES, ..Limits::default() };
-        let seen = known.as_ref().unwrap_or(game);
-        let odds = weigh(seen, vm, question, &answer, (limits, detail), &thought);
-        let Some(worth) = odds.ok().and_then(|mut odds| odds.worth.remove(&question.seat)) else {
-            if thought.is_interrupted() {
-                return Err(Refusal::new("it was interrupted"));
+    game.look_ahead(&thought.viewer, |known| {
+        // There may be too many deals to be followed: then they are sampled.
+        let detail = if known.context.deals_for.is_some() { Detail::Outcomes } else { Detail::Worth };
+        let mut best: Option<(Fraction, Answer)> = None;
+        for answer in question.answers(MOST).unwrap_or_default() {
+            let limits = Limits { ways: WAYS_AHEAD, samples: SAMPLES, ..Limits::default() };
+            let odds = weigh(known, vm, question, &answer, (limits, detail), &thought);
+            let Some(worth) = odds.ok().and_then(|mut odds| odds.worth.remove(&question.seat)) else {
+                if thought.is_interrupted() {
+                    return Err(Refusal::new("it was interrupted"));
+                }
+                continue;
+            };
+            if best.as_ref().is_none_or(|(most, _)| worth > *most) {
+                best = Some((worth, answer));
             }
-            continue;
-        };
-        if best.as_ref().is_none_or(|(most, _)| worth > *most) {
-            best = Some((worth, answer));
         }
-    }
-    let looked_at = known.as_mut().map(|known| known.context.take_looked_at()).unwrap_or_default();
-    if !looked_at.is_empty() {
-        return Err(Refusal::hidden(&thought.viewer, &looked_at));
-    }
-    best.map(|(_, answer)| answer)
-        .or_else(fallback)
-        .ok_or_else(|| Refusal::new(format!("`{}` has no answer to take", question.topic)))
+        best.map(|(_, answer)| answer)
+            .or_else(|| question.default.clone().or_else(|| question.first_answer()))
+            .ok_or_else(|| Refusal::new(format!("`{}` has no answer to take", question.topic)))
+    })
 }
 
 /// Plays games to their end until the time is over, with the same dice for all answers. Most games start from the best answers.

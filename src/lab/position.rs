@@ -374,28 +374,20 @@ pub(super) fn decided(question: &Question) -> Result<&Question, Refusal> {
 }
 
 fn odds_of(game: &Game, vm: &mut dyn Machine, mut query: OddsQuery, seat: &Arc<str>) -> Result<Odds, Refusal> {
-    query.viewer = query.viewer.map(|viewer| game.looks_ahead(viewer, seat));
-    if let Some(viewer) = &query.viewer {
-        game.may_look_ahead(viewer)?;
-    }
-    let behind = answered_behind(game, query.viewer.as_ref());
-    query.given.extend(behind.iter().filter_map(|(_, slot)| given_in(slot)));
-    let Some((mut fork, viewer)) = query.viewer.as_ref().and_then(|viewer| Some((game.ahead_for(viewer)?, viewer)))
-    else {
-        return explore(&mut game.fork(), vm, &query, std::slice::from_ref(seat), Detail::Outcomes);
-    };
-    let found = explore(&mut fork, vm, &query, std::slice::from_ref(seat), Detail::Outcomes);
-    match fork.context.take_looked_at().as_slice() {
-        [] => found.map(|odds| Odds { unseen: game.unseen(), dealt: fork.context.deals_for.is_some(), ..odds }),
-        hidden => Err(Refusal::hidden(viewer, hidden)),
-    }
+    let viewer = game.looks_ahead(query.viewer.take().unwrap_or_else(Viewer::master), seat);
+    query.given.extend(answered_behind(game, &viewer).iter().filter_map(|(_, slot)| given_in(slot)));
+    query.viewer = Some(viewer.clone());
+    game.look_ahead(&viewer, |known| {
+        let odds = explore(&mut known.fork(), vm, &query, std::slice::from_ref(seat), Detail::Outcomes)?;
+        Ok(Odds { unseen: known.unseen(), dealt: known.context.deals_for.is_some(), ..odds })
+    })
 }
 
 /// The answers behind the first open question of the open action that a viewer knows of, with their places. A fork does not have
 /// them and would ask again, so they are to stand as given.
-pub(super) fn answered_behind(game: &Game, viewer: Option<&Viewer>) -> Vec<(usize, Slot)> {
+pub(super) fn answered_behind(game: &Game, viewer: &Viewer) -> Vec<(usize, Slot)> {
     let Some(open) = &game.open else { return Vec::new() };
-    let sees = |place: usize| viewer.is_none_or(|viewer| open.is_seen(place as u32, viewer));
+    let sees = |place: usize| open.is_seen(place as u32, viewer);
     let slots = &open.tape.slots;
     let known = (0..slots.len()).take_while(|at| slots[*at].is_some() && sees(*at)).count();
     let behind = slots.iter().enumerate().skip(known).filter(|(at, _)| sees(*at));

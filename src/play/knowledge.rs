@@ -89,6 +89,21 @@ impl Game {
         )))
     }
 
+    /// Looks ahead from what a viewer knows: in this game, or in a copy of it without what the viewer may not see.
+    ///
+    /// # Errors
+    ///
+    /// That would tell what the viewer may not see; or those of `work`.
+    pub fn look_ahead<R>(&self, viewer: &Viewer, work: impl FnOnce(&Game) -> Result<R, Refusal>) -> Result<R, Refusal> {
+        self.may_look_ahead(viewer)?;
+        let Some(mut known) = self.ahead_for(viewer) else { return work(self) };
+        let found = work(&known);
+        match known.context.take_looked_at().as_slice() {
+            [] => found,
+            hidden => Err(Refusal::hidden(viewer, hidden)),
+        }
+    }
+
     /// The game from which a viewer looks ahead: as [`Game::known_to`], before the open action, with other dice.
     ///
     /// The tape of the open action is cut before its first answer or roll that the viewer may not know of. If the rules have a
@@ -115,8 +130,8 @@ impl Game {
         Some(game)
     }
 
-    /// What not everybody may see, by name: kinds of entities, and of those that everybody sees the fields that are secret, as
-    /// `kind.field`.
+    /// What this game leaves out, as a viewer knows it, by name: kinds of entities, and of those that everybody sees the fields
+    /// that are secret, as `kind.field`. Nothing if it is the whole game.
     pub fn unseen(&self) -> Vec<String> {
         let of = |kind: &Kind| match kind.audience {
             Some(_) => vec![kind.name.to_string()],
@@ -125,7 +140,8 @@ impl Game {
                 secret.map(|field| format!("{}.{}", kind.name, field.name)).collect()
             }
         };
-        self.context.rules.schema().kinds.iter().flat_map(of).collect()
+        let kinds = self.context.masked.as_ref().map(|_| &self.context.rules.schema().kinds);
+        kinds.into_iter().flatten().flat_map(of).collect()
     }
 
     /// Runs `deal` once, with the dice of this copy of the game, and keeps the result.
