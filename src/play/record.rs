@@ -182,25 +182,13 @@ impl Session {
         game.context.seats.extend(seating.seats.clone());
         game.context.dice = seating.dice.clone();
         game.context.state.renew_identity();
-        game.context.set_position(place.position);
-        game.open = place.open.as_ref().map(SavedOpen::reopened);
-        game.held = place.held.iter().map(SavedOpen::reopened).collect();
-        game.queued = place.queued.iter().cloned().collect();
         game.next_number = place.number;
         // A place may lie before decisions that were open at the checkpoint.
         game.horizon = game.horizon.min(place.seq.saturating_sub(1));
-        if game.open.is_some() {
-            let position = place.position;
-            self.lend(move |game, vm| {
-                game.context.strict = true;
-                game.run_as_saved(vm, position);
-                game.context.strict = false;
-            })
+        let Place { open, held, queued, position, .. } = place.clone();
+        self.lend(move |game, vm| game.bring_back(vm, (open.as_ref(), &held, &queued), position))
             .map_err(|error| error.to_string())?;
-        }
-        let game = self.game_mut();
-        game.pending = pending;
-        game.asked_policies = game.policies_were_asked();
+        self.game_mut().pending = pending;
         self.take_events();
         Ok(())
     }

@@ -312,8 +312,8 @@ impl Session {
     /// Goes on at the end of the tape.
     fn go_on_from(&mut self, end: SavedEnd, mut saved: Saved, rules: &Arc<Ruleset>) -> Result<(), String> {
         end.put(self.game_mut(), std::mem::take(&mut saved.done), rules);
-        self.game_mut().context.strict = true;
-        self.lend(move |game, vm| reopen_last(game, vm, &saved)).map_err(|error| error.to_string())?
+        self.lend(move |game, vm| game.bring_back(vm, saved.under_way(), saved.position))
+            .map_err(|error| error.to_string())
     }
 
     /// A game before its first action, for a tape to be played.
@@ -385,7 +385,8 @@ impl Session {
             let rules = asked.rules.as_ref().map(rules_of).transpose()?;
             pending.push(Pending { rules, asked_at: asked.asked_at });
         }
-        self.lend(move |game, vm| reopen_last(game, vm, &saved)).map_err(|error| error.to_string())??;
+        self.lend(move |game, vm| game.bring_back(vm, saved.under_way(), saved.position))
+            .map_err(|error| error.to_string())?;
         // Only now: at a boundary they would keep the open action from running.
         self.game_mut().pending = pending;
         Ok(())
@@ -410,6 +411,10 @@ impl Saved {
                 }
             })
         })
+    }
+
+    fn under_way(&self) -> UnderWay<'_> {
+        (self.open.as_ref(), &self.held, &self.queued)
     }
 
     /// Refuses numbers that no game gives, with which counting on would not be possible.
@@ -515,28 +520,28 @@ pub(super) fn replay(game: &mut Game, vm: &mut dyn Machine, part: &[Done]) -> Re
     Ok(())
 }
 
-/// Brings the action that was under way to where it stood.
-fn reopen_last(game: &mut Game, vm: &mut dyn Machine, saved: &Saved) -> Result<(), String> {
-    game.context.set_position(saved.position);
-    for open in &saved.held {
-        game.count_in(open.number);
-        game.held.push(open.reopened());
-    }
-    game.queued = saved.queued.iter().cloned().collect();
-    if let Some(open) = &saved.open {
-        game.count_in(open.number);
-        game.open = Some(open.reopened());
-        game.run_as_saved(vm, saved.position);
-    }
-    game.asked_policies = game.policies_were_asked();
-    game.context.strict = false;
-    Ok(())
-}
+/// What was under way: the open action, those put aside for a free act, and free acts that wait.
+type UnderWay<'s> = (Option<&'s SavedOpen>, &'s [SavedOpen], &'s [(Arc<str>, Arc<str>, u32)]);
 
 impl Game {
+    /// Brings what was under way to where it stood.
+    pub(super) fn bring_back(&mut self, vm: &mut dyn Machine, (open, held, queued): UnderWay, position: DicePosition) {
+        self.context.set_position(position);
+        held.iter().chain(open).for_each(|open| self.count_in(open.number));
+        self.open = open.map(SavedOpen::reopened);
+        self.held = held.iter().map(SavedOpen::reopened).collect();
+        self.queued = queued.iter().cloned().collect();
+        if open.is_some() {
+            self.context.strict = true;
+            self.run_as_saved(vm, position);
+        }
+        self.context.strict = false;
+        self.asked_policies = self.policies_were_asked();
+    }
+
     /// Runs the open action of a saved game as far as its tape goes. A fault is no reason to refuse the game: whoever loads it
     /// can remedy the fault. A refused answer is taken off the tape, as it is in play.
-    pub(super) fn run_as_saved(&mut self, vm: &mut dyn Machine, position: DicePosition) {
+    fn run_as_saved(&mut self, vm: &mut dyn Machine, position: DicePosition) {
         if self.open.as_ref().is_some_and(|open| open.stopped) {
             // What was kept up to here has been told by that fault.
             (self.unasked, self.unasked_bytes) = (0, 0);
