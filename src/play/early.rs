@@ -1,6 +1,6 @@
 //! Early answers: what a person types on one line for questions that the action has not asked yet.
 
-use super::session::take_reply;
+use super::reply::take_reply;
 use super::undo::Op;
 use super::{Answer, Question, Refusal, Viewer};
 use crate::state::Value;

@@ -1,10 +1,197 @@
-//! Reading loose replies - typed words, values from a program - as exact answers.
+//! Replies: loose answers by topic, typed words or values from a program. They are read as exact answers, and taken as often as
+//! the open action asks.
 
 use std::sync::Arc;
 
-use super::{Answer, Ask, Bound, Choice, Question, Refusal};
+use super::early::EarlyAnswers;
+use super::seat::not_yours;
+use super::{Answer, Ask, Bound, Choice, Question, Refusal, Session, SessionError, Step, Viewer};
 use crate::ruleset::nearest;
 use crate::state::Value;
+
+impl Session {
+    /// Answers the open action by topic, as often as it asks, with loose values: options by name, numbers, lists.
+    ///
+    /// Either all answers are taken, or none: a topic that nothing asks for, or an answer that does not fit, leaves the game as
+    /// it was. One exception: a topic that is not asked after dice were rolled is ignored, and a notice says so. Questions that
+    /// are not named stay open.
+    ///
+    /// # Errors
+    ///
+    /// A sentence that says what does not fit and why.
+    pub fn reply(&mut self, replies: &[(String, Value)]) -> Result<Step, Refusal> {
+        self.reply_as(&Viewer::master(), replies)
+    }
+
+    /// The same, for the questions that a viewer may answer.
+    pub(super) fn reply_as(&mut self, viewer: &Viewer, replies: &[(String, Value)]) -> Result<Step, Refusal> {
+        self.take_replies(viewer, replies)?;
+        Ok(self.advance()?)
+    }
+
+    /// Takes replies, and plays no further than to the end of the open action.
+    pub(super) fn take_replies(&mut self, viewer: &Viewer, replies: &[(String, Value)]) -> Result<(), Refusal> {
+        if replies.iter().any(|(_, value)| value.is_too_deep()) {
+            return Err(Refusal::too_deep());
+        }
+        let before = self.mark();
+        let replied = self.try_reply(viewer, replies);
+        self.compare_early(Vec::new());
+        if replied.is_err() && self.take_back_to(before) {
+            let _ = self.run_action();
+        }
+        replied
+    }
+
+    /// Runs the open action up to its next question, or to its end.
+    fn run_action(&mut self) -> Result<Step, SessionError> {
+        let halt = self.lend(|game, vm| game.advance(vm, 1))?;
+        self.game_mut().publish(None);
+        Ok(halt.into())
+    }
+
+    fn try_reply(&mut self, viewer: &Viewer, replies: &[(String, Value)]) -> Result<(), Refusal> {
+        let mut left: Vec<(String, Value)> = replies.to_vec();
+        let action = self.questions().first().map(|question| question.id.action);
+        let rolled = action.map_or(0, |action| self.game().rolls(action));
+        // A topic that only others are asked for is theirs to answer. A question that the viewer does not see is none.
+        for (topic, _) in &left {
+            let seen = self.questions().iter().filter(|question| viewer.knows_of(question));
+            let mut asked = seen.filter(|question| *question.topic == **topic).peekable();
+            if let Some(first) = asked.peek().map(|question| question.seat.clone())
+                && !asked.any(|question| viewer.plays(&question.seat))
+            {
+                return Err(not_yours(&first, viewer));
+            }
+        }
+        if let Some(topic) = left.iter().map(|(topic, _)| topic).find(|topic| self.cannot_be_asked(viewer, topic)) {
+            return Err(self.nothing_asks(viewer, topic));
+        }
+        // What comes of the first answers may show dice and secrets. So a viewer who does not see all cannot take them back by an
+        // answer that does not fit: the first answers stand, and an aside says what is wrong with the others.
+        let sees_all = viewer.is_master();
+        let mut answered = false;
+        while let Some(number) = action {
+            let mut taken = false;
+            for question in self.questions().to_vec() {
+                if Some(question.id.action) != action || !viewer.plays(&question.seat) {
+                    continue;
+                }
+                if let Some(at) = left.iter().position(|(topic, _)| *topic == *question.topic) {
+                    let answer = take_reply(&mut left, at, &question);
+                    match answer.and_then(|answer| self.answer(question.id, answer)) {
+                        Ok(()) => taken = true,
+                        Err(refusal) if answered && !sees_all => {
+                            self.game_mut().notice_to(&refusal.to_string(), viewer.audience());
+                        }
+                        Err(refusal) => return Err(refusal),
+                    }
+                }
+            }
+            if !taken {
+                break;
+            }
+            let is_first = !std::mem::replace(&mut answered, true);
+            let game = self.game_mut();
+            game.refused = None;
+            if sees_all {
+                game.context.early = EarlyAnswers::to_take(left, viewer.clone(), number, game.next_seq());
+                left = Vec::new();
+            }
+            let step = self.run_action().map_err(Refusal::from)?;
+            left.extend(std::mem::take(&mut self.game_mut().context.early).into_replies());
+            if let Some(reason) = self.game_mut().refused.take() {
+                if is_first || sees_all {
+                    return Err(*reason);
+                }
+                // The viewer has been told why, and the question is open again.
+                break;
+            }
+            match step {
+                Step::Ask if self.questions().iter().any(|question| Some(question.id.action) == action) => {}
+                // What failed is for the game master alone, who says how the game goes on from there.
+                Step::Fault(fault) if sees_all => return Err(Refusal::fault(fault)),
+                _ if left.is_empty() => return Ok(()),
+                _ => break,
+            }
+        }
+        // A question with only one possible answer was not asked, but an answer given to it must be that one.
+        let mut unasked = Vec::new();
+        for (topic, value) in left {
+            match action.and_then(|action| self.game().fits_auto(action, viewer, &topic, &value)) {
+                Some(Err(refusal)) if answered && !sees_all => {
+                    self.game_mut().notice_to(&refusal.to_string(), viewer.audience());
+                }
+                Some(fits) => fits?,
+                None => unasked.push(topic),
+            }
+        }
+        if let Some(topic) = unasked.first() {
+            // After a roll nobody can know what will still be asked, so the answers count and a notice names the rest. Earlier
+            // rolls do not matter. A viewer who may not see all dice must not learn whether any were rolled: for that viewer
+            // the answers count as soon as one was taken.
+            let stands = match sees_all {
+                true => action.is_some_and(|action| self.game().rolls(action) > rolled),
+                false => answered,
+            };
+            if !stands {
+                return Err(self.nothing_asks(viewer, topic));
+            }
+            for topic in unasked {
+                self.game_mut().notice_to(&format!("`{topic}` was not asked"), viewer.audience());
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets answers, by topic, that are only compared: if a question has one possible answer and it is another, the action is
+    /// refused before it rolls.
+    pub(crate) fn compare_early(&mut self, replies: Vec<(String, Value)>) {
+        self.game_mut().context.early = EarlyAnswers::to_compare(replies);
+    }
+
+    /// Why the last run of the open action was refused, if it was.
+    pub(crate) fn take_refusal(&mut self) -> Option<Refusal> {
+        self.game_mut().refused.take().map(|refusal| *refusal)
+    }
+
+    /// Checks an answer given to a question that nobody was asked, since only one answer was possible.
+    pub(crate) fn fits_auto(&self, action: u32, topic: &str, value: &Value) -> Option<Result<(), Refusal>> {
+        self.game().fits_auto(action, &Viewer::master(), topic, value)
+    }
+
+    /// Whether no question of the rules has this topic, so that an early answer to it is refused before dice fall.
+    fn cannot_be_asked(&self, viewer: &Viewer, topic: &str) -> bool {
+        let is_open = self.questions().iter().any(|question| *question.topic == *topic && viewer.knows_of(question));
+        !is_open && topic != "dice" && !self.ruleset().may_ask(topic)
+    }
+
+    pub(crate) fn nothing_asks(&self, viewer: &Viewer, topic: &str) -> Refusal {
+        let open = self.questions().iter().filter(|question| viewer.plays(&question.seat));
+        Refusal::NotAsked { topic: topic.to_owned(), asked: open.map(|question| question.topic.clone()).collect() }
+    }
+}
+
+/// Takes a reply off the list for a question. If the question takes no list, a list answers a topic that is asked several
+/// times, one part for each question. The first part is taken.
+pub(super) fn take_reply(left: &mut Vec<(String, Value)>, at: usize, question: &Question) -> Result<Answer, Refusal> {
+    let (topic, value) = left.remove(at);
+    let refusal = match question.read(&value) {
+        Ok(answer) => return Ok(answer),
+        Err(refusal) => refusal,
+    };
+    let Value::List(parts) = &value else { return Err(refusal) };
+    let Some((first, rest)) = parts.split_first().filter(|(_, rest)| !rest.is_empty()) else { return Err(refusal) };
+    // A list is one answer to a question for several things; several answers to it are a list of lists.
+    let takes_several = matches!(question.ask, Ask::ChooseMany { .. } | Ask::Order { .. } | Ask::Allot { .. });
+    if takes_several && !matches!(first, Value::List(_) | Value::Map(_)) {
+        return Err(refusal);
+    }
+    let Ok(answer) = question.read(first) else { return Err(refusal) };
+    let rest = if let [last] = rest { last.clone() } else { Value::list(rest.iter().cloned()) };
+    left.insert(at, (topic, rest));
+    Ok(answer)
+}
 
 /// Reads a reply for a question, without checking the answer against the question's bounds.
 pub(super) fn read(question: &Question, reply: &Value) -> Result<Answer, Refusal> {
