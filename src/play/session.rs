@@ -612,13 +612,6 @@ impl Session {
         open.fault.as_ref().and(open.missing_roll.as_deref())
     }
 
-    /// Appends faces to those that are written out.
-    pub(crate) fn write_dice(&mut self, faces: &[u32]) {
-        if let DiceSource::Written(written) = &mut self.game_mut().context.dice {
-            written.extend(faces);
-        }
-    }
-
     /// What the last action that was done was, by the name of its agenda entry, and how many have been done.
     pub(crate) fn last_done(&self) -> (usize, Option<&str>) {
         let history = &self.game().history;

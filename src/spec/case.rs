@@ -95,11 +95,12 @@ impl Case {
         Ok(())
     }
 
-    pub fn add_dice(&mut self, faces: Vec<u32>) {
+    pub fn add_dice(&mut self, faces: Vec<u32>) -> Checked<()> {
         if let Some(session) = &mut self.session {
-            session.write_dice(&faces);
+            session.push_faces(&faces).map_err(wrong)?;
         }
         self.dice.extend(faces);
+        Ok(())
     }
 
     /// A position that cannot be played for a reason.

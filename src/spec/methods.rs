@@ -187,8 +187,7 @@ impl Case {
                 }
             }
         }
-        self.add_dice(read);
-        Ok(())
+        self.add_dice(read)
     }
 
     fn play(&mut self, args: &Args) -> Checked<()> {
