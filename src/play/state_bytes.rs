@@ -91,12 +91,7 @@ pub(super) fn write_state(context: &ActionContext, out: &mut Vec<u8>) {
     if attachments {
         out.push(b'H');
         write_number(out, attached);
-        for (id, attachment) in state.attachments() {
-            write_number(out, u64::from(id.0));
-            write_bytes(out, attachment.hook.as_bytes());
-            write_number(out, u64::from(attachment.owner.0));
-            write_value(out, &attachment.data);
-        }
+        write_attachments(out, state);
     }
     if let Some(outcome) = state.outcome() {
         out.push(b'O');
@@ -140,6 +135,15 @@ fn write_entry(out: &mut Vec<u8>, entry: &Entry) {
     }
 }
 
+fn write_attachments(out: &mut Vec<u8>, state: &State) {
+    for (id, attachment) in state.attachments() {
+        write_number(out, u64::from(id.0));
+        write_bytes(out, attachment.hook.as_bytes());
+        write_number(out, u64::from(attachment.owner.0));
+        write_value(out, &attachment.data);
+    }
+}
+
 /// Writes a whole state: two that write the same go on alike between two actions.
 ///
 /// `timeless`: no script looks at the time of entries or names one, so that only their order and their distances count.
@@ -174,12 +178,7 @@ pub(crate) fn write_whole_state(state: &State, timeless: bool, out: &mut Vec<u8>
     let (entries, attachments) = state.counters();
     write_number(out, if timeless { 0 } else { u64::from(entries) });
     write_number(out, u64::from(attachments));
-    for (id, attachment) in state.attachments() {
-        write_number(out, u64::from(id.0));
-        write_bytes(out, attachment.hook.as_bytes());
-        write_number(out, u64::from(attachment.owner.0));
-        write_value(out, &attachment.data);
-    }
+    write_attachments(out, state);
     write_bytes(out, state.outcome().unwrap_or_default().as_bytes());
 }
 
