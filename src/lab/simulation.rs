@@ -7,13 +7,10 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::advice::best_answer;
 use super::tally::{LeftOut, Tally};
-use super::trial::{LONGEST, Ready, Rounds, TOO_LONG, Table};
+use super::trial::{LONGEST, Ready, Rounds, TOO_LONG, Table, answer_ahead};
 use crate::dice::DiceRng;
-use crate::play::{
-    Driver, Event, Halt, MACHINE_STACK, Prepared, Question, Ruleset, Session, SessionError, Setup, StartError,
-};
+use crate::play::{Driver, Event, Halt, MACHINE_STACK, Prepared, Ruleset, Session, SessionError, Setup, StartError};
 
 /// Many games of one scenario, under one set of rules or several, on the same dice.
 #[derive(Clone, Debug)]
@@ -595,22 +592,15 @@ impl Simulation {
                     let why = format!("told in full it takes more than {seconds} seconds of processor time");
                     return Ok(Err(LeftOut::new(trial, why)));
                 }
-                Halt::Paused | Halt::Boundary if session.actions() < self.actions => continue,
-                _ => {}
-            }
-            let Some(question) = session.questions().first().cloned() else {
-                return Ok(Err(LeftOut::new(trial, not_ended(self.actions))));
-            };
-            if !ahead.contains(&question.seat) {
-                return Ok(Err(LeftOut::new(trial, not_answered(&question, session.seats()))));
-            }
-            let id = question.id;
-            let answered = session
-                .lend(move |game, vm| best_answer(game, vm, &question, None))
-                .map_err(machine)?
-                .and_then(|answer| session.answer(id, answer));
-            if let Err(refusal) = answered {
-                return Ok(Err(LeftOut::new(trial, refusal.to_string())));
+                Halt::Paused | Halt::Boundary if session.actions() < self.actions => {}
+                Halt::Paused | Halt::Boundary => return Ok(Err(LeftOut::new(trial, not_ended(self.actions)))),
+                Halt::Ask => {
+                    let ahead = ahead.clone();
+                    let answered = session.lend(move |game, vm| answer_ahead(game, vm, &ahead, None));
+                    if let Err(why) = answered.map_err(machine)? {
+                        return Ok(Err(LeftOut::new(trial, why)));
+                    }
+                }
             }
         }
     }
@@ -628,17 +618,6 @@ const LONGEST_TOLD: Duration = LONGEST.saturating_mul(5);
 /// Why a game is left out that goes on and on.
 pub(super) fn not_ended(actions: u64) -> String {
     format!("it has not ended after {actions} actions")
-}
-
-/// Why a game is left out that waits for somebody.
-pub(super) fn not_answered(question: &Question, seats: &BTreeMap<Arc<str>, Driver>) -> String {
-    let (topic, seat) = (&question.topic, &question.seat);
-    match seats.get(seat) {
-        Some(Driver::Policy(policy)) => format!(
-            "nobody answers `{topic}`, a question to {seat}: its policy `{policy}` returns nothing, and the question has no default"
-        ),
-        _ => format!("nobody answers `{topic}`, a question to {seat}"),
-    }
 }
 
 impl Findings {

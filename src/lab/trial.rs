@@ -4,12 +4,12 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::advice::best_answer;
-use super::simulation::{not_answered, not_ended};
+use super::simulation::not_ended;
 use super::tally::{LeftOut, Sum, Tally};
 use super::{MemoUse, SimulationError};
 use crate::dice::DiceRng;
 use crate::play::{
-    ActionContext, CardCounts, DicePosition, Engine, Fault, Game, Halt, Machine, Memo, Prepared, Traces,
+    ActionContext, CardCounts, DicePosition, Driver, Engine, Fault, Game, Halt, Machine, Memo, Prepared, Traces,
 };
 use crate::ruleset::Statistic;
 use crate::state::{EntryId, State};
@@ -204,28 +204,16 @@ impl Table<'_> {
             let halt = game.advance_to(vm, SLICE.min(actions - game.actions), rounds.boundary());
             drop(game.take_events());
             match halt {
-                Halt::Paused | Halt::Boundary if stop.load(Ordering::Relaxed) => {
+                Halt::Ask | Halt::Paused | Halt::Boundary if stop.load(Ordering::Relaxed) => {
                     break Err(left_out("it was interrupted".to_string()));
                 }
                 Halt::Paused | Halt::Boundary => {}
                 Halt::Over(text) => break Ok(text),
                 Halt::Fault(found) => break Err(fault(found)),
                 Halt::Ask => {
-                    let question = game.open.as_ref().and_then(|open| open.questions.first()).cloned();
-                    let Some(question) = question else {
-                        break Err(left_out("it waits, and asks nothing".to_string()));
-                    };
-                    if stop.load(Ordering::Relaxed) {
-                        break Err(left_out("it was interrupted".to_string()));
-                    }
-                    if !ready.ahead.contains(&question.seat) {
-                        break Err(left_out(not_answered(&question, &game.context.seats)));
-                    }
                     time = TimeLimit::default();
-                    let answered = best_answer(&game, vm, &question, Some(stop))
-                        .and_then(|answer| game.answer(question.id, answer));
-                    if let Err(refusal) = answered {
-                        break Err(left_out(refusal.to_string()));
+                    if let Err(why) = answer_ahead(&mut game, vm, &ready.ahead, Some(stop)) {
+                        break Err(left_out(why));
                     }
                 }
             }
@@ -265,6 +253,32 @@ impl Table<'_> {
         }
         Ok(Some(result))
     }
+}
+
+/// Answers the open question for a seat that looks ahead.
+///
+/// # Errors
+///
+/// Why nobody answers it.
+pub(super) fn answer_ahead(
+    game: &mut Game,
+    vm: &mut dyn Machine,
+    ahead: &BTreeSet<Arc<str>>,
+    stop: Option<&Arc<AtomicBool>>,
+) -> Result<(), String> {
+    let question = game.open.as_ref().and_then(|open| open.questions.first()).cloned();
+    let question = question.ok_or("it waits, and asks nothing")?;
+    if ahead.contains(&question.seat) {
+        let answered = best_answer(game, vm, &question, stop).and_then(|answer| game.answer(question.id, answer));
+        return answered.map_err(|refusal| refusal.to_string());
+    }
+    let (topic, seat) = (&question.topic, &question.seat);
+    Err(match game.context.seats.get(seat) {
+        Some(Driver::Policy(policy)) => format!(
+            "nobody answers `{topic}`, a question to {seat}: its policy `{policy}` returns nothing, and the question has no default"
+        ),
+        _ => format!("nobody answers `{topic}`, a question to {seat}"),
+    })
 }
 
 /// Counts how often a card was used, rolled for, and met what it needed.
@@ -431,7 +445,7 @@ impl Rounds {
 mod tests {
     use super::*;
     use crate::lab::{Simulation, Variant};
-    use crate::play::{Driver, Ruleset, Setup};
+    use crate::play::{Ruleset, Setup};
     use crate::ruleset::Library;
 
     fn simulation(files: &[(&str, &str)], id: &str, scenario: &str, trials: u64) -> Simulation {
