@@ -241,7 +241,7 @@ fn weigh(
     query.interrupt.clone_from(&thought.interrupt);
     let mut answered_by = |answering| {
         let query = OddsQuery { answering, ..query.clone() };
-        explore(&mut game.fork(), vm, &query, std::slice::from_ref(&question.seat), detail)
+        explore(game.fork(), vm, &query, std::slice::from_ref(&question.seat), detail)
     };
     answered_by(Answering::Best).or_else(|_| answered_by(Answering::Default))
 }

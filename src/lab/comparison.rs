@@ -108,6 +108,6 @@ fn by_other(session: &Session, other: &Variant, question: &Question, query: Odds
         fork.context.set_house_rule(switch, value)?;
     }
     let seat = question.seat.clone();
-    let found = rules.run(move |vm| explore(&mut fork, vm, &query, &[seat], Detail::Outcomes));
+    let found = rules.run(move |vm| explore(fork, vm, &query, &[seat], Detail::Outcomes));
     found.unwrap_or_else(|_| Err(Refusal::new("the script worker has died")))
 }

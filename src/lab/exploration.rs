@@ -72,13 +72,13 @@ pub(crate) enum Detail {
     Worth,
 }
 
-/// Follows all paths of the open action of a game. Afterwards the game is as before.
+/// Follows all paths of the open action of a game, which is a copy for that.
 ///
 /// # Errors
 ///
 /// The fault of a script, an answer that does not fit, or too many paths to compute a best answer.
 pub(crate) fn explore(
-    game: &mut Game,
+    mut game: Game,
     vm: &mut dyn Machine,
     query: &OddsQuery,
     seats: &[Arc<str>],
@@ -88,8 +88,7 @@ pub(crate) fn explore(
         return Err(Refusal::new("no action is open whose odds could be told"));
     }
     let viewer = query.viewer.clone().unwrap_or_else(Viewer::master);
-    let seated = game.context.seats.clone();
-    let listening = std::mem::replace(&mut game.context.listening, detail == Detail::Outcomes);
+    game.context.listening = detail == Detail::Outcomes;
     game.context.state.renew_identity();
     let dealt = game.context.deals_for.is_some();
     let limits = if dealt { query.limits.where_dealt() } else { query.limits };
@@ -109,7 +108,7 @@ pub(crate) fn explore(
     let fingerprint = fingerprint.filter(|_| !query.unmerged);
     game.context.explorer = Some(new_explorer(fingerprint));
     let mut exploration = Exploration {
-        game,
+        game: &mut game,
         vm,
         kept: None,
         query,
@@ -149,12 +148,6 @@ pub(crate) fn explore(
     let explorer = exploration.game.context.explorer.take();
     exploration.vm.end_exploring();
     let Exploration { outcomes, ends, .. } = exploration;
-    game.context.state.rollback(0);
-    game.context.events.clear();
-    game.context.stop = None;
-    game.context.listening = listening;
-    game.context.state.renew_identity();
-    game.context.seats = seated;
     let Explorer { used, taken, .. } = *explorer.expect("it was put there above");
     let odds = match found {
         Ok(counted) => counted.odds(outcomes, &ends),

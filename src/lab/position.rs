@@ -378,7 +378,7 @@ fn odds_of(game: &Game, vm: &mut dyn Machine, mut query: OddsQuery, seat: &Arc<s
     query.given.extend(answered_behind(game, &viewer).iter().filter_map(|(_, slot)| given_in(slot)));
     query.viewer = Some(viewer.clone());
     game.look_ahead(&viewer, |known| {
-        let odds = explore(&mut known.fork(), vm, &query, std::slice::from_ref(seat), Detail::Outcomes)?;
+        let odds = explore(known.fork(), vm, &query, std::slice::from_ref(seat), Detail::Outcomes)?;
         Ok(Odds { unseen: known.unseen(), dealt: known.context.deals_for.is_some(), ..odds })
     })
 }
