@@ -726,10 +726,7 @@ impl Session {
         &mut self,
         work: impl FnOnce(&mut Game, &mut dyn Machine) -> R + Send + 'static,
     ) -> Result<R, SessionError> {
-        let mut place = self.game.take();
-        let result = lend(&self.rules, &mut place, work);
-        self.game = place;
-        result
+        lend(&self.rules, &mut self.game, work)
     }
 
     /// Lends a game of these rules, and gives it back.
