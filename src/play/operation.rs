@@ -455,7 +455,7 @@ impl ActionContext {
         let made = Attachment { hook, owner, data, numbered: None };
         self.observers.observe(&Op::Attach { made: &made });
         let audience = self.numbered_for(Some(owner));
-        Ok(self.state.attach_for(&audience, made))
+        Ok(self.state.attach(&audience, made))
     }
 
     /// Takes an attachment off; says whether it was there.

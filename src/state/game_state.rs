@@ -834,12 +834,8 @@ impl State {
         }
     }
 
-    pub fn attach(&mut self, made: Attachment) -> AttachmentId {
-        self.attach_for(&Audience::Everybody, made)
-    }
-
-    /// The same for an owner that may not be seen by everybody.
-    pub fn attach_for(&mut self, audience: &Audience, mut made: Attachment) -> AttachmentId {
+    /// Attaches a hook holder and gives it the next id. `audience`: who may see its owner.
+    pub fn attach(&mut self, audience: &Audience, mut made: Attachment) -> AttachmentId {
         let (of, before) = ((Numbered::Attachments, self.secret_numbers), self.next_attachment);
         let counter = counter(&mut self.attachment_numbers, of, before, audience);
         let taken = |number: u32| self.attachments.iter().any(|(id, one)| one.number(*id) == number);

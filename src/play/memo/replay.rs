@@ -150,7 +150,7 @@ impl Memo {
                 let made = &names.attached[*made as usize];
                 let (hook, data) = (made.hook.clone(), all_real(&self.numbering, made.data.clone()));
                 let owner = real(&self.numbering, made.owner);
-                state.attach(Attachment { hook, owner, data, numbered: None });
+                state.attach(&Audience::Everybody, Attachment { hook, owner, data, numbered: None });
                 state.note_attachments();
             }
             Step::Detach(id) => {

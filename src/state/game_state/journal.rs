@@ -141,7 +141,8 @@ mod tests {
         let first = state.spawn(entity(vec![Value::Int(1)]));
         let second = state.spawn(entity(vec![Value::Entity(first)]));
         state.schedule(&Audience::Everybody, entry(Some(first)));
-        state.attach(Attachment { hook: "armour".into(), owner: first, data: Value::None, numbered: None });
+        let made = Attachment { hook: "armour".into(), owner: first, data: Value::None, numbered: None };
+        state.attach(&Audience::Everybody, made);
         state.settle();
         let before = state.clone();
 
@@ -162,7 +163,8 @@ mod tests {
         state.set(id, FieldId(0), Value::Int(5));
         let due = state.schedule(&Audience::Everybody, entry(None)).clone();
         state.rekey(due.id, due.key, Key::new(&[3]).unwrap());
-        state.attach(Attachment { hook: "armour".into(), owner: id, data: Value::None, numbered: None });
+        let made = Attachment { hook: "armour".into(), owner: id, data: Value::None, numbered: None };
+        state.attach(&Audience::Everybody, made);
         state.finish("over".into());
         let changes = state.settle();
         state.take_back(&changes);
