@@ -108,10 +108,9 @@ impl Session {
             Refusal::new(format!("the tape of the saved game does not lead to its checkpoint: {message}"))
         };
         let part: Arc<[Done]> = self.game().history[..unplayed.actions].into();
-        let played = Session::start(&unplayed.rules, unplayed.setup.clone());
+        let played = Session::before_its_start(&unplayed.rules, unplayed.setup.clone());
         let mut played = played.map_err(|error| wrong(error.to_string()))?;
-        let game = played.game_mut();
-        (game.open, game.context.strict) = (None, true);
+        played.game_mut().context.strict = true;
         let done = played.lend(move |game, vm| replay(game, vm, &part)).map_err(Refusal::from)?;
         done.map_err(wrong)?;
         if hash_of(&played.state_bytes()) != unplayed.state || played.game().history.len() != unplayed.actions {

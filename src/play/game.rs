@@ -199,10 +199,6 @@ impl Game {
         self.last_decision().saturating_add(1)
     }
 
-    pub(super) fn has_queued(&self) -> bool {
-        !self.queued.is_empty()
-    }
-
     pub fn notice(&mut self, text: &str) {
         self.notice_to(text, Audience::Everybody);
     }

@@ -506,7 +506,7 @@ impl Game {
     /// Whether a person has decided anything in what is open or waits.
     fn decided_in_open(&self) -> bool {
         let mut open = self.open.iter().chain(&self.held);
-        self.has_queued() || open.any(|open| open.last_seq().max(open.seq).is_some())
+        !self.queued.is_empty() || open.any(|open| open.last_seq().max(open.seq).is_some())
     }
 
     /// How many decisions people have made that stand: how often [`Game::undo`] has something to take back.

@@ -79,7 +79,7 @@ impl Game {
     /// Whether other rules can take effect here. The place is before the entry that the ruleset declares, if nothing of it has
     /// been answered or rolled yet; between any two actions if no such entry is due.
     pub(in crate::play) fn at_boundary(&self) -> bool {
-        if self.context.state.outcome().is_some() || !self.held.is_empty() || self.has_queued() {
+        if self.context.state.outcome().is_some() || !self.held.is_empty() || !self.queued.is_empty() {
             return false;
         }
         let state = &self.context.state;
