@@ -278,7 +278,7 @@ pub(crate) fn best_answer(
             }
         }
         best.map(|(_, answer)| answer)
-            .or_else(|| question.default.clone().or_else(|| question.first_answer()))
+            .or_else(|| question.usual_answer())
             .ok_or_else(|| Refusal::new(format!("`{}` has no answer to take", question.topic)))
     })
 }

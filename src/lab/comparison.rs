@@ -90,7 +90,7 @@ pub fn compare_cards(
             Some(Driver::Policy(policy)) => session.suggest(question.id, policy)?,
             _ => None,
         };
-        let answer = suggested.or_else(|| question.default.clone()).or_else(|| question.first_answer());
+        let answer = suggested.or_else(|| question.usual_answer());
         let Some(answer) = answer else { break };
         session.answer(question.id, answer)?;
     }

@@ -125,7 +125,7 @@ impl Position {
             if has_card(&question, &self.card) {
                 others.insert(whom(&ahead, &question));
             }
-            let Some(answer) = question.default.clone().or_else(|| question.first_answer()) else { break };
+            let Some(answer) = question.usual_answer() else { break };
             if ahead.answer(question.id, answer).is_err() {
                 break;
             }

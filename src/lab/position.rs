@@ -165,7 +165,7 @@ impl Position {
             let Some(question) = session.questions().first().cloned() else { break };
             let told = self.way.iter().filter(|(topic, _)| *topic == *question.topic);
             let told = told.filter_map(|(_, answer)| question.read(&Value::text(answer)).ok()).next();
-            let answer = told.or_else(|| question.default.clone()).or_else(|| question.first_answer());
+            let answer = told.or_else(|| question.usual_answer());
             let Some(answer) = answer else {
                 return Err(Refusal::new(format!("`{}` on the way to the card has no answer to take", question.topic)));
             };

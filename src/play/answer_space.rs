@@ -81,8 +81,11 @@ impl Question {
         (answers.len() <= most).then_some(answers)
     }
 
-    /// The first answer that the question accepts, if neither a person nor a default gives one.
-    pub(crate) fn first_answer(&self) -> Option<Answer> {
+    /// The answer where nobody gives one: the default, or else the first that the question accepts.
+    pub(crate) fn usual_answer(&self) -> Option<Answer> {
+        if self.default.is_some() {
+            return self.default.clone();
+        }
         let mut open = self.ask.options().iter().filter(|option| option.enabled).map(|option| option.id.clone());
         let answer = match &self.ask {
             Ask::Choose { .. } => Answer::Choice(open.next()?),
@@ -146,7 +149,7 @@ mod tests {
                 assert_eq!(question.check(answer), Ok(()), "{answer:?}");
                 assert!(!answers[..at].contains(answer), "{answer:?}");
             }
-            assert!(question.first_answer().is_some());
+            assert!(question.usual_answer().is_some());
             assert_eq!(question.answers(1), None);
         }
         assert_eq!(Question::for_test(Ask::Line { max: 9 }).answers(100), None);

@@ -842,7 +842,7 @@ impl Explorer {
             Answering::Default if question.default.is_some() => "the default",
             Answering::Default => "the first that is possible",
         };
-        let Some(answer) = question.default.clone().or_else(|| question.first_answer()) else {
+        let Some(answer) = question.usual_answer() else {
             return self.refuse(format!("`{topic}` has no default answer; give one"));
         };
         self.taken.insert((topic, question.tell(&answer)), how);
@@ -874,7 +874,7 @@ impl Explorer {
         let answers = match question.answers(MOST_ANSWERS) {
             Some(answers) => answers,
             // What is said in words of one's own moves no number.
-            None => match question.default.clone().or_else(|| question.first_answer()) {
+            None => match question.usual_answer() {
                 Some(answer) if matches!(answer, Answer::Line(_)) => vec![answer],
                 _ => {
                     let topic = &question.topic;
