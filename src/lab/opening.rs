@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::Position;
-use super::position::{has_card, whom};
+use super::position::{Note, has_card, whom};
 use crate::play::{Answer, Edit, Question, QuestionId, Ruleset, Session, Step};
 use crate::state::{EntityId, Type, Value};
 
@@ -59,11 +59,10 @@ impl Position {
     }
 
     fn found_opening(&self, rules: &Arc<Ruleset>) -> Option<Vec<Opening>> {
-        let (mut session, mut steps) = (self.start(rules).ok()?, Vec::new());
-        self.go_to(&mut session, &mut |_, question, answer| steps.push((question.clone(), answer.clone()))).ok()?;
-        self.edit_by_hand(&mut session, &mut |_, _, _| {}).ok()?;
-        let question = self.found(&session)?.id;
-        let closed = session.why_closed(question, &self.card)?;
+        let mut steps = Vec::new();
+        let mut note = |_: &Session, asked: &Question, answer: &Answer| steps.push((asked.clone(), answer.clone()));
+        let (session, question, closed) = self.at_card(rules, &mut note)?;
+        let closed = closed?;
         let others = self.others(&session).into_iter().map(Opening::Actor);
         let ways = other_ways(&steps).into_iter().take(ANSWERS).map(|(topic, answer)| Opening::Way(topic, answer));
         // Somebody else stands behind all changes where somebody is named.
@@ -73,7 +72,7 @@ impl Position {
         };
         // What lets another reason close it: the first for each reason.
         let mut nearer: Vec<(String, Opening)> = Vec::new();
-        let mut opens = |opening: &Opening| match self.led_to_by(opening, rules) {
+        let mut opens = |opening: &Opening| match opening.applied(self).at_card(rules, &mut |_, _, _| {}) {
             Some((_, _, None)) => true,
             Some((_, _, Some(why))) => {
                 if why != closed && nearer.iter().all(|(known, _)| *known != why) {
@@ -96,19 +95,18 @@ impl Position {
         let by_hand = tried.nearer.iter().map(|(why, change)| (why.clone(), Opening::by_hand(&session, change)));
         let firsts: Vec<Opening> = by_hand.chain(nearer).take(FIRSTS).map(|(_, opening)| opening).collect();
         firsts.iter().find_map(|first| {
-            let (session, question, _) = self.led_to_by(first, rules)?;
+            let (session, question, _) = first.applied(self).at_card(rules, &mut |_, _, _| {})?;
             let second = session.tried(question, &self.card, SECOND_CHANGES).opens?;
             Some(vec![first.clone(), Opening::by_hand(&session, &second)])
         })
     }
 
-    /// The game at the question for the card after one change of the position, and why the card is closed there, if it is.
-    fn led_to_by(&self, opening: &Opening, rules: &Arc<Ruleset>) -> Option<(Session, QuestionId, Option<String>)> {
-        let position = opening.applied(self);
-        let mut session = position.start(rules).ok()?;
-        position.go_to(&mut session, &mut |_, _, _| {}).ok()?;
-        position.edit_by_hand(&mut session, &mut |_, _, _| {}).ok()?;
-        let question = position.found(&session)?.id;
+    /// The game at the question for the card, and why the card is closed there, if it is.
+    fn at_card(&self, rules: &Arc<Ruleset>, note: &mut Note) -> Option<(Session, QuestionId, Option<String>)> {
+        let mut session = self.start(rules).ok()?;
+        self.go_to(&mut session, note).ok()?;
+        self.edit_by_hand(&mut session, &mut |_, _, _| {}).ok()?;
+        let question = self.found(&session)?.id;
         let why = session.why_closed(question, &self.card);
         Some((session, question, why))
     }
