@@ -694,6 +694,66 @@ fn a_game_that_was_saved_before_the_rules_it_waits_for_came_in_is_loaded() {
     assert_eq!(read.ruleset().id(), "one");
 }
 
+/// An undo over a reload keeps it: the actions behind it are played again, with other numbers.
+#[test]
+fn behind_an_undo_over_a_reload_other_rules_come_in_before_the_action_that_is_open() {
+    let library = small(&[]);
+    let rewritten = small(&[(
+        "one/kinds.luau",
+        "local rb = require(\"@riskbreaker\")\nreturn rb.kinds({ hero = { title = \"name\", \
+                                                fields = { name = rb.text(), luck = rb.int({ default = 4 }) } } })",
+    )]);
+    let mut session = begin(&load(&library, "one"));
+    for _ in 0..2 {
+        session.answer(session.questions()[0].id, Answer::Number(1)).unwrap();
+        let _ = session.advance().unwrap();
+    }
+    let _ = session.reload(load(&rewritten, "one")).unwrap();
+    let _ = session.advance().unwrap();
+    session.change_rules(&load(&rewritten, "house")).unwrap();
+    let _ = session.advance().unwrap();
+    let seen = |session: &mut Session, decided: fn(&mut Session)| {
+        decided(session);
+        let _ = session.advance().unwrap();
+        (session.ruleset().id().to_string(), session.log(), format!("{:?}", session.questions()))
+    };
+    let (undo, redo) =
+        (|session: &mut Session| drop(session.undo().unwrap()), |session: &mut Session| drop(session.redo().unwrap()));
+    seen(&mut session, undo);
+    seen(&mut session, undo);
+    let before = seen(&mut session, redo);
+    let changed = seen(&mut session, redo);
+    assert_eq!((&*before.0, &*changed.0), ("one", "house"));
+    assert_eq!(seen(&mut session, undo), before);
+    assert_eq!(seen(&mut session, redo), changed);
+}
+
+/// The edit comes before the answer, so that what is done again lies one action further on.
+#[test]
+fn behind_other_dice_other_rules_come_in_without_taking_anything_back() {
+    let game = "local rb = require(\"@riskbreaker\")\nreturn rb.play({ start = function() rb.spawn(\"hero\", { name = \"Ann\" }) \
+                rb.recur(\"turn\", { 1, 1 }, { 1, 0 }, rb.first(\"hero\")) rb.recur(\"tick\", { 1, 2 }, { 1, 0 }, rb.first(\"hero\")) end, \
+                entries = { turn = function(hero) rb.confirm({ seat = \"gm\", topic = \"well\", why = \"\" }) end, \
+                tick = function(hero) hero:add(\"luck\", 1) end } })";
+    let library = small(&[("one/play.luau", game)]);
+    let mut session = begin(&load(&library, "one"));
+    session.answer(session.questions()[0].id, Answer::Confirm(true)).unwrap();
+    let _ = session.advance().unwrap();
+    session.change_rules(&load(&library, "house")).unwrap();
+    let _ = session.advance().unwrap();
+    session.undo().unwrap();
+    session.undo().unwrap();
+    session.edit(Edit::OtherDice { words: 1 }).unwrap();
+    for id in ["one", "house"] {
+        let _ = session.advance().unwrap();
+        session.redo().unwrap();
+        let _ = session.advance().unwrap();
+        assert_eq!((session.ruleset().id(), field(&session, "luck")), (id, Some(4)));
+    }
+    let read = Session::load(&library, &session.save()).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!((read.log(), read.state_bytes()), (session.log(), session.state_bytes()));
+}
+
 /// A free act and then an edit come before the open action, and then other rules.
 #[test]
 fn an_undone_change_of_rules_gives_the_open_action_back_as_it_was_and_no_dice_fall_twice() {

@@ -175,6 +175,7 @@ impl Game {
         told: Vec<(Audience, Happening)>,
     ) {
         let (mut number, before) = (None, self.context.position());
+        self.forget_places_of_rules();
         for open in self.open.iter_mut().chain(&mut self.held) {
             open.renewed = true;
         }

@@ -28,7 +28,8 @@ pub(super) enum Op {
         audience: Audience,
     },
     Skip,
-    /// A change of rules was asked for, or called off. `at`: where it had taken effect.
+    /// A change of rules was asked for, or called off. `at`: where it had taken effect, if the history up to there is still the
+    /// same.
     Rules {
         rules: Option<Arc<Ruleset>>,
         at: Option<Box<BeforeRules>>,
@@ -503,6 +504,15 @@ impl Game {
         self.asked_policies = self.policies_were_asked();
     }
 
+    /// Forgets where the changes of rules that can be redone had taken effect: what leads there is another history now.
+    pub(super) fn forget_places_of_rules(&mut self) {
+        for op in &mut self.redo {
+            if let Op::Rules { at, .. } = op {
+                *at = None;
+            }
+        }
+    }
+
     /// Whether a person has decided anything in what is open or waits.
     fn decided_in_open(&self) -> bool {
         let mut open = self.open.iter().chain(&self.held);
@@ -538,7 +548,7 @@ impl Game {
                 self.redo.pop();
             }
             // `reroll` makes this edit and then repeats the undone decisions.
-            (_, Op::Edit(Edit::OtherDice { .. })) => {}
+            (_, Op::Edit(Edit::OtherDice { .. })) => self.forget_places_of_rules(),
             _ => self.redo.clear(),
         }
     }
