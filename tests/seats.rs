@@ -348,6 +348,58 @@ return rb.play({
     assert_eq!(open(&mut session), (true, None));
 }
 
+/// The act of north fails between its two questions: the first answer is told to nobody else, also after a load and an undo.
+#[test]
+fn an_answer_in_an_action_that_fails_stays_untold() {
+    let library = pets_library(&[
+        (
+            "pets/kinds.luau",
+            "local rb = require(\"@riskbreaker\")\nreturn rb.kinds({ pet = { fields = { n = rb.int() } } })",
+        ),
+        (
+            "pets/play.luau",
+            r#"
+local rb = require("@riskbreaker")
+return rb.play({
+	start = function() rb.recur("turn", 1, 1) end,
+	entries = { turn = function() rb.confirm({ seat = "south", topic = "rest" }) end },
+	free = {
+		call = { title = "Call", seats = { "north", "south" }, run = function(seat)
+			rb.all({
+				{ ask = "number", seat = seat, topic = "loud", min = 1, max = 3, default = 2 },
+				{ ask = "choose", seat = seat, topic = "whom", options = function() error("nobody") end },
+			})
+		end },
+	},
+})
+"#,
+        ),
+    ]);
+    let rules = Ruleset::load(&library, "pets").unwrap();
+    let setup = Setup::default().seat("north", Driver::Absent).seat("south", Driver::Human);
+    let mut session = Session::start(&rules, setup).unwrap();
+    let _ = session.advance().unwrap();
+    session.seat("gm").unwrap().act("north", "call").unwrap();
+    let closed = Some("Call (north) comes first: answer what it asks, or undo it".to_string());
+    let fails_untold = |session: &mut Session| {
+        for load in [false, true] {
+            if load {
+                *session = Session::load(&library, &session.save()).unwrap_or_else(|error| panic!("{error}"));
+            }
+            assert!(matches!(session.advance().unwrap(), Step::Fault(_)));
+            for (seat, reason) in [("north", &closed), ("south", &None)] {
+                let acts = session.seat(seat).unwrap().free_acts();
+                assert_eq!((acts[0].enabled, &acts[0].reason), (false, reason), "{seat}, loaded: {load}");
+            }
+        }
+    };
+    fails_untold(&mut session);
+    session.edit(Edit::Say { text: "so be it".into() }).unwrap();
+    fails_untold(&mut session);
+    session.undo().unwrap();
+    fails_untold(&mut session);
+}
+
 /// North sells the imp, which is marked when it is south's.
 #[test]
 fn an_undo_tells_no_value_that_was_written_for_another() {
@@ -402,9 +454,12 @@ fn undone_changes(session: &mut Session, seat: &str) -> Vec<String> {
 
 /// The pets with other files in the place of some.
 fn pets_with(other: &[(&str, &str)]) -> Arc<Ruleset> {
+    Ruleset::load(&pets_library(other), "pets").unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn pets_library(other: &[(&str, &str)]) -> Library {
     let kept = PETS.iter().filter(|(path, _)| other.iter().all(|(with, _)| with != path));
-    let files = kept.chain(other).copied();
-    Ruleset::load(&Library::from_files(files), "pets").unwrap_or_else(|error| panic!("{error}"))
+    Library::from_files(kept.chain(other).copied())
 }
 
 /// South fetches a pet that all see, and an imp that only north sees.

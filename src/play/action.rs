@@ -5,7 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use super::reload::{Patch, Swap};
 use super::save::SavedOpen;
-use super::{DicePosition, Edit, Event, Events, Fault, Happening, MissingRoll, Packed, Question, Tape, Viewer};
+use super::{
+    ActionContext, DicePosition, Edit, Event, Events, Fault, Happening, MissingRoll, Packed, Question, Tape, Viewer,
+};
 use crate::state::{Audience, Change, EntityId, EntryId};
 
 /// Why an action runs.
@@ -186,6 +188,13 @@ impl Open {
         self.private.get(&place).is_none_or(|audience| viewer.sees(audience))
     }
 
+    /// Notes which places of its tape not everybody may know of, after a run that read the tape up to the cursor.
+    pub fn note_private(&mut self, context: &mut ActionContext) {
+        self.private = context.take_private();
+        self.private.extend(not_run_yet(&self.tape, context.cursor));
+        self.told_before = std::mem::take(&mut context.told_before);
+    }
+
     /// Frees the unused capacity of its lists.
     pub fn shrink_to_fit(&mut self) {
         self.questions.shrink_to_fit();
@@ -212,12 +221,14 @@ impl OpenTape {
     /// Gives an action its tape back.
     pub fn put_back(&self, open: &mut Open) {
         open.tape = self.tape.get();
-        open.private = self.private.clone().unwrap_or_else(|| {
-            // Until the action runs again nobody else is told.
-            let places = (0..).zip(&open.tape.slots);
-            places.filter_map(|(at, slot)| Some((at, Audience::named(slot.as_ref()?.seat()?)))).collect()
-        });
+        open.private = self.private.clone().unwrap_or_else(|| not_run_yet(&open.tape, 0).collect());
     }
+}
+
+/// The answers on a tape from a place on, each for its seat alone: nobody else is told until a run comes to it.
+fn not_run_yet(tape: &Tape, from: usize) -> impl Iterator<Item = (u32, Audience)> {
+    let places = (0..).zip(&tape.slots).skip(from);
+    places.filter_map(|(at, slot)| Some((at, Audience::named(slot.as_ref()?.seat()?))))
 }
 
 /// What an action told, as events.

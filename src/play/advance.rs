@@ -413,6 +413,7 @@ impl Game {
     fn take_back(&mut self, mut open: Open, fault: Fault) {
         let context = &mut self.context;
         self.refused = context.contradicted.take().or(self.refused.take());
+        open.note_private(context);
         context.state.rollback(0);
         // What was drawn and is not on the tape is drawn again.
         context.set_position(context.tape_end);
@@ -457,8 +458,7 @@ impl Game {
             context.take_dice_back(position);
         }
         let events = std::mem::take(&mut context.events);
-        open.private = context.take_private();
-        open.told_before = std::mem::take(&mut context.told_before);
+        open.note_private(context);
         let same = open.events.iter().zip(&events).take_while(|(old, new)| old == new).count();
         if same < open.events.len() {
             let happening = Happening::Withdrawn { from: same as u32 };
