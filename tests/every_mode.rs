@@ -780,6 +780,24 @@ fn an_operation_is_the_same_work_in_every_mode() {
     }
 }
 
+/// Options that are a function are no list: going through them would never end.
+#[test]
+fn a_question_has_options_or_cards() {
+    let card = "local rb = require(\"@riskbreaker\")\nreturn rb.maneuver({ id = \"c\", resolve = function() end })";
+    let picks = POLICY.replace("return nil end", "return rb.open(q, \"c\") end");
+    let more = [("maneuvers/c.luau", card), ("policies/p0.luau", &picks)];
+    let asks = |fields: &str| {
+        format!(
+            "rb.choose({{ seat = \"left\", topic = \"t\", cards = rb.card_ids, ctx = {{}}{fields} }}) x:add(\"a\", 1)"
+        )
+    };
+    assert_eq!(comes_to(&asks(""), "", &more), "3 0 0");
+    for options in ["{ \"c\" }", "function() return { \"c\" } end"] {
+        let found = comes_to(&asks(&format!(", options = {options}")), "", &more);
+        assert!(found.ends_with("the question `t` has both `options` and `cards`"), "{found}");
+    }
+}
+
 #[test]
 fn a_hook_is_given_no_entity_that_has_been_taken_away() {
     let verbs = "local rb = require(\"@riskbreaker\")
