@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc;
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
 
@@ -241,6 +241,7 @@ impl Variant {
             boundary: declarations.boundary.clone(),
             statistics: declarations.statistics.clone().into(),
             traces: Arc::default(),
+            opens_after: OnceLock::new(),
         })
     }
 }

@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use super::advice::best_answer;
@@ -22,6 +22,8 @@ pub(super) struct Ready {
     pub statistics: Arc<[Statistic]>,
     /// The traces that all threads share.
     pub traces: Arc<Traces>,
+    /// How many actions the opening of the first table has: the traces count from there.
+    pub opens_after: OnceLock<u64>,
 }
 
 /// A table at which games of one variant are played one after the other.
@@ -67,6 +69,11 @@ impl Table<'_> {
         // An action that spends the budget of its machine here does so in each trial, where it is reported.
         table.opening =
             opening(&table.prepared, vm.as_mut(), &mut table.rounds, if ready.ahead.is_empty() { ALIKE } else { 1 });
+        // The clock may have stopped a script of the opening here and not on another thread.
+        let opens_after = table.opening.as_ref().map_or(0, |opening| opening.game.actions);
+        if *ready.opens_after.get_or_init(|| opens_after) != opens_after {
+            table.use_memo = MemoUse::Never;
+        }
         let (schema, place) = (ready.prepared.rules.schema(), table.engine().place());
         let opening = table.opening.as_mut().map(|opening| &mut opening.game.context.state);
         table.memo =
@@ -335,6 +342,9 @@ struct Opening {
 /// Most actions that are played once for all games.
 const ALIKE: usize = 100;
 
+/// No more are played once scripts have worked so much: nobody interrupts them, and their time is not that of the games.
+const MOST_WORK: u64 = 2_000_000;
+
 /// The game behind its first actions, at most so many: those that no die decides and in which no card is played. Every trial
 /// begins there. Nothing if there are none.
 fn opening(prepared: &Prepared, vm: &mut dyn Machine, rounds: &mut Rounds, most: usize) -> Option<Opening> {
@@ -342,12 +352,16 @@ fn opening(prepared: &Prepared, vm: &mut dyn Machine, rounds: &mut Rounds, most:
     game.context.listening = false;
     game.context.observers.counts = Some(Box::new(CardCounts::default()));
     rounds.passed = Passed::default();
-    let mut opening = None;
+    let (mut opening, mut work) = (None, 0);
     for _ in 0..most {
+        if work > MOST_WORK {
+            break;
+        }
         if rounds.pass(vm, &mut game).is_err() {
             break;
         }
         let stands = game.advance_to(vm, 1, rounds.boundary());
+        work += vm.work_of_last_call();
         let alike = stands == Halt::Paused
             && game.context.position() == DicePosition::default()
             && game.context.observers.counts.as_ref().is_some_and(|counts| counts.is_empty());

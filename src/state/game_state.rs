@@ -78,6 +78,10 @@ pub struct State {
 pub const MOST_ENTRIES: usize = 10_000;
 pub const MOST_ENTITIES: usize = 1_000_000;
 
+/// Up to so many entities, removed ones included, it costs a script nothing more that there are others when one comes or goes.
+/// Beyond that, what makes or removes any is done by its script in every mode: it pays for the lists and handles of all.
+pub(crate) const FEW_ENTITIES: u32 = 8_192;
+
 /// Something that a mirror of the state has to read again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stale {

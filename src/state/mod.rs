@@ -25,7 +25,7 @@ pub use convert::Converted;
 pub(crate) use convert::Orphans;
 pub(crate) use dormant::{Dormant, Kept, Passage, pass, put_aside};
 pub(crate) use entity::Entity;
-pub(crate) use game_state::{Belongings, MOST_ENTRIES, Stale, State};
+pub(crate) use game_state::{Belongings, FEW_ENTITIES, MOST_ENTRIES, Stale, State};
 pub(crate) use numbers::Number;
 pub use readable_name::readable_name;
 pub(crate) use schema::ENDING;

@@ -10,7 +10,9 @@ use super::tagged::Tagged;
 use super::traces::{Miss, Reader, Table};
 use super::{FUNCTION, Memo};
 use crate::dice::DiceRng;
-use crate::state::{Attachment, Audience, Due, Entity, EntityId, Entry, FieldId, Key, KindId, State, Value};
+use crate::state::{
+    Attachment, Audience, Due, Entity, EntityId, Entry, FEW_ENTITIES, FieldId, Key, KindId, State, Value,
+};
 
 /// How an entry goes on.
 pub(crate) enum Lookup {
@@ -101,7 +103,11 @@ impl Memo {
         // Only keys of entries that it makes count from this one.
         let summary = leaf.summary;
         let now = (summary.entries > 0).then_some(first.key);
-        if !state.has_room(summary.spawns, summary.entries) || now.is_some_and(|now| !now.is_near()) {
+        let comes_or_goes = |step: &Step| matches!(step, Step::Spawn(_) | Step::Remove(_));
+        if !state.has_room(summary.spawns, summary.entries)
+            || now.is_some_and(|now| !now.is_near())
+            || state.ids() + summary.spawns > FEW_ENTITIES && leaf.steps().any(comes_or_goes)
+        {
             return Lookup::Missing;
         }
         self.replayed += 1;

@@ -11,7 +11,7 @@ use super::messages::no_member;
 use super::{CHANGE, HostState, TOLD, fault, host_function, plain, stopped, string_arg, text_arg};
 use crate::play::{ActionContext, Op};
 use crate::ruleset::instead;
-use crate::state::{EntityId, FieldId, KindId, Value};
+use crate::state::{EntityId, FEW_ENTITIES, FieldId, KindId, Value};
 
 pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
     // set(handle, number of its class's kind, place of the field, value, reason): for tables, and where a reason is told
@@ -236,7 +236,7 @@ pub(super) fn read_fields(
 
 /// Charges for the lists by kind that have to be made anew when entities come or go.
 fn charge_lists(context: &ActionContext) {
-    charge(i64::from(context.state.ids()) / 32);
+    charge(i64::from(context.state.ids().saturating_sub(FEW_ENTITIES)) / 32);
 }
 
 /// Makes an entity and its handle.

@@ -14,7 +14,7 @@ use super::super::sandbox::{Budget, hold, note_spent_at, place_of, renew};
 use super::entities::{check_target, hold_change};
 use super::{HostState, NO_GAME, TOLD, answering, message_of};
 use crate::play::{ActionContext, Stop};
-use crate::state::{EntryId, FieldId, Type, Value};
+use crate::state::{EntryId, FieldId, KindId, Type, Value};
 
 thread_local! {
     /// The host state of the machine that runs on this thread.
@@ -293,6 +293,13 @@ unsafe fn write_field(state: *mut lua_State, by: Option<f64>) -> std::result::Re
     let Some(id) = id else { return Err(String::new()) };
     // The rules are shared by all threads: where much is written, references to them are not counted.
     let declared = context.rules.schema().kinds[kind as usize].field(field);
+    // Beside a number beyond 2^52 the sum is rounded to a whole one.
+    if let Some(by) = by.filter(|by| by.fract() != 0.0) {
+        let (name, title) = (&declared.name, context.title(id));
+        let message =
+            format!("the field `{name}` of {title}: {by} is not a whole number; the state holds whole numbers only");
+        return Err(words(context.fault(message)));
+    }
     let value = match unsafe { value_at(state, 5, host, &declared.ty, context.state.field(id, field)) } {
         Ok(value) => declared.ty.settle(value),
         Err(error) => {
@@ -650,13 +657,16 @@ unsafe extern "C-unwind" fn next(state: *mut lua_State) -> c_int {
     }
 }
 
-/// reaches(handle, place of the field, number): whether the field is at least that; nothing where the host cannot tell.
+/// reaches(handle, place of the field, number, number of its class's kind): whether the field is at least that; nothing where the
+/// host cannot tell, or the handle is one of another kind.
 unsafe extern "C-unwind" fn reaches(state: *mut lua_State) -> c_int {
-    // SAFETY: as in `write`; there are three arguments.
+    // SAFETY: as in `write`; there are four arguments.
     unsafe {
+        let kind = whole(state, 4).and_then(|kind| u16::try_from(kind).ok()).map(KindId);
         let (at, least) = (whole(state, 2).and_then(|at| u16::try_from(at).ok()), whole(state, 3));
         let met = at.zip(least).zip(lent(state)).and_then(|((at, least), (host, context))| {
             let id = host.handles.try_borrow().ok()?.id_at(ffi::lua_topointer(state, 1) as usize)?;
+            context.state.entity(id).filter(|entity| Some(entity.kind) == kind)?;
             context.reaches(id, FieldId(at), least)
         });
         match met {
