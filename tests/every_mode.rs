@@ -180,6 +180,47 @@ fn no_number_beyond_the_largest_comes_in_by_any_way() {
 }
 
 #[test]
+fn a_fraction_is_no_number_to_add_however_large_the_field_is() {
+    for deed in ["x:add(\"a\", 0.75)", "x:shift(\"a\", 0.75, \"why\")"] {
+        for large in ["0", "2 ^ 52", "2 ^ 53 - 1", "-(2 ^ 52)"] {
+            let found = comes_to(&format!("x:set(\"a\", {large}) {deed}"), "", &[]);
+            assert!(found.contains("is not a whole number"), "{large} {deed}: {found}");
+        }
+    }
+}
+
+#[test]
+fn only_an_entity_of_its_own_kind_is_asked_whether_a_number_is_reached() {
+    let found = comes_to("x.reaches({ a = 5 }, \"a\", 3)", "", &[]);
+    assert!(found.contains("reaches is asked of an entity, not of a table"), "{found}");
+    assert_eq!(comes_to("x:set(\"a\", if x.reaches(y, \"a\", 0) then 1 else 2)", "", &[]), "1 0 0");
+}
+
+/// Each entity that was ever made costs the next one that comes or goes. What an action may use must not depend on whether its
+/// script was run before, with fewer of them.
+#[test]
+fn a_game_with_many_entities_ends_with_the_memo_as_with_each_script_run() {
+    let play = "local rb = require(\"@riskbreaker\")
+return rb.play({
+	start = function()
+		rb.recur(\"act\", 0, 1, rb.spawn(\"thing\", { name = \"X\" }))
+	end,
+	entries = {
+		act = function(x)
+			for i = 1, 400 do rb.spawn(\"thing\", { name = \"Z\" }) end
+			local n = 0
+			for i = 1, 1_870_000 do n += i % 3 end
+			if n > 0 and rb.under(\"1d8\", 2, \"luck\") then rb.finish(\"done\") end
+		end,
+	},
+})";
+    let rules = Ruleset::load(&library("", "", &[("play.luau", play)]), "small").unwrap();
+    for memo in [MemoUse::Always, MemoUse::Never] {
+        assert_eq!(simulated(&rules, 8, memo), ["done: 8"], "{memo:?}");
+    }
+}
+
+#[test]
 fn who_holds_a_value_depends_on_what_was_added_to_it() {
     let luck = "if rb.under(\"1d6\", 4, \"luck\") then x:shift(\"a\", if x:reaches(\"a\", 2) then -1 else 1) end";
     for (act, late) in [
