@@ -181,11 +181,9 @@ fn no_number_beyond_the_largest_comes_in_by_any_way() {
 
 #[test]
 fn a_fraction_is_no_number_to_add_however_large_the_field_is() {
-    for deed in ["x:add(\"a\", 0.75)", "x:shift(\"a\", 0.75, \"why\")"] {
-        for large in ["0", "2 ^ 52", "2 ^ 53 - 1", "-(2 ^ 52)"] {
-            let found = comes_to(&format!("x:set(\"a\", {large}) {deed}"), "", &[]);
-            assert!(found.contains("is not a whole number"), "{large} {deed}: {found}");
-        }
+    for large in ["0", "2 ^ 52", "2 ^ 53 - 1", "-(2 ^ 52)"] {
+        let found = comes_to(&format!("x:set(\"a\", {large}) x:shift(\"a\", 0.75, \"why\")"), "", &[]);
+        assert!(found.contains("0.75 is not a whole number"), "{large}: {found}");
     }
 }
 
