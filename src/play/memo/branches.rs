@@ -58,7 +58,7 @@ impl Branches {
     #[inline]
     fn place(&self, from: u32, found: Tagged) -> usize {
         let last = self.slots.len().wrapping_sub(1);
-        let mut place = mixed(u64::from(from) << 32 | u64::from(found.bits())) as usize & last;
+        let mut place = mixed(u64::from(from) << 32 | found.at() as u64) as usize & last;
         while let Some(branch) = self.slots.get(place)
             && branch.to != 0
             && (branch.from, branch.found) != (from, found)

@@ -52,6 +52,12 @@ impl Guard {
         self.0
     }
 
+    /// A guard of these bits. Leaves keep other words than guards in the same place.
+    #[inline]
+    pub fn of_bits(bits: u32) -> Guard {
+        Guard(bits)
+    }
+
     #[inline]
     pub fn kind(self) -> u32 {
         self.0 >> 30

@@ -1,70 +1,108 @@
-//! The leaf of a trace: its outcome in numbers of the table, right behind [`Guard::END`]. A replay finds it where it
-//! reads already, so that it waits for memory less often.
+//! The leaf of a trace: its outcome in nodes, right behind [`Guard::END`]. A replay finds it where it reads already, so that it waits
+//! for memory less often.
 //!
-//! First stands the number of its [`Summary`], then those of the fields that are put, each with its value, then those of the steps.
+//! [`HEAD`] nodes: the value, and by pairs of words what stands in [`Leaf`]. Then one node for each field that is put, and
+//! two for each step.
 
 use super::guard::Guard;
-use super::node::{Node, Nodes};
-use super::outcome::{Names, Outcome, Step, Summary, number};
+use super::outcome::{Outcome, Step};
 use super::tagged::Tagged;
+use super::traces::Node;
+
+/// Nodes of a leaf before the fields that it puts.
+const HEAD: usize = 4;
+const PULSED: u32 = 1;
+const ROLLED: u32 = 1 << 1;
+const MET: u32 = 1 << 2;
 
 /// An outcome as it is stored.
 pub(super) struct Leaf<'t> {
     /// The value of a function that only reads.
     pub value: Tagged,
-    pub summary: &'t Summary,
-    puts: &'t [u32],
-    steps: &'t [u32],
-    nodes: &'t Nodes,
-    names: &'t Names,
+    /// See [`Outcome`].
+    pub written: u32,
+    pub spawns: u32,
+    pub entries: u32,
+    pub pulsed: bool,
+    pub played: Option<(u32, Option<bool>)>,
+    /// Each field, and what it holds then.
+    pub puts: &'t [Node],
+    steps: &'t [Node],
 }
 
 impl<'t> Leaf<'t> {
-    /// The leaf that begins with the end of a trace.
+    /// The leaf that begins at a node.
     #[inline]
-    pub fn at(words: &'t [u32], nodes: &'t Nodes, names: &'t Names) -> Leaf<'t> {
-        let value = nodes.get(words[0]).found;
-        let summary = &names.summaries[words[1] as usize];
-        let (puts, rest) = words[2..].split_at(summary.puts as usize);
-        Leaf { value, summary, puts, steps: &rest[..summary.steps as usize], nodes, names }
-    }
-
-    /// The fields that it puts, and what each of them holds then.
-    #[inline]
-    pub fn puts(&self) -> impl Iterator<Item = Node> + use<'t> {
-        let nodes = self.nodes;
-        self.puts.iter().map(|number| nodes.get(*number))
+    pub fn at(nodes: &'t [Node], place: usize) -> Leaf<'t> {
+        let (head, rest) = nodes[place..].split_at(HEAD);
+        let words = |at: usize| (head[at].guard.bits(), head[at].found.at() as u32);
+        let ((written, marks), (card, puts), (spawns, entries)) = (words(1), words(2), words(3));
+        let met = (marks & ROLLED != 0).then_some(marks & MET != 0);
+        let (puts, rest) = rest.split_at(puts as usize & 0xFFFF);
+        Leaf {
+            value: head[0].found,
+            written,
+            spawns,
+            entries,
+            pulsed: marks & PULSED != 0,
+            played: card.checked_sub(1).map(|card| (card, met)),
+            puts,
+            steps: &rest[..2 * (head[2].found.at() >> 16)],
+        }
     }
 
     /// What it does besides, in order.
     #[inline]
-    pub fn steps(&self) -> impl Iterator<Item = &'t Step> + use<'t> {
-        let names = self.names;
-        self.steps.iter().map(|number| &names.steps[*number as usize])
+    pub fn steps(&self) -> impl Iterator<Item = Step> + use<'t> {
+        self.steps.chunks_exact(2).map(|pair| {
+            let [one, other] = [pair[0], pair[1]];
+            Step::of_words([one.guard.bits(), one.found.at() as u32, other.guard.bits(), other.found.at() as u32])
+        })
     }
 
     /// The same as an outcome.
     pub fn outcome(&self) -> Outcome {
         Outcome {
-            puts: self.puts().collect(),
-            steps: self.steps().cloned().collect(),
-            summary: *self.summary,
+            puts: self.puts.iter().map(|node| (node.guard, node.found)).collect(),
+            steps: self.steps().collect(),
+            written: self.written as usize,
+            spawns: self.spawns,
+            entries: self.entries,
+            pulsed: self.pulsed,
+            played: self.played,
             value: self.value,
         }
     }
 }
 
-/// Stores an outcome behind the guards of its trace.
-pub(super) fn store(outcome: Outcome, words: &mut Vec<u32>, nodes: &mut Nodes, names: &mut Names) {
-    words.push(nodes.number(Node { guard: Guard::END, found: outcome.value }));
-    words.push(number(&mut names.summaries, outcome.summary));
-    words.extend(outcome.puts.into_iter().map(|put| nodes.number(put)));
-    words.extend(outcome.steps.into_iter().map(|step| number(&mut names.steps, step)));
+/// Stores an outcome behind the guards of its trace. Says whether it fits.
+pub(super) fn store(outcome: &Outcome, nodes: &mut Vec<Node>) -> bool {
+    let count = |count: usize| u16::try_from(count).ok().map(u32::from);
+    let (Some(puts), Some(steps)) = (count(outcome.puts.len()), count(outcome.steps.len())) else { return false };
+    let Ok(written) = u32::try_from(outcome.written) else { return false };
+    let mut marks = if outcome.pulsed { PULSED } else { 0 };
+    marks |= match outcome.played {
+        Some((_, Some(met))) => ROLLED | if met { MET } else { 0 },
+        _ => 0,
+    };
+    let words = |one: u32, other: u32| Node { guard: Guard::of_bits(one), found: Tagged::place(other) };
+    nodes.extend([
+        Node { guard: Guard::END, found: outcome.value },
+        words(written, marks),
+        words(outcome.played.map_or(0, |(card, _)| card + 1), steps << 16 | puts),
+        words(outcome.spawns, outcome.entries),
+    ]);
+    nodes.extend(outcome.puts.iter().map(|(guard, found)| Node { guard: *guard, found: *found }));
+    for step in &outcome.steps {
+        let [a, b, c, d] = step.words();
+        nodes.extend([words(a, b), words(c, d)]);
+    }
+    true
 }
 
-/// How many words an outcome takes.
+/// How many nodes an outcome takes.
 pub(super) fn length(outcome: &Outcome) -> usize {
-    2 + outcome.puts.len() + outcome.steps.len()
+    HEAD + outcome.puts.len() + 2 * outcome.steps.len()
 }
 
 #[cfg(test)]
@@ -75,31 +113,34 @@ mod tests {
     #[test]
     fn an_outcome_comes_back_as_it_was_stored() {
         let field = |at| Guard::fixed(at).expect("it fits");
-        let put = |at, found| Node { guard: field(at), found };
         let steps = [
             Step::Set(field(3), Tagged::NOTHING),
             Step::Add(field(4), Tagged::from(true)),
+            Step::Spawn(u32::MAX),
             Step::Remove(EntityId(7)),
+            Step::Attach(2),
             Step::Detach(AttachmentId(9)),
-            Step::Add(field(4), Tagged::from(true)),
+            Step::SetData(AttachmentId(9), Tagged::from(false)),
+            Step::Schedule { key: 1, due: 2, numbered: false },
             Step::Schedule { key: 3, due: 0, numbered: true },
+            Step::Finish(Tagged::NOTHING),
         ];
-        let (mut words, mut nodes, mut names) = (Vec::new(), Nodes::default(), Names::default());
-        let mut stored = Vec::new();
         for played in [None, Some((0, None)), Some((5, Some(false))), Some((5, Some(true)))] {
-            let puts = [put(1, Tagged::from(true)), put(2, Tagged::NOTHING)];
-            let (spawns, entries, pulsed) = (1, 2, played.is_some());
-            let summary = Summary { puts: 2, steps: 6, written: 70_000, spawns, entries, pulsed, played };
-            let outcome =
-                Outcome { puts: puts.into(), steps: steps.clone().into(), summary, value: Tagged::from(pulsed) };
-            stored.push((words.len(), outcome.clone()));
-            let length = words.len() + length(&outcome);
-            store(outcome, &mut words, &mut nodes, &mut names);
-            assert_eq!(words.len(), length);
-        }
-        for (place, outcome) in stored {
-            assert_eq!(nodes.get(words[place]).guard, Guard::END);
-            assert_eq!(Leaf::at(&words[place..], &nodes, &names).outcome(), outcome);
+            let outcome = Outcome {
+                puts: [(field(1), Tagged::from(true)), (field(2), Tagged::NOTHING)].into(),
+                steps: steps.clone().into(),
+                written: 70_000,
+                spawns: 1,
+                entries: 2,
+                pulsed: played.is_some(),
+                played,
+                value: Tagged::from(true),
+            };
+            let mut nodes = vec![Node { guard: Guard::END, found: Tagged::NOTHING }];
+            assert!(store(&outcome, &mut nodes));
+            assert_eq!(nodes.len(), 1 + length(&outcome));
+            nodes.push(Node { guard: field(0), found: Tagged::NOTHING });
+            assert_eq!(Leaf::at(&nodes, 1).outcome(), outcome);
         }
     }
 }

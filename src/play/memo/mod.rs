@@ -15,7 +15,6 @@ mod branches;
 mod field_cache;
 mod guard;
 mod leaf;
-mod node;
 mod numbering;
 mod observe;
 mod outcome;

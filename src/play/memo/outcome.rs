@@ -5,30 +5,18 @@ use std::sync::Arc;
 use indexmap::IndexSet;
 
 use super::guard::Guard;
-use super::node::Node;
 use super::numbering::{is_number, is_numbered};
 use super::recording::{Effect, Finished, Played};
 use super::tagged::{Interner, Tagged};
 use crate::state::{Attachment, AttachmentId, Due, Entity, EntityId, KindId, RelativeKey, Value};
 
 /// The outcome of a trace. Values and names are numbers of the table, so that many traces share few of them.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Outcome {
     /// Fields of fixed entities, and what they hold in the end, in all games.
-    pub puts: Box<[Node]>,
+    pub puts: Box<[(Guard, Tagged)]>,
     /// What it does besides, in order.
     pub steps: Box<[Step]>,
-    pub summary: Summary,
-    /// The value of a function that only reads.
-    pub value: Tagged,
-}
-
-/// What counts and limits need of an outcome. Many outcomes have the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Summary {
-    /// How many fields are put, and how many steps follow.
-    pub puts: u32,
-    pub steps: u32,
     /// Bytes of what is put, by the count of [`Value::weight`].
     pub written: usize,
     /// Entities and agenda entries that it makes, for the limits.
@@ -38,10 +26,12 @@ pub(super) struct Summary {
     pub pulsed: bool,
     /// The number of the card that was played, and whether its first roll that needed something met it.
     pub played: Option<(u32, Option<bool>)>,
+    /// The value of a function that only reads.
+    pub value: Tagged,
 }
 
 /// An effect as the table keeps it: what is large is a number of [`Names`].
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     Set(Guard, Tagged),
     Add(Guard, Tagged),
@@ -57,6 +47,39 @@ pub(super) enum Step {
         numbered: bool,
     },
     Finish(Tagged),
+}
+
+impl Step {
+    /// The step in four words.
+    pub fn words(&self) -> [u32; 4] {
+        match *self {
+            Step::Set(field, to) => [0, field.bits(), to.at() as u32, 0],
+            Step::Add(field, by) => [1, field.bits(), by.at() as u32, 0],
+            Step::Spawn(made) => [2, made, 0, 0],
+            Step::Remove(id) => [3, id.0, 0, 0],
+            Step::Attach(made) => [4, made, 0, 0],
+            Step::Detach(id) => [5, id.0, 0, 0],
+            Step::SetData(id, data) => [6, id.0, data.at() as u32, 0],
+            Step::Schedule { key, due, numbered } => [7, key, due, u32::from(numbered)],
+            Step::Finish(text) => [8, text.at() as u32, 0, 0],
+        }
+    }
+
+    /// The step of words from [`Step::words`].
+    #[inline]
+    pub fn of_words([sort, one, two, three]: [u32; 4]) -> Step {
+        match sort {
+            0 => Step::Set(Guard::of_bits(one), Tagged::place(two)),
+            1 => Step::Add(Guard::of_bits(one), Tagged::place(two)),
+            2 => Step::Spawn(one),
+            3 => Step::Remove(EntityId(one)),
+            4 => Step::Attach(one),
+            5 => Step::Detach(AttachmentId(one)),
+            6 => Step::SetData(AttachmentId(one), Tagged::place(two)),
+            7 => Step::Schedule { key: one, due: two, numbered: three != 0 },
+            _ => Step::Finish(Tagged::place(one)),
+        }
+    }
 }
 
 /// The field that an effect writes.
@@ -84,9 +107,6 @@ pub(super) struct Names {
     pub keys: IndexSet<RelativeKey>,
     pub made: IndexSet<(KindId, Box<[Tagged]>)>,
     pub attached: IndexSet<Attachment>,
-    /// Parts of the outcomes themselves.
-    pub steps: IndexSet<Step>,
-    pub summaries: IndexSet<Summary>,
     /// Seats and the cards that they played.
     pub cards: IndexSet<(Arc<str>, Arc<str>)>,
 }
@@ -101,8 +121,7 @@ struct Told {
     value: Value,
 }
 
-/// The number of one of these; a new one gets the next.
-pub(super) fn number<T: Hash + Eq>(set: &mut IndexSet<T>, one: T) -> u32 {
+fn number<T: Hash + Eq>(set: &mut IndexSet<T>, one: T) -> u32 {
     set.insert_full(one).0 as u32
 }
 
@@ -121,20 +140,15 @@ impl Names {
         let others: Vec<&Effect> = effects.iter().filter(|effect| !is_put(effect)).collect();
         let count = |wanted: fn(&Effect) -> bool| effects.iter().filter(|effect| wanted(effect)).count() as u32;
         let played = finished.played.as_ref();
-        let summary = Summary {
-            puts: puts.len() as u32,
-            steps: others.len() as u32,
-            written: weight,
+        Some(Outcome {
             spawns: count(|effect| matches!(effect, Effect::Spawn(_))),
             entries: count(|effect| matches!(effect, Effect::Schedule(..))),
+            puts: puts.iter().map(|(field, tag)| (*field, *tag)).collect(),
+            steps: others.into_iter().map(|effect| self.step(effect)).collect::<Option<_>>()?,
+            written: weight,
             pulsed: finished.pulsed,
             played: played
                 .map(|played| (number(&mut self.cards, (played.seat.clone(), played.card.clone())), played.met)),
-        };
-        Some(Outcome {
-            puts: puts.iter().map(|(field, tag)| Node { guard: *field, found: *tag }).collect(),
-            steps: others.into_iter().map(|effect| self.step(effect)).collect::<Option<_>>()?,
-            summary,
             value: self.values.tag(&finished.value)?,
         })
     }
@@ -195,12 +209,12 @@ impl Names {
             }
             Step::Finish(text) => Effect::Finish(value(*text).as_text().unwrap_or_default().into()),
         };
-        let played = outcome.summary.played.map(|(card, met)| {
+        let played = outcome.played.map(|(card, met)| {
             let (seat, card) = self.cards[card as usize].clone();
             Played { seat, card, met }
         });
-        let puts = outcome.puts.iter().map(|put| Effect::Set(put.guard, value(put.found)));
+        let puts = outcome.puts.iter().map(|(field, to)| Effect::Set(*field, value(*to)));
         let effects = puts.chain(outcome.steps.iter().map(effect)).collect();
-        format!("{:?}", Told { effects, pulsed: outcome.summary.pulsed, played, value: value(outcome.value) })
+        format!("{:?}", Told { effects, pulsed: outcome.pulsed, played, value: value(outcome.value) })
     }
 }

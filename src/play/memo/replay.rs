@@ -101,12 +101,11 @@ impl Memo {
         let Some(first) = state.agenda().first() else { return Lookup::Missing };
         let passed = first.id;
         // Only keys of entries that it makes count from this one.
-        let summary = leaf.summary;
-        let now = (summary.entries > 0).then_some(first.key);
+        let now = (leaf.entries > 0).then_some(first.key);
         let comes_or_goes = |step: &Step| matches!(step, Step::Spawn(_) | Step::Remove(_));
-        if !state.has_room(summary.spawns, summary.entries)
+        if !state.has_room(leaf.spawns, leaf.entries)
             || now.is_some_and(|now| !now.is_near())
-            || state.ids() + summary.spawns > FEW_ENTITIES && leaf.steps().any(comes_or_goes)
+            || state.ids() + leaf.spawns > FEW_ENTITIES && leaf.steps().any(|step| comes_or_goes(&step))
         {
             return Lookup::Missing;
         }
@@ -117,13 +116,13 @@ impl Memo {
         if let Some(again) = state.pass_first() {
             self.roots.recur(passed, again);
         }
-        state.written += summary.written;
-        leaf.puts().for_each(|put| self.cache.put(put.guard, put.found));
-        leaf.steps().for_each(|step| self.apply(step, now.as_ref(), table, state));
-        if let Some((card, met)) = summary.played {
+        state.written += leaf.written as usize;
+        leaf.puts.iter().for_each(|put| self.cache.put(put.guard, put.found));
+        leaf.steps().for_each(|step| self.apply(&step, now.as_ref(), table, state));
+        if let Some((card, met)) = leaf.played {
             self.count_card(card, met, table.names());
         }
-        Lookup::Replayed { pulsed: summary.pulsed }
+        Lookup::Replayed { pulsed: leaf.pulsed }
     }
 
     /// Does what a step says. `now`: the key of the entry, where it schedules others.

@@ -44,10 +44,15 @@ impl Tagged {
         self.0 & 7 <= Tagged::INTERNED
     }
 
-    /// Its 32 bits.
+    /// A place in a table.
+    pub fn place(at: u32) -> Tagged {
+        Tagged(at)
+    }
+
+    /// The place that [`Tagged::place`] was made of.
     #[inline]
-    pub fn bits(self) -> u32 {
-        self.0
+    pub fn at(self) -> usize {
+        self.0 as usize
     }
 
     /// The value, or its place in the [`Interner`].

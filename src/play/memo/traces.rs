@@ -1,14 +1,13 @@
 use std::collections::HashMap;
-use std::hash::BuildHasherDefault;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use indexmap::IndexSet;
 
-use super::branches::Branches;
+use super::branches::{Branches, mixed};
 use super::field_cache::FieldCache;
 use super::guard::Guard;
 use super::leaf::{self, Leaf};
-use super::node::{Mixed, Node, Nodes};
 use super::numbering::Numbering;
 use super::outcome::{Names, Outcome};
 use super::query::{End, Query, mask_of};
@@ -52,15 +51,13 @@ pub(super) struct Reader<'m> {
 
 /// Trace trees: each node is a field, a roll or a query, its branches are the values that were found, its leaves are outcomes
 /// (see [`Leaf`]).
-/// For the value that was found first at a node, the next node stands right after it; a table has those for all other values.
+/// For the value that was found first at a node, the next node is stored right after it; a table has those for all other values.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
     /// By a hash of their root.
     trees: HashMap<u64, Vec<Tree>, BuildHasherDefault<Mixed>>,
     tree_count: usize,
-    /// Traces and leaves one after the other, by the numbers of their parts.
-    words: Vec<u32>,
-    nodes: Nodes,
+    nodes: Vec<Node>,
     branches: Branches,
     leaves: usize,
     names: Names,
@@ -84,6 +81,13 @@ struct Tree {
     assumptions: Fields,
 }
 
+/// One guard of a trace, and the value that it found first. Where it finds that, the next node follows.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Node {
+    pub guard: Guard,
+    pub found: Tagged,
+}
+
 /// Where a look-up ends without an outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Miss {
@@ -93,10 +97,9 @@ pub(super) enum Miss {
     At(Guard),
 }
 
-/// Limits of the table: words of 4 bytes each, nodes of some 30 bytes each, branches of 14 bytes each when their table is full, leaves,
-/// trees, and interned values or rolls. When one is reached, existing traces are kept and nothing more is recorded.
-const MOST_WORDS: usize = 2_400_000;
-const MOST_NODES: usize = 300_000;
+/// Limits of the table: nodes of 8 bytes each, branches of 14 bytes each when their table is full, leaves, trees, and interned
+/// values or rolls. When one is reached, existing traces are kept and nothing more is recorded.
+const MOST_NODES: usize = 2_400_000;
 const MOST_BRANCHES: usize = 450_000;
 const MOST_LEAVES: usize = 80_000;
 const MOST_TREES: usize = 20_000;
@@ -124,10 +127,10 @@ impl Table {
         Expected { leaf, dropped: self.dropped }
     }
 
-    /// The leaf that begins with this word.
+    /// The leaf that begins at this node.
     #[inline]
     pub(super) fn leaf(&self, place: u32) -> Leaf<'_> {
-        Leaf::at(&self.words[place as usize..], &self.nodes, &self.names)
+        Leaf::at(&self.nodes, place as usize)
     }
 
     pub(super) fn names(&self) -> &Names {
@@ -165,11 +168,11 @@ impl Table {
             let from = at;
             let known = self.first_other(&mut at, reader.cache.now());
             if cfg!(debug_assertions) {
-                for node in (from..at).map(|at| self.node(at)) {
+                for node in &self.nodes[from..at] {
                     assert_eq!(self.look(node.guard, state, reader), Some(node.found));
                 }
             }
-            let node = self.node(at);
+            let node = self.nodes[at];
             let guard = node.guard;
             let found = match known {
                 Some(known) => known,
@@ -195,8 +198,7 @@ impl Table {
     /// finds, if that is known. Most guards have a slot, and most of these hold.
     #[inline]
     fn first_other(&self, at: &mut usize, now: &[Tagged]) -> Option<Tagged> {
-        for number in &self.words[*at..] {
-            let node = self.nodes.get(*number);
+        for node in &self.nodes[*at..] {
             let known = match now.get(node.guard.slot()) {
                 Some(known) => *known,
                 None => self.compared_now(node.guard, now)?,
@@ -240,15 +242,9 @@ impl Table {
         now.get(field.slot())?.is_at_least(*least).map(Tagged::from)
     }
 
-    /// The node that stands here.
-    #[inline]
-    fn node(&self, at: usize) -> Node {
-        self.nodes.get(self.words[at])
-    }
-
     /// The node behind a guard that has found a value.
     fn behind(&self, at: usize, found: Tagged) -> Option<usize> {
-        match self.node(at).found == found {
+        match self.nodes[at].found == found {
             true => Some(at + 1),
             false => self.branches.get(at, found),
         }
@@ -365,7 +361,7 @@ impl Table {
         if let Some(first) = first {
             let mut at = first as usize;
             loop {
-                let node = self.node(at);
+                let node = self.nodes[at];
                 let Some((guard, found)) = path.get(known) else {
                     return self.compared(at, &outcome, numbering);
                 };
@@ -391,9 +387,7 @@ impl Table {
             let known = self.names.told(&self.leaf(expected.leaf).outcome());
             return Committed::Differs(known, format!("another course: {path:?}"));
         }
-        let length = path.len() + leaf::length(&outcome);
-        if self.words.len() + length > MOST_WORDS
-            || self.nodes.len() + length > MOST_NODES
+        if self.nodes.len() + path.len() + leaf::length(&outcome) > MOST_NODES
             || self.branches.len() >= MOST_BRANCHES
             || self.leaves >= MOST_LEAVES
             || self.tree_count >= MOST_TREES
@@ -404,10 +398,14 @@ impl Table {
             self.full = true;
             return Committed::NoRoom;
         }
-        let begins = self.words.len() as u32;
-        let guards = path[known..].iter().map(|(guard, found)| Node { guard: *guard, found: *found });
-        self.words.extend(guards.map(|node| self.nodes.number(node)));
-        leaf::store(outcome, &mut self.words, &mut self.nodes, &mut self.names);
+        let begins = self.nodes.len() as u32;
+        for (guard, found) in &path[known..] {
+            self.nodes.push(Node { guard: *guard, found: *found });
+        }
+        if !leaf::store(&outcome, &mut self.nodes) {
+            self.nodes.truncate(begins as usize);
+            return Committed::NoRoom;
+        }
         self.leaves += 1;
         match leaves {
             Some((from, found)) => self.branches.insert(from, found, begins),
@@ -456,7 +454,7 @@ impl Table {
 
     /// Compares an outcome with the one that the table has for the same dependencies.
     fn compared(&self, at: usize, outcome: &Outcome, numbering: &Numbering) -> Committed {
-        let node = self.node(at);
+        let node = self.nodes[at];
         if node.guard != Guard::END {
             return Committed::Differs(self.dependency(node.guard, numbering), "the script ended".into());
         }
@@ -479,5 +477,22 @@ impl Table {
             Guard::ROLL => format!("it rolled {:?}", self.rolls.get_index(guard.number())),
             _ => "the script ended".into(),
         }
+    }
+}
+
+/// A hasher of one number.
+#[derive(Default)]
+struct Mixed(u64);
+
+impl Hasher for Mixed {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, _: &[u8]) {}
+
+    #[inline]
+    fn write_u64(&mut self, number: u64) {
+        self.0 = mixed(number);
     }
 }
