@@ -314,25 +314,8 @@ fn that_nothing_is_ended_by_hand_is_told_to_those_who_see_the_entity() {
 /// What a seat lists is what it may do.
 #[test]
 fn no_free_act_is_listed_as_open_while_another_one_asks() {
-    let rules = pets_with(&[
-        (
-            "pets/kinds.luau",
-            "local rb = require(\"@riskbreaker\")\nreturn rb.kinds({ pet = { fields = { n = rb.int() } } })",
-        ),
-        (
-            "pets/play.luau",
-            r#"
-local rb = require("@riskbreaker")
-return rb.play({
-	start = function() rb.recur("turn", 1, 1) end,
-	entries = { turn = function() rb.confirm({ seat = "south", topic = "rest" }) end },
-	free = {
-		call = { title = "Call", seats = { "north", "south" }, run = function(seat) rb.confirm({ seat = seat, topic = "sure" }) end },
-	},
-})
-"#,
-        ),
-    ]);
+    let call = "rb.confirm({ seat = seat, topic = \"sure\" })";
+    let rules = Ruleset::load(&pets_that_call(call), "pets").unwrap();
     let mut session = start(&rules, 1);
     let open = |session: &mut Session| {
         let acts = session.seat("south").unwrap().free_acts();
@@ -351,30 +334,12 @@ return rb.play({
 /// The act of north fails between its two questions: the first answer is told to nobody else, also after a load and an undo.
 #[test]
 fn an_answer_in_an_action_that_fails_stays_untold() {
-    let library = pets_library(&[
-        (
-            "pets/kinds.luau",
-            "local rb = require(\"@riskbreaker\")\nreturn rb.kinds({ pet = { fields = { n = rb.int() } } })",
-        ),
-        (
-            "pets/play.luau",
-            r#"
-local rb = require("@riskbreaker")
-return rb.play({
-	start = function() rb.recur("turn", 1, 1) end,
-	entries = { turn = function() rb.confirm({ seat = "south", topic = "rest" }) end },
-	free = {
-		call = { title = "Call", seats = { "north", "south" }, run = function(seat)
-			rb.all({
-				{ ask = "number", seat = seat, topic = "loud", min = 1, max = 3, default = 2 },
-				{ ask = "choose", seat = seat, topic = "whom", options = function() error("nobody") end },
-			})
-		end },
-	},
-})
-"#,
-        ),
-    ]);
+    let library = pets_that_call(
+        "rb.all({
+				{ ask = \"number\", seat = seat, topic = \"loud\", min = 1, max = 3, default = 2 },
+				{ ask = \"choose\", seat = seat, topic = \"whom\", options = function() error(\"nobody\") end },
+			})",
+    );
     let rules = Ruleset::load(&library, "pets").unwrap();
     let setup = Setup::default().seat("north", Driver::Absent).seat("south", Driver::Human);
     let mut session = Session::start(&rules, setup).unwrap();
@@ -460,6 +425,25 @@ fn pets_with(other: &[(&str, &str)]) -> Arc<Ruleset> {
 fn pets_library(other: &[(&str, &str)]) -> Library {
     let kept = PETS.iter().filter(|(path, _)| other.iter().all(|(with, _)| with != path));
     Library::from_files(kept.chain(other).copied())
+}
+
+/// South is asked for a rest; north and south may call, which does what is given.
+fn pets_that_call(call: &str) -> Library {
+    let play = r#"
+local rb = require("@riskbreaker")
+return rb.play({
+	start = function() rb.recur("turn", 1, 1) end,
+	entries = { turn = function() rb.confirm({ seat = "south", topic = "rest" }) end },
+	free = { call = { title = "Call", seats = { "north", "south" }, run = function(seat) CALL end } },
+})
+"#;
+    pets_library(&[
+        (
+            "pets/kinds.luau",
+            "local rb = require(\"@riskbreaker\")\nreturn rb.kinds({ pet = { fields = { n = rb.int() } } })",
+        ),
+        ("pets/play.luau", &play.replace("CALL", call)),
+    ])
 }
 
 /// South fetches a pet that all see, and an imp that only north sees.

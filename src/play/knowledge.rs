@@ -98,10 +98,7 @@ impl Game {
         self.may_look_ahead(viewer)?;
         let Some(mut known) = self.ahead_for(viewer) else { return work(self) };
         let found = work(&known);
-        match known.context.take_looked_at().as_slice() {
-            [] => found,
-            hidden => Err(Refusal::hidden(viewer, hidden)),
-        }
+        known.context.unless_hidden(viewer, found)
     }
 
     /// The game from which a viewer looks ahead: as [`Game::known_to`], before the open action, with other dice.
@@ -255,6 +252,14 @@ impl ActionContext {
             let kind = self.state.entity(entity)?.kind;
             self.rules.schema().kind(kind).fields.get(field.0 as usize).map(|field| &field.default)
         })
+    }
+
+    /// What was found, unless rules have looked at what the viewer may not see.
+    pub fn unless_hidden<R>(&mut self, viewer: &Viewer, found: Result<R, Refusal>) -> Result<R, Refusal> {
+        match self.take_looked_at().as_slice() {
+            [] => found,
+            hidden => Err(Refusal::hidden(viewer, hidden)),
+        }
     }
 
     /// The hidden fields that scripts have looked at, by label, since this was asked last.

@@ -282,10 +282,7 @@ impl Session {
                 known.deal_anew(vm).map_err(Refusal::fault)?;
                 known.take_questions_of(game);
                 let suggested = known.suggest(vm, id, policy);
-                match known.context.take_looked_at().as_slice() {
-                    [] => suggested,
-                    hidden => Err(Refusal::hidden(&viewer, hidden)),
-                }
+                known.context.unless_hidden(&viewer, suggested)
             }
         };
         let suggested = self.lend(suggest);

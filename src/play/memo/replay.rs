@@ -186,25 +186,14 @@ impl Memo {
     }
 
     /// Adds to a number that a trace does not know.
-    #[inline]
     fn add(&mut self, field: Guard, by: Tagged, table: &Table, state: &mut State) {
-        let known = self.cache.now().get(field.slot()).and_then(|before| before.plus(by));
-        match known {
-            Some(sum) => self.cache.put(field, sum),
-            None => self.add_unknown(field, by, table, state),
-        }
-    }
-
-    /// The same where the number has not been read yet, or where it or the sum does not fit into a tag.
-    #[cold]
-    fn add_unknown(&mut self, field: Guard, by: Tagged, table: &Table, state: &mut State) {
         let values = &table.names().values;
         let known = field.is_fixed().then(|| self.cache.find(field, state, values, &self.numbering)).flatten();
         if let Some(sum) = known.and_then(|before| before.plus(by)) {
             return self.cache.put(field, sum);
         }
+        // The field, or the sum, is no number that fits into a tag: it is not in the cache alone.
         let by = self.values.value(by, values).as_int().unwrap_or_default();
-        // It is not in the cache alone.
         self.flush(table, state);
         let (entity, which) = self.numbering.field(field);
         let entity = real(&self.numbering, entity);

@@ -293,14 +293,10 @@ unsafe fn write_field(state: *mut lua_State, by: Option<f64>) -> std::result::Re
     let Some(id) = id else { return Err(String::new()) };
     // The rules are shared by all threads: where much is written, references to them are not counted.
     let declared = context.rules.schema().kinds[kind as usize].field(field);
-    // Beside a number beyond 2^52 the sum is rounded to a whole one.
-    if let Some(by) = by.filter(|by| by.fract() != 0.0) {
-        let (name, title) = (&declared.name, context.title(id));
-        let message =
-            format!("the field `{name}` of {title}: {by} is not a whole number; the state holds whole numbers only");
-        return Err(words(context.fault(message)));
-    }
-    let value = match unsafe { value_at(state, 5, host, &declared.ty, context.state.field(id, field)) } {
+    // Beside a number beyond 2^52 the sum with a fraction is rounded to a whole one.
+    let fraction = by.filter(|by| by.fract() != 0.0).map_or(Ok(()), |by| conversion::whole(by).map(drop));
+    let to = fraction.and_then(|()| unsafe { value_at(state, 5, host, &declared.ty, context.state.field(id, field)) });
+    let value = match to {
         Ok(value) => declared.ty.settle(value),
         Err(error) => {
             let message = format!("the field `{}` of {}: {error}", declared.name, context.title(id));

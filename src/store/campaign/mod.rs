@@ -1,10 +1,10 @@
 //! A campaign in a store: it stores what a session did, goes to any earlier decision, and opens again.
 
-mod keep;
+mod entry;
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
-pub use self::keep::Kept;
+pub use self::entry::Kept;
 use super::date;
 use super::error::StoreError;
 use super::file::StoreFile;
@@ -553,7 +553,9 @@ fn write_moment(
 #[cfg(test)]
 mod tests {
     use super::super::Store;
-    use super::keep::BETWEEN_CHECKPOINTS;
+    use std::path::PathBuf;
+
+    use super::entry::BETWEEN_CHECKPOINTS;
     use super::*;
     use crate::ruleset::Library;
     use crate::state::FieldId;
@@ -573,6 +575,17 @@ mod tests {
             ("pull/play.luau", play),
             ("pull/scenarios/default.toml", "title = 'One'\n"),
         ])
+    }
+
+    /// A campaign in a folder of its own, and its game.
+    fn begun(name: &str, library: &Library) -> (PathBuf, Campaign, Session) {
+        let folder = std::env::temp_dir().join(format!("riskbreaker-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let store = Store::open(folder.join("campaigns.rbsave"), library).unwrap();
+        let mut campaign = store.create("evening").unwrap();
+        let rules = Ruleset::load(library, "pull").unwrap();
+        let session = campaign.begin(&rules, Setup::default().seed(5), "evening").unwrap();
+        (folder, campaign, session)
     }
 
     /// Plays one decision and keeps it.
@@ -635,12 +648,7 @@ mod tests {
             for _ = 1, if more then 1000 else 0 do rb.say(string.rep('a', 2000)) end\n\
             if more then rb.under('1d10', 5, 'pulls') return end\n";
         let library = library(&PLAY.replace("function() rb.first", &format!("function() {endless}rb.first")));
-        let rules = Ruleset::load(&library, "pull").unwrap();
-        let folder = std::env::temp_dir().join(format!("riskbreaker-stopped-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
-        let store = Store::open(folder.join("campaigns.rbsave"), &library).unwrap();
-        let mut campaign = store.create("evening").unwrap();
-        let mut session = campaign.begin(&rules, Setup::default().seed(5), "evening").unwrap();
+        let (folder, mut campaign, mut session) = begun("stopped", &library);
         decide(&mut campaign, &mut session);
         let stopped = session.advance().unwrap();
         assert!(matches!(stopped, crate::play::Step::Fault(_)), "{stopped:?}");
@@ -650,19 +658,14 @@ mod tests {
         assert_eq!(opened.state_bytes(), session.state_bytes());
         opened.remedy(crate::play::Remedy::Retry).unwrap();
         assert_eq!(opened.advance_by(2).unwrap(), crate::play::Step::Ask);
-        drop((store, campaign));
+        drop(campaign);
         std::fs::remove_dir_all(&folder).unwrap();
     }
 
     #[test]
     fn a_campaign_that_another_program_played_in_another_way_opens_where_its_tape_fits_or_behind_a_change_of_rules() {
         let library = library(PLAY);
-        let rules = Ruleset::load(&library, "pull").unwrap();
-        let folder = std::env::temp_dir().join(format!("riskbreaker-otherwise-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
-        let store = Store::open(folder.join("campaigns.rbsave"), &library).unwrap();
-        let mut campaign = store.create("evening").unwrap();
-        let mut session = campaign.begin(&rules, Setup::default().seed(5), "evening").unwrap();
+        let (folder, mut campaign, mut session) = begun("otherwise", &library);
         decide(&mut campaign, &mut session);
         play_otherwise(&mut session);
         decide(&mut campaign, &mut session);
@@ -682,7 +685,7 @@ mod tests {
         assert!(campaign.go_to(head).is_err());
         assert_eq!(campaign.go_to(1).unwrap().decisions(), 1);
         assert_eq!(campaign.head(), 1);
-        drop((store, campaign));
+        drop(campaign);
         std::fs::remove_dir_all(&folder).unwrap();
     }
 }
