@@ -836,6 +836,40 @@ fn a_trial_is_played_again_as_it_was_whoever_sits_at_the_table() {
 }
 
 #[test]
+fn a_trial_that_tells_very_much_ends_as_it_does_in_the_simulation() {
+    let kinds = r#"local rb = require("@riskbreaker") return rb.kinds({ clock = { fields = { at = rb.int() } } })"#;
+    // The lines come to 70 MB, more than a game may keep of what nobody decided.
+    let play = r#"
+        local rb = require("@riskbreaker")
+        return rb.play({
+            start = function()
+                rb.spawn("clock", {})
+                rb.recur("turn", { 1 }, { 1 })
+            end,
+            entries = {
+                turn = function()
+                    for _ = 1, 100 do
+                        rb.say(string.rep("x", 2_000))
+                    end
+                    if rb.first("clock"):add("at", 1) == 350 then
+                        rb.finish("told")
+                    end
+                end,
+            },
+        })
+    "#;
+    let manifest = "id = \"talk\"\ntitle = \"T\"\nversion = \"1\"\n";
+    let files = [("talk/ruleset.toml", manifest), ("talk/kinds.luau", kinds), ("talk/play.luau", play)];
+    let rules = Ruleset::load(&Library::from_files(files), "talk").unwrap();
+    let plan = plan(Variant::new("one", &rules, Setup::table(Value::map::<&str>([]))).unwrap(), "talk", 1);
+    let mut bytes = 0;
+    let told = plan.replay(0, 1, &mut |event| bytes += event.happening.line().len()).unwrap();
+    assert_eq!(told.as_deref(), Ok("told"));
+    assert!(bytes > 64 << 20, "{bytes}");
+    assert_eq!(run(&plan, 1, None).tallies[0].outcomes, [("told".to_owned(), 1)].into());
+}
+
+#[test]
 fn damaged_findings_are_refused_with_what_cannot_be() {
     let found = run(&simulation(&rules("tug"), "two", 20), 1, Some(Shard { index: 1, count: 2 }));
     let whole = serde_json::to_value(&found).unwrap();

@@ -558,6 +558,8 @@ impl Simulation {
         told: &mut dyn FnMut(Event),
     ) -> Result<Result<String, LeftOut>, SimulationError> {
         let mut session = self.game(variant, trial)?;
+        // As in the simulation: a tape would only count against the limit of what a game keeps.
+        session.game_mut().context.keeps_tape = false;
         let ahead = &self.variants[variant].ahead;
         let mut rounds = Rounds::new(&self.variants[variant].ready(self.seed)?);
         let mut took = Duration::ZERO;
