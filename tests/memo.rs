@@ -6,6 +6,7 @@
 mod files;
 mod parallel;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -585,6 +586,43 @@ fn a_computed_key_is_named_as_what_keeps_the_memo_from_use() {
     );
     let report = report(&rules, Setup::scenario("lap"), "lap", 20);
     assert_eq!(report.unused.as_deref(), Some("the `key` of `drive` is worked out before each entry"));
+}
+
+#[test]
+fn what_cannot_be_recorded_is_told_with_its_place_also_where_no_script_ran() {
+    let rules = racing(
+        r#"local rb = require("@riskbreaker")
+return rb.play({
+	start = function()
+		rb.spawn("racer", { name = "R" })
+		rb.recur("watch", { 1, 0 }, { 1, 0 })
+		rb.recur("drive", { 1, 1 }, { 1, 0 }, nil, { why = string.rep("x", 3000) })
+		rb.recur("list", { 1, 2 }, { 1, 0 })
+	end,
+	entries = {
+		watch = {
+			run = function(_, _, key)
+				if key[1] > rb.roll("1d6") then
+					rb.finish("over")
+				end
+			end,
+		},
+		drive = function() end,
+		list = function()
+			rb.agenda()
+		end,
+	},
+	result = function()
+		return string.rep("x", 3000)
+	end,
+})"#,
+    );
+    let report = report(&rules, Setup::scenario("lap"), "lap", 20);
+    let rows = report.not_recorded.iter().map(|row| (&*row.entry, &*row.place));
+    let places: BTreeMap<&str, &str> = rows.collect();
+    let known = [("watch", 11), ("drive", 17), ("list", 19), ("result", 22)];
+    let known = known.map(|(entry, line)| (entry, format!("track/play.luau:{line}")));
+    assert!(known.iter().all(|(entry, place)| places.get(entry).is_some_and(|found| found == place)), "{report:?}");
 }
 
 fn report(rules: &Arc<Ruleset>, setup: Setup, scenario: &str, trials: u64) -> MemoReport {

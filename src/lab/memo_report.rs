@@ -59,6 +59,10 @@ impl Simulation {
             if let Some(memo) = &table.memo {
                 (report.replayed, report.run) = memo.counts();
                 report.not_recorded = memo.not_recorded();
+                // What happens before or after a script runs has the place of its function.
+                for row in report.not_recorded.iter_mut().filter(|row| row.place.is_empty()) {
+                    row.place = table.vm.as_ref().and_then(|vm| vm.place_of(&row.entry)).unwrap_or_default();
+                }
                 report.new_branches = memo.new_branches(ready.prepared.rules.schema());
             }
             Ok(report)

@@ -31,7 +31,7 @@ pub(super) struct Table<'r> {
     ready: &'r Ready,
     prepared: Prepared,
     /// `None` until first used, and after a machine was discarded: it is dropped before the next one is built.
-    vm: Option<Box<dyn Machine>>,
+    pub vm: Option<Box<dyn Machine>>,
     opening: Option<Opening>,
     /// The state of the last game, whose allocations the next game reuses.
     spare: State,

@@ -102,6 +102,9 @@ pub(crate) trait Machine {
     /// How often each line of the scripts has run; nothing unless the ruleset was loaded to be measured.
     fn hits(&self) -> Hits;
 
+    /// File and line of an agenda entry, of a statistic or of `result`, whichever has this name.
+    fn place_of(&self, name: &str) -> Option<String>;
+
     // Exploring. The defaults are for a machine that takes neither fingerprints nor snapshots.
 
     /// Prepares for exploring: returns the function that takes fingerprints, or `None` if the engine cannot.

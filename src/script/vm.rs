@@ -397,15 +397,21 @@ impl Vm {
 
     /// A fault of what a function gave, with the place of the function: `part` of the entry or kind `name`, or of `play`.
     fn at_function(&self, mut fault: Fault, name: &str, part: &str) -> Fault {
-        let place = || self.trusted.place.call::<(String, u32)>((name, part));
-        if let (None, Ok((path, line))) = (&fault.path, guarded(Budget::ACTION, place).0) {
-            let place = Place { path, line };
-            // A function that lies over another begins in the host.
-            if let Some(text) = source_line(&self.stack, &place) {
-                (fault.path, fault.line, fault.source_line) = (Some(place.path), Some(line), Some(text));
-            }
+        if fault.path.is_none()
+            && let Some((place, text)) = self.place_and_line(name, part)
+        {
+            (fault.path, fault.line, fault.source_line) = (Some(place.path), Some(place.line), Some(text));
         }
         fault
+    }
+
+    /// The place of such a function, with the text of its line. `None` for one that lies over another: it begins in the host.
+    fn place_and_line(&self, name: &str, part: &str) -> Option<(Place, String)> {
+        let place = || self.trusted.place.call::<(String, u32)>((name, part));
+        let (path, line) = guarded(Budget::ACTION, place).0.ok()?;
+        let place = Place { path, line };
+        let text = source_line(&self.stack, &place)?;
+        Some((place, text))
     }
 }
 
@@ -696,6 +702,11 @@ impl Machine for Vm {
             });
         }
         hits
+    }
+
+    fn place_of(&self, name: &str) -> Option<String> {
+        let (place, _) = self.place_and_line(name, "recorded")?;
+        Some(format!("{}:{}", place.path, place.line))
     }
 
     fn statistics(&mut self, context: &mut ActionContext, labels: &[Arc<str>]) -> Result<Vec<i64>, Fault> {

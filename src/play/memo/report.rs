@@ -16,7 +16,7 @@ pub struct NotRecorded {
     pub entry: String,
     /// What it did that cannot be recorded.
     pub reason: String,
-    /// File and line, where a script was running.
+    /// File and line of what it did, or of the function itself where no script was running.
     pub place: String,
     /// How often that was.
     pub count: u64,
