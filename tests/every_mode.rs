@@ -837,6 +837,27 @@ fn a_question_has_options_or_cards() {
     }
 }
 
+/// Whoever has looked at a question before does not decide which options it has when it is asked again.
+#[test]
+fn a_question_that_is_asked_again_makes_its_options_anew() {
+    let card = "local rb = require(\"@riskbreaker\")\nreturn rb.maneuver({ id = \"c\", \
+                when = function(ctx) return ctx.x.a < 3 end, resolve = function() end })";
+    let picks = POLICY.replace("return nil end", "return rb.open(q, \"c\") or \"none\" end");
+    let more = [("maneuvers/c.luau", card), ("policies/p0.luau", &picks)];
+    for fields in [
+        "cards = rb.card_ids, ctx = { x = x }, more = { \"none\" }",
+        "options = function() return if x.a < 3 then { \"c\", \"d\" } else { \"none\", \"d\" } end",
+    ] {
+        for words in ["", ", note = function() return \"why not\" end", ", auto = true"] {
+            let asks = format!(
+                "local q = {{ seat = \"left\", topic = \"t\", {fields}{words} }}\n\
+                 for _ = 1, 4 do if rb.choose(q) ~= \"none\" then x:add(\"a\", 1) end x:add(\"b\", #q.options) end"
+            );
+            assert_eq!(comes_to(&asks, "", &more), "3 24 0", "{asks}");
+        }
+    }
+}
+
 #[test]
 fn a_hook_is_given_no_entity_that_has_been_taken_away() {
     let verbs = "local rb = require(\"@riskbreaker\")
