@@ -870,6 +870,35 @@ fn a_trial_that_tells_very_much_ends_as_it_does_in_the_simulation() {
 }
 
 #[test]
+fn a_trial_tells_its_end_once_also_where_nothing_is_left_to_do() {
+    let kinds = r#"local rb = require("@riskbreaker") return rb.kinds({ clock = { fields = { at = rb.int() } } })"#;
+    let play = r#"
+        local rb = require("@riskbreaker")
+        return rb.play({
+            start = function() rb.schedule("turn", 1, rb.spawn("clock", {})) end,
+            entries = {
+                turn = function(clock)
+                    clock:set("at", rb.roll("1d6"))
+                end,
+            },
+        })
+    "#;
+    let finishes = play.replace("clock:set(\"at\", rb.roll(\"1d6\"))", "rb.finish(\"over\")");
+    let manifest = "id = \"once\"\ntitle = \"O\"\nversion = \"1\"\n";
+    for (play, end, n) in [(play, "nothing is left to do", 2), (finishes.as_str(), "over", 0)] {
+        let files = [("once/ruleset.toml", manifest), ("once/kinds.luau", kinds), ("once/play.luau", play)];
+        let rules = Ruleset::load(&Library::from_files(files), "once").unwrap();
+        let plan = plan(Variant::new("one", &rules, Setup::table(Value::map::<&str>([]))).unwrap(), "once", 1);
+        let mut told = Vec::new();
+        assert_eq!(plan.replay(0, 1, &mut |event| told.push(event)).unwrap().as_deref(), Ok(end));
+        let over = Happening::Over { text: end.into() };
+        let last = told.iter().filter(|event| event.happening == over).collect::<Vec<_>>();
+        assert_eq!(last, told.last().into_iter().collect::<Vec<_>>(), "{told:?}");
+        assert_eq!((last[0].action, last[0].n), (2, n), "{told:?}");
+    }
+}
+
+#[test]
 fn damaged_findings_are_refused_with_what_cannot_be() {
     let found = run(&simulation(&rules("tug"), "two", 20), 1, Some(Shard { index: 1, count: 2 }));
     let whole = serde_json::to_value(&found).unwrap();

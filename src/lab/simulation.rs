@@ -10,7 +10,10 @@ use serde::{Deserialize, Serialize};
 use super::tally::{LeftOut, Tally};
 use super::trial::{LONGEST, Ready, Rounds, TOO_LONG, Table, answer_ahead};
 use crate::dice::DiceRng;
-use crate::play::{Driver, Event, Halt, MACHINE_STACK, Prepared, Ruleset, Session, SessionError, Setup, StartError};
+use crate::play::{
+    Driver, Event, Halt, Happening, MACHINE_STACK, Prepared, Ruleset, Session, SessionError, Setup, StartError,
+};
+use crate::state::Audience;
 
 /// Many games of one scenario, under one set of rules or several, on the same dice.
 #[derive(Clone, Debug)]
@@ -563,6 +566,7 @@ impl Simulation {
         let ahead = &self.variants[variant].ahead;
         let mut rounds = Rounds::new(&self.variants[variant].ready(self.seed)?);
         let mut took = Duration::ZERO;
+        let (mut last, mut end_told) = ((0, 0), false);
         let machine = |error: SessionError| {
             SimulationError::Machine(self.variants[variant].rules.id().to_string(), error.to_string())
         };
@@ -581,14 +585,27 @@ impl Simulation {
                 })
                 .map_err(machine)?;
             rounds = passed;
-            session.take_events().into_iter().for_each(&mut *told);
+            for event in session.take_events() {
+                last = (event.action, event.n);
+                end_told = matches!(event.happening, Happening::Over { .. });
+                told(event);
+            }
             let (standing, time) = match standing {
                 Ok(played) => played,
                 Err(fault) => return Ok(Err(LeftOut::by_fault(trial, fault))),
             };
             took += time;
             match standing {
-                Halt::Over(text) => return Ok(Ok(text)),
+                Halt::Over(text) => {
+                    if !end_told {
+                        // The agenda has run empty, which is no action of its own: it is told with the last one.
+                        let action = u32::try_from(session.actions()).unwrap_or(u32::MAX);
+                        let n = if last.0 == action { last.1 + 1 } else { 0 };
+                        let happening = Happening::Over { text: text.clone() };
+                        told(Event { action, n, audience: Audience::Everybody, happening });
+                    }
+                    return Ok(Ok(text));
+                }
                 Halt::Fault(fault) => return Ok(Err(LeftOut::by_fault(trial, fault))),
                 Halt::Paused | Halt::Boundary if took > LONGEST_TOLD => {
                     let seconds = LONGEST_TOLD.as_secs();
