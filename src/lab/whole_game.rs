@@ -259,7 +259,13 @@ impl<'a> Solver<'a> {
             }
         }
         results.sort_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
-        let remaining = Fraction::ONE - sum(results.iter().map(|(_, chance)| chance));
+        let mut remaining = Fraction::ONE - sum(results.iter().map(|(_, chance)| chance));
+        // The chances of ways are rounded: together they may come to a little more than 1.
+        if remaining < Fraction::ZERO
+            && let Some((_, likeliest)) = results.first_mut()
+        {
+            *likeliest += std::mem::take(&mut remaining);
+        }
         let (states, ways) = (self.nodes.len(), self.ways);
         Ok(GameOdds { results, remaining, actions: Fraction::ZERO, states, ways, interrupted: true })
     }
@@ -456,12 +462,18 @@ mod tests {
             let mut solver = Solver::new(vm, &prepared, GameLimits::default(), true);
             let solved = solver.explore(None).is_ok();
             let known = solver.known_so_far().ok().filter(|_| solved);
+            let ends = solver.nodes.iter_mut().filter(|node| node.result.is_some());
+            ends.for_each(|node| node.mass += f64::EPSILON);
+            let rounded_up = solver.known_so_far().ok();
             solver.vm.end_exploring();
-            known
+            known.zip(rounded_up)
         });
-        let known = known.ok().flatten().expect("it is solved");
+        let (known, rounded_up) = known.ok().flatten().expect("it is solved");
         let chances: Vec<&Fraction> = known.results.iter().map(|(_, chance)| chance).collect();
         assert_eq!(chances, [&ratio(3, 4), &ratio(1, 4)], "{known:?}");
         assert!(known.remaining.is_zero(), "{known:?}");
+        // Chances that are rounded up leave no less than nothing.
+        assert!(rounded_up.remaining.is_zero(), "{rounded_up:?}");
+        assert!(sum(rounded_up.results.iter().map(|(_, chance)| chance)).is_one(), "{rounded_up:?}");
     }
 }
