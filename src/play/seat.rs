@@ -150,11 +150,10 @@ impl Seat<'_> {
 
     /// The fault that stopped the game. Only the game master is told what it was.
     pub fn fault(&self) -> Option<Fault> {
-        let fault = self.session.fault()?;
-        Some(match self.viewer.is_master() {
-            true => fault.clone(),
-            false => Fault::new("a script of the rules has failed; the game master says how to go on"),
-        })
+        match self.viewer.is_master() {
+            true => self.session.fault().cloned(),
+            false => self.session.fault_for_seats(),
+        }
     }
 
     /// What the game ended with, if it is over.

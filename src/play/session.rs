@@ -564,6 +564,15 @@ impl Session {
         self.game().open.as_ref()?.fault.as_deref()
     }
 
+    /// What a seat is told of it. What failed is for the game master alone, and so is a roll that the seat may not see.
+    pub fn fault_for_seats(&self) -> Option<Fault> {
+        self.fault()?;
+        Some(Fault::new(match self.missing_roll() {
+            Some(_) => "the written dice have run out; the game master gives the next faces",
+            None => "a script of the rules has failed; the game master says how to go on",
+        }))
+    }
+
     /// The seed of the dice.
     pub fn seed(&self) -> u64 {
         self.game().setup.seed

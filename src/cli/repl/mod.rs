@@ -309,7 +309,7 @@ impl Repl {
     /// The reason why a script stops.
     fn stopped_by(&self, fault: &Fault) -> String {
         if self.drawn || !self.masters() {
-            return self.fault_for_seats().to_owned();
+            return self.session.fault_for_seats().unwrap_or_default().message;
         }
         match self.session.missing_roll() {
             Some(roll) => {
@@ -317,14 +317,6 @@ impl Repl {
                 format!("the written dice have run out: {what}; write its face behind the others in `--dice`")
             }
             None => format!("the game is stopped by an error: {fault}"),
-        }
-    }
-
-    /// What a seat is told of a fault. What failed is for the game master alone, and so is a roll that the seat may not see.
-    fn fault_for_seats(&self) -> &'static str {
-        match self.session.missing_roll() {
-            Some(_) => "The written dice have run out; the game master types the next face, or `--dice` gets more.",
-            None => "A script of the rules has failed; the game master says how to go on.",
         }
     }
 
@@ -526,12 +518,11 @@ impl Repl {
             }
             Step::Fault(_) if self.drawn || !self.masters() => {
                 self.call_master()?;
-                let text = self.fault_for_seats();
+                let fault = self.session.fault_for_seats().unwrap_or_default();
                 if self.screen.json() {
-                    let fault = Fault { message: text.into(), ..Fault::default() };
                     return Ok(self.screen.event("fault", &json!({ "fault": fault }))?);
                 }
-                Ok(self.screen.row(&Row::at(2).with(text, Tone::Note))?)
+                Ok(self.screen.row(&Row::at(2).with(fault.message, Tone::Note))?)
             }
             Step::Fault(fault) => {
                 self.asked = None;
