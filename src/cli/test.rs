@@ -135,33 +135,29 @@ fn watch(args: &Args, library: &Library, id: &str, screen: &mut Screen) -> Resul
     let Some(watcher) = Watcher::of_files(library, &ways[0], &args.layers) else {
         return Err(call_error(format!("{id} is not on the disk, so it cannot change")));
     };
+    // The first news are what the ruleset is now.
     loop {
+        let Some(news) = watcher.wait(Duration::from_secs(3600)) else { continue };
+        match &news {
+            Watched::Loaded { changed, .. } => {
+                for line in changed {
+                    screen.row(&Row::at(0).with(format!("~ {line}"), Tone::Note))?;
+                }
+            }
+            Watched::Broken(_) => {}
+            other => {
+                for line in other.lines() {
+                    screen.row(&Row::at(0).faint(line))?;
+                }
+                continue;
+            }
+        }
         let further = specs_in(args.specs.as_ref())?;
         let run = SpecRun { further, filter: args.filter.clone(), ..SpecRun::default() };
         for way in &ways {
             match run.of(library, way, &args.layers) {
                 Ok(told) => tell(&told, screen)?,
                 Err(error) => tell_broken(&error, library, screen)?,
-            }
-        }
-        // The first news are what the ruleset is now, and that has been told.
-        loop {
-            let news = watcher.wait(Duration::from_secs(3600));
-            match &news {
-                Some(Watched::Loaded { changed, .. }) if changed.is_empty() => {}
-                Some(Watched::Loaded { changed, .. }) => {
-                    for line in changed {
-                        screen.row(&Row::at(0).with(format!("~ {line}"), Tone::Note))?;
-                    }
-                    break;
-                }
-                Some(Watched::Broken(_)) => break,
-                Some(other) => {
-                    for line in other.lines() {
-                        screen.row(&Row::at(0).faint(line))?;
-                    }
-                }
-                None => {}
             }
         }
     }

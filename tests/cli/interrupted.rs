@@ -1,6 +1,7 @@
 //! Ctrl-C: long work ends soon with what is known.
 
 use std::io::{BufRead as _, BufReader};
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -61,6 +62,29 @@ fn the_specs_of_a_layer_are_watched_over_each_ruleset_that_it_lies_over() {
         assert!(line.starts_with(&format!("{id}+house-taunt: ")) && line.ends_with("specs hold"), "{told:?}");
     }
     assert_eq!(told.len(), 2);
+}
+
+#[test]
+fn a_ruleset_that_is_broken_when_its_specs_are_watched_is_told_once() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("watched_broken");
+    std::fs::create_dir_all(folder.join("broken")).unwrap();
+    for (name, text) in
+        [("ruleset.toml", "id = \"broken\"\ntitle = \"B\"\nversion = \"1\"\n"), ("play.luau", "return 1 +\n")]
+    {
+        std::fs::write(folder.join("broken").join(name), text).unwrap();
+    }
+    let mut program = Command::new(env!("CARGO_BIN_EXE_riskbreaker"))
+        .args(["test", "broken", "--watch", "--rulesets"])
+        .arg(&folder)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    thread::sleep(A_WHILE);
+    program.kill().expect("it watches on");
+    let output = program.wait_with_output().expect("it ends");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(text.matches("broken: cannot be loaded, 1 problem").count(), 1, "{text}");
 }
 
 #[test]
