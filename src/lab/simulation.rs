@@ -661,11 +661,10 @@ impl Findings {
         }
     }
 
-    /// How far the least well known share may be off, up and down.
+    /// Half the width of the widest interval of a result, of any variant; 1 for as long as no game of some variant counts.
     fn precision(&self) -> f64 {
         let rates =
             self.tallies.iter().flat_map(|tally| tally.results.keys().map(|result| tally.rate(result).precision()));
-        // Nothing counted yet: nothing is known.
         rates.fold(if self.tallies.iter().any(|tally| tally.trials == 0) { 1.0 } else { 0.0 }, f64::max)
     }
 
