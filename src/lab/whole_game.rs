@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BinaryHeap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::chain::{Chain, Row, Settled, TOO_LONG, Target, Unsolved};
+use super::chain::{Chain, Row, TOO_LONG, Target, Unsolved};
 use super::exploration::{MOST_STARTS, NEGLIGIBLE, WORK_OF_RUN};
 use super::interrupt::is_set;
 use crate::dice::{Fraction, float, ratio, sum};
@@ -186,7 +186,7 @@ impl<'a> Solver<'a> {
                     continue;
                 }
                 if is_set(interrupt) {
-                    return self.known_so_far();
+                    return Ok(self.known_so_far());
                 }
                 explored += 1;
                 spent = self.nodes.len() > self.limits.states || self.ways > self.limits.ways || self.is_full();
@@ -210,7 +210,7 @@ impl<'a> Solver<'a> {
             let solved = chain.settle(Edge::To(0)).and_then(|settled| Ok((settled, chain.expected_steps(0)?)));
             let (settled, actions) = match solved {
                 Ok(solved) => solved,
-                Err(Unsolved::Interrupted) => return self.known_so_far(),
+                Err(Unsolved::Interrupted) => return Ok(self.known_so_far()),
                 Err(Unsolved::TooLong) => {
                     return Err(Refusal::failing(format!("{TOO_LONG}: `sim` plays the game instead")).into());
                 }
@@ -220,7 +220,7 @@ impl<'a> Solver<'a> {
                 }
             };
             if settled.remaining <= ratio(1, NEGLIGIBLE) {
-                return Ok(self.odds(settled, actions));
+                return Ok(GameOdds { actions, ..self.odds(settled.ends, settled.remaining) });
             }
             if spent || self.waiting.is_empty() {
                 return Err(self.too_many(float(&settled.remaining)));
@@ -230,13 +230,13 @@ impl<'a> Solver<'a> {
         }
     }
 
-    /// What the game comes to, once it is solved.
-    fn odds(&self, settled: Settled, actions: Fraction) -> GameOdds {
+    /// What the game comes to, with the chance of each result by its number.
+    fn odds(&self, ends: BTreeMap<u32, Fraction>, remaining: Fraction) -> GameOdds {
         let mut results: Vec<(String, Fraction)> =
-            settled.ends.into_iter().map(|(end, chance)| (self.results[end as usize].clone(), chance)).collect();
+            ends.into_iter().map(|(end, chance)| (self.results[end as usize].clone(), chance)).collect();
         results.sort_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
-        let states = self.nodes.len();
-        GameOdds { results, remaining: settled.remaining, actions, states, ways: self.ways, interrupted: false }
+        let (states, ways) = (self.nodes.len(), self.ways);
+        GameOdds { results, remaining, actions: Fraction::ZERO, states, ways, interrupted: false }
     }
 
     fn too_many(&self, open: f64) -> Failure {
@@ -250,24 +250,21 @@ impl<'a> Solver<'a> {
     }
 
     /// What is known before the game is solved: how likely the ways are that were followed to each result.
-    fn known_so_far(&self) -> Result<GameOdds, Failure> {
-        let mut results: Vec<(String, Fraction)> =
-            self.results.iter().map(|name| (name.clone(), Fraction::ZERO)).collect();
+    fn known_so_far(&self) -> GameOdds {
+        let mut ends: BTreeMap<u32, Fraction> = BTreeMap::new();
         for node in &self.nodes {
             if let Some(result) = node.result {
-                results[result as usize].1 += Fraction::try_from(node.mass).unwrap_or_default();
+                *ends.entry(result).or_default() += Fraction::try_from(node.mass).unwrap_or_default();
             }
         }
-        results.sort_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
-        let mut remaining = Fraction::ONE - sum(results.iter().map(|(_, chance)| chance));
+        let mut remaining = Fraction::ONE - sum(ends.values());
         // The chances of ways are rounded: together they may come to a little more than 1.
         if remaining < Fraction::ZERO
-            && let Some((_, likeliest)) = results.first_mut()
+            && let Some(likeliest) = ends.values_mut().max()
         {
             *likeliest += std::mem::take(&mut remaining);
         }
-        let (states, ways) = (self.nodes.len(), self.ways);
-        Ok(GameOdds { results, remaining, actions: Fraction::ZERO, states, ways, interrupted: true })
+        GameOdds { interrupted: true, ..self.odds(ends, remaining) }
     }
 
     /// Explores the action that is next in a state.
@@ -461,12 +458,12 @@ mod tests {
         let known = rules.run(move |vm: &mut dyn Machine| {
             let mut solver = Solver::new(vm, &prepared, GameLimits::default(), true);
             let solved = solver.explore(None).is_ok();
-            let known = solver.known_so_far().ok().filter(|_| solved);
+            let known = solved.then(|| solver.known_so_far());
             let ends = solver.nodes.iter_mut().filter(|node| node.result.is_some());
             ends.for_each(|node| node.mass += f64::EPSILON);
-            let rounded_up = solver.known_so_far().ok();
+            let rounded_up = solver.known_so_far();
             solver.vm.end_exploring();
-            known.zip(rounded_up)
+            known.map(|known| (known, rounded_up))
         });
         let (known, rounded_up) = known.ok().flatten().expect("it is solved");
         let chances: Vec<&Fraction> = known.results.iter().map(|(_, chance)| chance).collect();
