@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::tally::{LeftOut, Tally};
+use super::tally::{LeftOut, Tally, add_counts};
 use super::trial::{LONGEST, Ready, Rounds, TOO_LONG, Table, answer_ahead};
 use crate::dice::DiceRng;
 use crate::play::{
@@ -654,9 +654,7 @@ impl Findings {
         }
         for (own, more) in self.pairs.iter_mut().zip(pairs) {
             for (first, results) in more {
-                for (result, count) in results {
-                    *own.entry(first.clone()).or_default().entry(result.clone()).or_insert(0) += count;
-                }
+                add_counts(own.entry(first.clone()).or_default(), results);
             }
         }
     }

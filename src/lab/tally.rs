@@ -36,6 +36,15 @@ pub struct CardUse {
     pub met: u64,
 }
 
+impl CardUse {
+    /// Adds how often it was played, rolled for, and met what it needed.
+    pub(super) fn add(&mut self, [used, rolled, met]: [u64; 3]) {
+        self.used += used;
+        self.rolled += rolled;
+        self.met += met;
+    }
+}
+
 /// The sum of a statistic at the end of a round, over all games that reached it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sum {
@@ -102,10 +111,7 @@ impl Tally {
         for (seat, cards) in &other.cards {
             let own = self.cards.entry(seat.clone()).or_default();
             for (card, count) in cards {
-                let sum = own.entry(card.clone()).or_default();
-                sum.used += count.used;
-                sum.rolled += count.rolled;
-                sum.met += count.met;
+                own.entry(card.clone()).or_default().add([count.used, count.rolled, count.met]);
             }
         }
         for (label, rounds) in &other.statistics {
@@ -132,7 +138,7 @@ impl Tally {
     }
 }
 
-fn add_counts<K: Ord + Clone>(to: &mut BTreeMap<K, u64>, from: &BTreeMap<K, u64>) {
+pub(super) fn add_counts<K: Ord + Clone>(to: &mut BTreeMap<K, u64>, from: &BTreeMap<K, u64>) {
     for (key, count) in from {
         *to.entry(key.clone()).or_insert(0) += count;
     }

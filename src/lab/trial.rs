@@ -289,11 +289,8 @@ pub(super) fn answer_ahead(
 }
 
 /// Counts how often a card was used, rolled for, and met what it needed.
-fn count_card(tally: &mut Tally, seat: &str, card: &str, [used, rolled, met]: [u64; 3]) {
-    let count = place(place(&mut tally.cards, seat), card);
-    count.used += used;
-    count.rolled += rolled;
-    count.met += met;
+fn count_card(tally: &mut Tally, seat: &str, card: &str, counts: [u64; 3]) {
+    place(place(&mut tally.cards, seat), card).add(counts);
 }
 
 /// Measures whether a game has used up its processor time.
