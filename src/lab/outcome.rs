@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -148,12 +148,10 @@ impl Effect {
 impl Outcome {
     /// Reads what a run has left on the context. What `viewer` may not see is left out.
     pub(crate) fn of(context: &ActionContext, cut: Option<&str>, viewer: &Viewer) -> Outcome {
-        let rules = &context.rules;
-        let state = &context.state;
-        let schema = rules.schema();
+        let (state, schema) = (&context.state, context.rules.schema());
         let hidden = |audience: &Audience| !viewer.sees(audience);
         let mut fields: BTreeMap<(EntityId, FieldId), (&Value, &Value)> = BTreeMap::new();
-        let mut came: BTreeMap<EntityId, ()> = BTreeMap::new();
+        let mut came: BTreeSet<EntityId> = BTreeSet::new();
         let mut effects = Vec::new();
         let mut rest: Vec<Effect> = Vec::new();
         let title = |id: EntityId| context.title(id);
@@ -163,11 +161,11 @@ impl Outcome {
                     fields.entry((*entity, *field)).and_modify(|known| known.1 = to).or_insert((from, to));
                 }
                 Change::Spawn { entity, .. } => {
-                    came.insert(*entity, ());
+                    came.insert(*entity);
                 }
                 Change::Remove { entity, was } => {
-                    if came.remove(entity).is_none() {
-                        let kind = rules.schema().kind(was.kind);
+                    if !came.remove(entity) {
+                        let kind = schema.kind(was.kind);
                         let title = kind.title_of(*entity, &was.fields);
                         rest.push(Effect::Gone { kind: kind.name.clone(), title });
                     }
@@ -178,15 +176,16 @@ impl Outcome {
                 | Change::Rekey { .. }
                 | Change::Attach { .. }
                 | Change::Detach { .. }
-                | Change::Data { .. } => {}
-                Change::Finish { .. } | Change::LeaveOut { .. } => {}
+                | Change::Data { .. }
+                | Change::Finish { .. }
+                | Change::LeaveOut { .. } => {}
             }
         }
         for ((entity, field), (from, to)) in fields {
-            let Some(found) = state.entity(entity).filter(|_| from != to && !came.contains_key(&entity)) else {
+            let Some(found) = state.entity(entity).filter(|_| from != to && !came.contains(&entity)) else {
                 continue;
             };
-            let declared = rules.schema().kind(found.kind).field(field);
+            let declared = schema.kind(found.kind).field(field);
             if hidden(&context.audience_of_change(entity, field, from, to)) {
                 continue;
             }
@@ -201,9 +200,9 @@ impl Outcome {
                 shown: declared.show,
             });
         }
-        for id in came.keys() {
+        for id in &came {
             let Some(made) = state.entity(*id).filter(|_| !hidden(&state.audience(schema, *id))) else { continue };
-            let kind = rules.schema().kind(made.kind);
+            let kind = schema.kind(made.kind);
             let differs = kind
                 .fields
                 .iter()
