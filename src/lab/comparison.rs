@@ -4,6 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use super::exploration::{Detail, explore};
 use super::interrupt::is_set;
+use super::position::with_people;
 use super::{Odds, OddsQuery, Variant};
 use crate::play::{Ask, Driver, Given, Question, Refusal, Ruleset, Session, Step};
 use crate::state::Value;
@@ -51,13 +52,8 @@ pub fn compare_cards(
             "The two have different kinds or fields, so no position fits both: only whole games are compared.",
         ));
     }
-    let mut setup = now.setup.clone();
-    let now = &now.rules;
-    let drivers = setup.seats.clone();
-    for seat in now.seats().keys() {
-        setup = setup.seat(seat, Driver::Human);
-    }
-    let mut session = Session::start(now, setup).map_err(|error| Refusal::new(error.to_string()))?;
+    let (now, setup) = (&now.rules, &now.setup);
+    let mut session = with_people(now, setup.clone())?;
     let mut seen: BTreeSet<Arc<str>> = BTreeSet::new();
     let mut found = Vec::new();
     for _ in 0..QUESTIONS {
@@ -86,7 +82,7 @@ pub fn compare_cards(
         if seen.len() == now.cards().len() || is_interrupted() {
             break;
         }
-        let suggested = match drivers.get(&question.seat) {
+        let suggested = match setup.seats.get(&question.seat) {
             Some(Driver::Policy(policy)) => session.suggest(question.id, policy)?,
             _ => None,
         };

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::Position;
-use super::position::{Note, has_card, whom};
+use super::position::{Note, has_card, whom, with_people};
 use crate::play::{Answer, Edit, Question, QuestionId, Ruleset, Session, Step};
 use crate::state::{EntityId, Type, Value};
 
@@ -103,7 +103,7 @@ impl Position {
 
     /// The game at the question for the card, and why the card is closed there, if it is.
     fn at_card(&self, rules: &Arc<Ruleset>, note: &mut Note) -> Option<(Session, QuestionId, Option<String>)> {
-        let mut session = self.start(rules).ok()?;
+        let mut session = with_people(rules, self.setup.clone()).ok()?;
         self.go_to(&mut session, note).ok()?;
         self.edit_by_hand(&mut session, &mut |_, _, _| {}).ok()?;
         let question = self.found(&session)?.id;

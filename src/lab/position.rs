@@ -7,7 +7,7 @@ use super::interrupt::is_set;
 use super::{Compared, Limits, Odds, OddsQuery, check_compared};
 use crate::play::{
     Answer, Ask, Driver, Edit, Game, Given, Machine, Question, QuestionId, Refusal, Ruleset, Session, Setup, Slot,
-    StartError, Step, Viewer, read_typed, typed_form,
+    Step, Viewer, read_typed, typed_form,
 };
 use crate::ruleset::instead;
 use crate::state::{EntityId, Field, Type, Value};
@@ -77,12 +77,9 @@ impl Position {
             let meant = instead(&self.card, ids);
             return Err(Refusal::new(format!("{} has no card `{}`; {meant}", rules.id(), self.card)));
         }
-        let (mut session, mut way) = (self.start(rules)?, Way::new());
-        let mut note = |session: &Session, question: &Question, answer: &Answer| {
-            way.push((whom(session, question), question.topic.to_string(), question.tell(answer)));
-        };
-        self.go_to(&mut session, &mut note)?;
-        let left_out = self.edit_by_hand(&mut session, &mut note)?;
+        let (mut session, mut way) = (with_people(rules, self.setup.clone())?, Way::new());
+        self.go_to(&mut session, &mut noted_in(&mut way))?;
+        let left_out = self.edit_by_hand(&mut session, &mut noted_in(&mut way))?;
         let question =
             self.found(&session).cloned().ok_or_else(|| Refusal::new("the edits lead away from the card"))?;
         let actor = question.about.map(|id| session.view().title(id));
@@ -120,15 +117,6 @@ impl Position {
             check_compared(&session, (*entity, name), &value, compared.by_order, found)?;
         }
         Ok((odds, Place { actor, way, known, left_out }))
-    }
-
-    /// The game in its starting position, with somebody to be asked on every seat.
-    pub(super) fn start(&self, rules: &Arc<Ruleset>) -> Result<Session, Refusal> {
-        let mut setup = self.setup.clone();
-        for seat in rules.seats().keys() {
-            setup = setup.seat(seat, Driver::Human);
-        }
-        Session::start(rules, setup).map_err(|error: StartError| Refusal::new(error.to_string()))
     }
 
     /// Changes by hand what is to be changed, and plays on to the card. What does not fit is left out where that is allowed,
@@ -207,6 +195,21 @@ impl Position {
             };
             fits && has_card(question, &self.card)
         })
+    }
+}
+
+/// The game in its starting position, with somebody to be asked on every seat.
+pub(super) fn with_people(rules: &Arc<Ruleset>, mut setup: Setup) -> Result<Session, Refusal> {
+    for seat in rules.seats().keys() {
+        setup = setup.seat(seat, Driver::Human);
+    }
+    Session::start(rules, setup).map_err(|error| Refusal::new(error.to_string()))
+}
+
+/// Notes each question on a way, and its answer.
+fn noted_in(way: &mut Way) -> impl FnMut(&Session, &Question, &Answer) {
+    move |session, question, answer| {
+        way.push((whom(session, question), question.topic.to_string(), question.tell(answer)));
     }
 }
 
@@ -292,9 +295,7 @@ impl Session {
         let position = Position { card: card.into(), ..Position::default() };
         let mut ahead = self.fork();
         let (before, mut way) = (ahead.game().context.position(), Way::new());
-        position.go_to(&mut ahead, &mut |session, question, answer| {
-            way.push((whom(session, question), question.topic.to_string(), question.tell(answer)));
-        })?;
+        position.go_to(&mut ahead, &mut noted_in(&mut way))?;
         let rolled = ahead.game().context.position() != before;
         Ok((ahead, way, rolled))
     }
