@@ -2,9 +2,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::exploration::{Detail, explore};
 use super::interrupt::is_set;
-use super::position::with_people;
+use super::position::{odds_of, with_people};
 use super::{Odds, OddsQuery, Variant};
 use crate::play::{Ask, Driver, Given, Question, Refusal, Ruleset, Session, Step};
 use crate::state::Value;
@@ -104,6 +103,6 @@ fn by_other(session: &Session, other: &Variant, question: &Question, query: Odds
         fork.context.set_house_rule(switch, value)?;
     }
     let seat = question.seat.clone();
-    let found = rules.run(move |vm| explore(fork, vm, &query, &[seat], Detail::Outcomes));
+    let found = rules.run(move |vm| odds_of(&fork, vm, query, &seat));
     found.unwrap_or_else(|_| Err(Refusal::new("the script worker has died")))
 }

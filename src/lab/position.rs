@@ -374,7 +374,12 @@ pub(super) fn decided(question: &Question) -> Result<&Question, Refusal> {
     }
 }
 
-fn odds_of(game: &Game, vm: &mut dyn Machine, mut query: OddsQuery, seat: &Arc<str>) -> Result<Odds, Refusal> {
+pub(super) fn odds_of(
+    game: &Game,
+    vm: &mut dyn Machine,
+    mut query: OddsQuery,
+    seat: &Arc<str>,
+) -> Result<Odds, Refusal> {
     let viewer = game.looks_ahead(query.viewer.take().unwrap_or_else(Viewer::master), seat);
     query.given.extend(answered_behind(game, &viewer).iter().filter_map(|(_, slot)| given_in(slot)));
     query.viewer = Some(viewer.clone());
