@@ -168,14 +168,14 @@ impl Session {
 
     /// Why an option of an open question is closed; `None` if it is open.
     fn why_closed(&self, question: QuestionId, option: &str) -> Option<String> {
-        let open = self.questions().iter().find(|open| open.id == question)?;
+        let open = self.open_question(question).ok()?;
         open.read(&Value::text(option)).err().map(|why| why.to_string())
     }
 
     /// Tries so many changes until one opens an option of an open question.
     fn tried(&self, question: QuestionId, option: &str, most: usize) -> Tried {
         let mut tried = Tried::default();
-        let Some(asked) = self.questions().iter().find(|open| open.id == question) else { return tried };
+        let Ok(asked) = self.open_question(question) else { return tried };
         let (topic, seat, about) = (&asked.topic, &asked.seat, asked.about);
         let same = |open: &&Question| open.topic == *topic && open.seat == *seat && open.about == about;
         let closed = self.why_closed(question, option);
@@ -205,7 +205,7 @@ impl Session {
 
 /// Other values of fields. Kinds with one entity, such as a fight, come first, then `first`, then kinds with few entities. In
 /// each of these, the fields that everybody sees come first. What has no name of its own is left alone.
-fn changes(session: &Session, first: Option<EntityId>) -> Vec<(EntityId, Arc<str>, Value)> {
+fn changes(session: &Session, first: Option<EntityId>) -> Vec<FieldChange> {
     let view = session.view();
     let mut entities: Vec<EntityId> =
         view.entities().filter(|id| view.find(&view.title(*id)).ok() == Some(*id)).collect();
@@ -214,6 +214,7 @@ fn changes(session: &Session, first: Option<EntityId>) -> Vec<(EntityId, Arc<str
         alike if alike > 1 && Some(*entity) == first => 2,
         alike => alike,
     });
+    let is_of = |id: EntityId, kind: &Option<Arc<str>>| kind.is_none() || view.kind(id) == kind.as_deref();
     let mut changes = Vec::new();
     for shown in [true, false] {
         for entity in &entities {
@@ -223,13 +224,12 @@ fn changes(session: &Session, first: Option<EntityId>) -> Vec<(EntityId, Arc<str
                     Type::Bool => vec![Value::Bool(true), Value::Bool(false)],
                     Type::Enum(texts) => texts.iter().map(Value::text).collect(),
                     Type::Ref(kind) => {
-                        let whom = entities.iter().filter(|id| kind.is_none() || view.kind(**id) == kind.as_deref());
+                        let whom = entities.iter().filter(|id| is_of(**id, kind));
                         whom.map(|id| Value::Entity(*id)).chain([Value::None]).collect()
                     }
                     Type::List(of) => match &**of {
                         Type::Ref(kind) => {
-                            let of = |id: &&EntityId| kind.is_none() || view.kind(**id) == kind.as_deref();
-                            let whom = entities.iter().filter(|id| *id != entity).filter(of);
+                            let whom = entities.iter().filter(|id| *id != entity && is_of(**id, kind));
                             whom.map(|id| Value::list([Value::Entity(*id)])).collect()
                         }
                         _ => Vec::new(),
