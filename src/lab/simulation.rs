@@ -295,19 +295,18 @@ impl Simulation {
                 };
                 (seat.to_string(), name)
             };
+            let switches: BTreeMap<String, String> =
+                prepared.switches.iter().map(|(name, value)| (name.clone(), value.to_string())).collect();
+            let mut set = switches.clone();
+            set.retain(|name, _| variant.setup.switches.contains_key(name.as_str()));
             Ok(PlannedVariant {
                 name: variant.name.clone(),
                 ruleset: variant.rules.id().to_string(),
                 version: variant.rules.version().to_string(),
                 layers: variant.rules.extra_layers().to_vec(),
                 hash: variant.rules.hash(),
-                switches: prepared.switches.iter().map(|(name, value)| (name.clone(), value.to_string())).collect(),
-                set: prepared
-                    .switches
-                    .iter()
-                    .filter(|(name, _)| variant.setup.switches.contains_key(name.as_str()))
-                    .map(|(name, value)| (name.clone(), value.to_string()))
-                    .collect(),
+                switches,
+                set,
                 seats: prepared.seats.iter().map(driver).collect(),
             })
         });
