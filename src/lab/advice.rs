@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use super::exploration::{Detail, explore};
 use super::interrupt::is_set;
 use super::odds::{Limits, Odds, OddsQuery, unseen_in_words};
-use super::position::{answered_behind, decided, given_in};
+use super::position::{MOST, answered_behind, decided, given_in};
 use super::tally::Rate;
 use crate::dice::DiceRng;
 use crate::dice::Fraction;
@@ -104,8 +104,6 @@ struct Ended {
     won: Option<bool>,
 }
 
-/// Answers that are weighed for one question.
-const MOST: usize = 40;
 /// How often an action is run for one answer, and how often it is played at random where that is too little.
 const WAYS: u64 = 5_000;
 const SAMPLES: u64 = 500;

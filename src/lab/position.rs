@@ -47,7 +47,7 @@ pub struct Place {
 }
 
 /// Answers to one question that are gone through together.
-const MOST: usize = 40;
+pub(super) const MOST: usize = 40;
 
 /// How often their actions are run, all together, and how often each is played at random where that is too little.
 const FOR_ALL: u64 = 60_000;
