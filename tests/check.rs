@@ -614,6 +614,22 @@ fn a_text_that_changes_a_variable_around_it() {
     assert!(found.iter().any(|found| found.contains("`check` of a question changes `ctx`")), "{found:?}");
 }
 
+#[test]
+fn a_list_is_no_default_though_one_function_has_it_of_another() {
+    let mut files = files::of(&["tug"]);
+    let pullers = "local rb = require(\"@riskbreaker\")\nlocal pullers = {}\n\nfunction pullers.all()\n\treturn rb.each(\"puller\")\nend\n\n\
+                   function pullers.here()\n\treturn pullers.all()\nend\n\nreturn pullers\n";
+    files.insert("tug/lib/pullers.luau".into(), pullers.into());
+    let rest = files.get_mut("tug/maneuvers/rest.luau").unwrap();
+    let asks = "local list = require(\"lib/pullers\").here()\n\
+                \t\tlocal who = rb.choose({ seat = \"left\", topic = \"carda\", options = list, default = list })\n\
+                \t\trb.say(\"{}\", who)\n\t\trb.say(";
+    *rest = rest.replace("rb.say(", asks);
+    let told = found(files);
+    let is_list = |one: &String| one.contains("the default is one of the options, and this is a list");
+    assert!(told.len() == 1 && told.iter().all(is_list), "{told:#?}");
+}
+
 /// Questions are put into a list first, and asked together later.
 #[test]
 fn mistakes_in_questions_that_are_asked_together() {

@@ -26,6 +26,8 @@ pub(super) struct Signature {
     pub silent: Option<Location>,
     /// What it gives back, where its type says so or all its returns agree.
     pub gives: Option<ValueType>,
+    /// The functions whose value it gives back, where it gives back nothing else.
+    pub gives_of: Vec<Callee>,
     /// Whether it gives something back in some case, and whether it always does.
     pub answers_at_times: bool,
     pub answers: bool,
@@ -106,6 +108,11 @@ impl Signature {
         };
         let answers_at_times = returns.iter().any(is_value_of);
         let answers = !falls_through(function.body) && !returns.is_empty() && returns.iter().all(is_value_of);
+        let handed_on = |values: &&[Expression<'_>]| match values.first()?.kind() {
+            ExpressionKind::Call { func, self_call: false, .. } => around.callee(func),
+            _ => None,
+        };
+        let gives_of: Option<Vec<Callee>> = returns.iter().map(handed_on).collect();
         let mut acts = Acts { around, acts: false, own: BTreeSet::new(), calls: Vec::new() };
         function.body.visit(&mut acts);
         let place = |id: u64| function.args.iter().position(|arg| arg.id == id);
@@ -125,6 +132,7 @@ impl Signature {
             uses,
             silent,
             gives: given_by(function, &returns, &acts.own, &evidence),
+            gives_of: gives_of.unwrap_or_default(),
             answers_at_times,
             answers,
             pure: !acts.acts,
@@ -133,10 +141,10 @@ impl Signature {
         }
     }
 
-    /// Takes over what is known of the functions that this one calls: what they need of its parameters, and whether they only
-    /// compute. Returns whether anything has changed.
+    /// Takes over what is known of the functions that this one calls: what they need of its parameters, what they give, and
+    /// whether they only compute. Returns whether anything has changed.
     pub fn propagate(&mut self, known: &dyn Fn(&Callee) -> Option<Signature>) -> bool {
-        let before = (self.needed, self.uses.clone(), self.pure);
+        let before = (self.needed, self.uses.clone(), self.pure, self.gives);
         self.pure &= self.calls.iter().all(|callee| known(callee).is_some_and(|called| called.pure));
         for param in 0..self.params.len() {
             let passes = || self.passes.iter().filter(move |pass| pass.param == param);
@@ -154,7 +162,12 @@ impl Signature {
                 self.needed = self.needed.max(param + 1);
             }
         }
-        before != (self.needed, self.uses.clone(), self.pure)
+        if self.gives.is_none() {
+            let mut given = self.gives_of.iter().map(|callee| known(callee)?.gives);
+            let first = given.next().flatten();
+            self.gives = first.filter(|_| given.all(|other| other == first));
+        }
+        before != (self.needed, self.uses.clone(), self.pure, self.gives)
     }
 }
 
