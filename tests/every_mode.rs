@@ -875,3 +875,22 @@ end } })";
     assert_eq!(comes_to(&format!("{spawn} {attach} {remove} rb.act.tell(x)"), "", &more), "6 0 0");
     assert_eq!(comes_to(&format!("{spawn} {attach}"), &format!("rb.act.tell(x) {remove}"), &more), "33 0 0");
 }
+
+/// A `when`, and options that a function makes, are also run where the tape or a person answers.
+#[test]
+fn a_rule_that_a_policy_looks_at_picks_nothing() {
+    let card = "local rb = require(\"@riskbreaker\")\nreturn rb.maneuver({ id = \"c\", when = function() return rb.pick({}, 2) > 0 end, resolve = function() end })";
+    let rows = [
+        ("cards = rb.card_ids, ctx = {}, default = \"c\"", "return rb.open(q, \"c\") end"),
+        (
+            "options = function() return { \"a\", \"b\", `c{rb.pick({}, 3)}` } end, default = \"a\"",
+            "return q.options[2] end",
+        ),
+    ];
+    for (fields, answer) in rows {
+        let policy = POLICY.replace("return nil end", answer);
+        let asks = format!("rb.choose({{ seat = \"left\", topic = \"t\", {fields} }})");
+        let found = comes_to(&asks, "", &[("maneuvers/c.luau", card), ("policies/p0.luau", &policy)]);
+        assert!(found.contains("rb.pick is for policies; a rule rolls dice"), "{fields}: {found}");
+    }
+}
