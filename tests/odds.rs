@@ -229,6 +229,29 @@ fn rolls_that_are_made_until_they_stand_are_closed_exactly() {
     assert_counted("quaking", quaking);
 }
 
+/// What was rolled before the question stands on the tape.
+#[test]
+fn a_question_behind_rolls_that_were_made_again_has_odds() {
+    let kinds = "local rb = require(\"@riskbreaker\")
+return rb.kinds({ die = { title = \"name\", fields = { name = rb.text(), at = rb.int() } } })";
+    let play = "local rb = require(\"@riskbreaker\")
+return rb.play({
+	start = function() rb.schedule(\"turn\", 1, rb.spawn(\"die\", { name = \"Die\" })) end,
+	entries = { turn = function(die)
+		local turns, ctx = 0, { die = die }
+		rb.again(function() turns += 1 return if rb.roll(\"1d6\", \"luck\") > 0 and turns > 4 then true else nil end)
+		rb.choose({ seat = \"one\", topic = \"card\", about = die, cards = rb.card_ids, ctx = ctx, default = \"toss\" }).resolve(ctx)
+	end },
+})";
+    let toss = "local rb = require(\"@riskbreaker\")
+return rb.maneuver({ id = \"toss\", resolve = function(ctx) if rb.under(\"1d6\", 4, \"toss\") then ctx.die:add(\"at\", 1) end end })";
+    let rules = small("one = \"One\"", kinds, play, ("toss", toss));
+    let (odds, _) = Position { card: "toss".into(), ..Position::default() }.odds(&rules).unwrap();
+    let chances: Vec<&Fraction> = odds.outcomes.iter().map(|(_, chance)| chance).collect();
+    assert!(odds.is_exact());
+    assert_eq!(chances, [&of(1, 2), &of(1, 2)]);
+}
+
 #[test]
 fn rolls_that_never_stand_or_do_more_than_roll_are_refused() {
     let refusal = asked("never", Answering::Default, &[]).unwrap_err();

@@ -606,6 +606,11 @@ impl Explorer {
         Some(ranked)
     }
 
+    /// A roll of the tape, from before the paths part, is made in this run.
+    pub fn note_roll(&mut self) {
+        self.rolled_again = true;
+    }
+
     /// The rolls do not stand and are made again; false if nothing was rolled, so that they never will.
     pub fn roll_again(&mut self) -> bool {
         std::mem::take(&mut self.rolled_again)

@@ -140,6 +140,7 @@ impl ActionContext {
             return Ok(self.foreseen(dice, sight, &roll));
         } else {
             let roll = self.draw(dice, label, need, &audience, &tell)?;
+            self.explorer.iter_mut().for_each(|explorer| explorer.note_roll());
             self.note_roll(SeenRoll { total: roll.total(), shows_faces: sight.shows_faces(), unseen: None });
             self.tell_roll(dice, &roll, sight, audience, &tell);
             sight.of_roll(&roll)
