@@ -819,6 +819,43 @@ fn an_operation_is_the_same_work_in_every_mode() {
     }
 }
 
+/// A text that is taken out of a table and put back stands in another place if the collector came in between.
+#[test]
+fn a_loop_over_texts_goes_the_same_way_in_every_mode() {
+    let act = "local m, sum = {}, 7
+for i = 1, 12 do m[\"k\" .. i] = i end
+for _ = 1, 40 do
+	for i = 1, 12 do m[\"k\" .. i] = nil end
+	for j = 1, 500 do local _ = { j } end
+	for i = 12, 1, -1 do m[\"k\" .. i] = i end
+	for _, v in m do sum = (sum * 31 + v) % 1000003 end
+end
+x:set(\"b\", (x.b * 7 + sum) % 1000003)";
+    let found = comes_to(act, "", &[]);
+    for _ in 0..3 {
+        assert_eq!(comes_to(act, "", &[]), found);
+    }
+}
+
+/// Whether garbage was collected in time would depend on the clock. Words and answers have as much again for themselves.
+#[test]
+fn all_that_an_action_makes_counts_as_its_memory_in_every_mode() {
+    let words = "rb.say(function() return string.rep(\"x\", 100000 + i % 100) .. \"y\" end)";
+    let why = "rb.number({ seat = \"left\", topic = \"n\", why = function() return \"why \" .. i end, min = 0, max = 3, default = 1 })";
+    for deed in ["local _ = { i }", "local _ = { i, i, i, { i }, tostring(i) }", words, why] {
+        let act = |kilobytes: u32| {
+            format!(
+                "if x.b == 0 then for i = 1, 40 do {deed} end local fill = table.create(32) for i = 1, 31 do fill[i] = table.create(64000, i) end for i = 1, {kilobytes} do local _ = table.create(60, i) end x:set(\"b\", 1) end"
+            )
+        };
+        let most = turns_left(act, &[]);
+        let ended = comes_to(&act(most), "", &[]);
+        assert!(!ended.contains("fault"), "{deed}: {ended}");
+        let stopped = comes_to(&act(most + 1), "", &[]);
+        assert!(stopped.ends_with("the script used up its memory"), "{deed}: {stopped}");
+    }
+}
+
 /// Options that are a function are no list: going through them would never end.
 #[test]
 fn a_question_has_options_or_cards() {

@@ -51,8 +51,9 @@ impl Headless {
 }
 
 impl ActionContext {
-    /// Finishes the action under way, and takes the next entry that a script has to run off the agenda. `None` ends the loop.
-    pub fn next_headless(&mut self) -> Option<&Entry> {
+    /// Finishes the action under way, and takes the next entry that a script has to run off the agenda, if it is to go on.
+    /// `None` ends the loop.
+    pub fn next_headless(&mut self, goes_on: bool) -> Option<&Entry> {
         let headless = self.headless.as_mut()?;
         if headless.current.take().is_some() {
             let pulsed = self.pulse != headless.pulse;
@@ -64,6 +65,9 @@ impl ActionContext {
             }
         }
         self.forget_rolls();
+        if !goes_on {
+            return None;
+        }
         let known = self.headless.as_mut()?.replayed.take();
         let expected = match known {
             Some(expected) => expected,

@@ -1,7 +1,9 @@
-//! Accounts of work: each operation of a script is charged to one of three accounts. `sandbox.rs` counts the bytes that the host
-//! keeps by the same accounts.
+//! Accounts of work and memory: each operation of a script is charged to one of three accounts. `sandbox.rs` counts the bytes
+//! that the host keeps by the same accounts.
 
 use std::cell::Cell;
+
+use super::allocation;
 
 /// What a piece of work is charged to. How much work answers and texts need depends on the mode: a person is shown a question, a
 /// policy answers it, or a tape holds the answer. So they have allowances of their own in each action, and the work of the rules
@@ -21,6 +23,9 @@ pub(super) const ALLOWANCE: i64 = 2_000_000;
 /// The least work that texts have left, so that their failure can be reported.
 const LAST_WORDS: i64 = 256;
 
+/// The same for the bytes that they may make.
+const LAST_BYTES: usize = 64 << 10;
+
 /// After this much work the clock is read, besides the watchdog's reminders: reading it is a system call.
 const PORTION: i64 = 8192;
 
@@ -30,6 +35,8 @@ struct Accounts {
     open: Account,
     /// By account; nothing is noted here for the one that is open.
     left: [i64; 3],
+    /// The same for the bytes that the script may still make. Nothing is collected while it runs: garbage counts.
+    room: [usize; 3],
     /// The script is stopped for good: no account has anything left for it.
     is_stopped: bool,
 }
@@ -38,8 +45,10 @@ thread_local! {
     /// What is left of the account that is charged: until the clock is looked at, and behind that.
     static WORK: Cell<i64> = const { Cell::new(0) };
     static RESERVE: Cell<i64> = const { Cell::new(0) };
+    /// Bytes in use in the running machine at which the account that is charged is spent.
+    static MOST: Cell<usize> = const { Cell::new(usize::MAX) };
     static ACCOUNTS: Cell<Accounts> =
-        const { Cell::new(Accounts { open: Account::Game, left: [0; 3], is_stopped: false }) };
+        const { Cell::new(Accounts { open: Account::Game, left: [0; 3], room: [usize::MAX; 3], is_stopped: false }) };
 }
 
 /// The account that is charged at the moment.
@@ -47,10 +56,12 @@ pub(super) fn charged() -> Account {
     ACCOUNTS.get().open
 }
 
-/// Gives the game so much work, and the others their allowances.
-pub(super) fn open(work: i64) {
+/// Gives the game so much work, the others their allowances, and each of them so many bytes.
+pub(super) fn open(work: i64, bytes: usize) {
     set_work(work);
-    ACCOUNTS.set(Accounts { open: Account::Game, left: [work, ALLOWANCE, ALLOWANCE], is_stopped: false });
+    set_room(bytes);
+    let left = [work, ALLOWANCE, ALLOWANCE];
+    ACCOUNTS.set(Accounts { open: Account::Game, left, room: [bytes; 3], is_stopped: false });
 }
 
 /// Charges work that no safepoint counts.
@@ -64,12 +75,6 @@ pub(super) fn charge_safepoint() -> bool {
     let left = WORK.get() - 1;
     WORK.set(left);
     left < 0
-}
-
-/// Brings the next look at the clock so much work nearer, and charges nothing.
-pub(super) fn look_sooner(work: i64) {
-    charge(work);
-    RESERVE.set(RESERVE.get().saturating_add(work));
 }
 
 /// Portions out the work until the next look at the clock, if any is left.
@@ -92,6 +97,16 @@ fn set_work(left: i64) {
     RESERVE.set(left - portion);
 }
 
+fn set_room(bytes: usize) {
+    MOST.set(allocation::used().saturating_add(bytes));
+}
+
+/// Whether the account that is charged has no bytes left.
+#[inline]
+pub(super) fn is_full() -> bool {
+    allocation::uses_more_than(MOST.get())
+}
+
 /// Leaves no account any work until they are opened again.
 pub(super) fn stop() {
     RESERVE.set(0);
@@ -111,14 +126,23 @@ fn are_words_spent() -> bool {
     accounts.open == Account::Words && !accounts.is_stopped && work_left() < 0
 }
 
-/// Says whether words have used up their allowance, and leaves them enough to be told so.
-pub(super) fn end_words() -> bool {
-    let ended = are_words_spent();
-    if ended {
+/// Which allowance words have used up, if they have; leaves them enough to be told so.
+pub(super) fn end_words() -> Option<&'static str> {
+    let accounts = ACCOUNTS.get();
+    if are_words_spent() {
         set_work(LAST_WORDS);
+        Some(TOO_MUCH_WORK)
+    } else if accounts.open == Account::Words && !accounts.is_stopped && is_full() {
+        set_room(LAST_BYTES);
+        Some(TOO_MANY_WORDS)
+    } else {
+        None
     }
-    ended
 }
+
+/// Why words were left out.
+const TOO_MUCH_WORK: &str = "the words took too much work";
+pub(super) const TOO_MANY_WORDS: &str = "the words took too much memory";
 
 /// Charges another account for what `run` does. Work that is charged to answers already stays there, except for texts; texts
 /// always stay on their own account.
@@ -136,17 +160,21 @@ pub(super) fn beside(account: Account, run: impl FnOnce()) {
 
 fn change_to(account: Account) {
     let mut accounts = ACCOUNTS.get();
-    accounts.left[accounts.open as usize] = work_left();
-    let least = if account == Account::Words { LAST_WORDS } else { i64::MIN };
-    set_work(accounts.left[account as usize].max(least));
+    let (outer, inner) = (accounts.open as usize, account as usize);
+    accounts.left[outer] = work_left();
+    accounts.room[outer] = MOST.get().saturating_sub(allocation::used());
+    let (least, bytes) = if account == Account::Words { (LAST_WORDS, LAST_BYTES) } else { (i64::MIN, 0) };
+    set_work(accounts.left[inner].max(least));
+    set_room(accounts.room[inner].max(bytes));
     accounts.open = account;
     ACCOUNTS.set(accounts);
 }
 
 /// Gives the game its full budget once the machine is ready: preparation depends on earlier runs and is not charged.
 pub(super) fn begin_work() {
-    let Accounts { left: [work, ..], .. } = ACCOUNTS.get();
+    let Accounts { left: [work, ..], room: [bytes, ..], .. } = ACCOUNTS.get();
     set_work(work);
+    set_room(bytes);
 }
 
 /// The entry is done: what the host does until the next one is not charged to the game.
@@ -154,6 +182,7 @@ pub(super) fn end_work() {
     if ACCOUNTS.get().open == Account::Game {
         change_to(Account::Answers);
         set_work(ALLOWANCE);
+        set_room(usize::MAX);
     }
 }
 
@@ -177,12 +206,13 @@ pub(super) fn used_beside() -> i64 {
 pub(super) struct Interrupted {
     work: i64,
     reserve: i64,
+    most: usize,
     accounts: Accounts,
 }
 
 impl Interrupted {
     pub fn take() -> Interrupted {
-        Interrupted { work: WORK.get(), reserve: RESERVE.get(), accounts: ACCOUNTS.get() }
+        Interrupted { work: WORK.get(), reserve: RESERVE.get(), most: MOST.get(), accounts: ACCOUNTS.get() }
     }
 }
 
@@ -190,6 +220,7 @@ impl Drop for Interrupted {
     fn drop(&mut self) {
         WORK.set(self.work);
         RESERVE.set(self.reserve);
+        MOST.set(self.most);
         ACCOUNTS.set(self.accounts);
     }
 }

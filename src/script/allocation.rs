@@ -33,6 +33,8 @@ static ORIGINAL: OnceLock<Allocator> = OnceLock::new();
 thread_local! {
     /// Whether a script runs: what the host makes for itself has no limit but that of the machine.
     static LIMITED: Cell<bool> = const { Cell::new(false) };
+    /// The global part of the machine that runs on this thread.
+    static RUNNING: Cell<*const usize> = const { Cell::new(std::ptr::null()) };
     /// The machines of this thread, to find out where a script was when it was refused.
     static MACHINES: RefCell<Vec<(usize, *mut mlua::lua_State)>> = const { RefCell::new(Vec::new()) };
 }
@@ -52,6 +54,48 @@ pub(super) fn limited<R>(on: bool, run: impl FnOnce() -> R) -> R {
     run()
 }
 
+/// Runs something in this machine, whose memory is counted for as long.
+pub(super) fn running<R>(lua: &Lua, run: impl FnOnce() -> R) -> R {
+    struct Back(*const usize);
+    impl Drop for Back {
+        fn drop(&mut self) {
+            RUNNING.set(self.0);
+        }
+    }
+    // SAFETY: every state holds a pointer to its global part, see `install`.
+    let global = lua.exec_raw_lua(|raw| unsafe { *raw.state().cast::<*const usize>().add(GLOBAL) });
+    let _back = Back(RUNNING.replace(global));
+    run()
+}
+
+/// Bytes that the running machine has in use, garbage included; 0 where none runs. The table of all texts is left out: its size
+/// depends on how many texts earlier calls have left behind.
+pub(super) fn used() -> usize {
+    let global = RUNNING.get();
+    if global.is_null() {
+        return 0;
+    }
+    // SAFETY: `running` lends it, and `install` has found both numbers there.
+    unsafe { *global.add(TOTAL) - text_counts(global).1 * size_of::<usize>() }
+}
+
+/// Whether the running machine has more than so many bytes in use.
+#[inline]
+pub(super) fn uses_more_than(bytes: usize) -> bool {
+    let global = RUNNING.get();
+    // SAFETY: as in `used`.
+    !global.is_null() && unsafe { *global.add(TOTAL) } > bytes && used() > bytes
+}
+
+/// How many texts a machine holds, and for how many its table of texts has places.
+unsafe fn text_counts(global: *const usize) -> (usize, usize) {
+    // SAFETY: the caller gives a global part as `install` knows it.
+    unsafe {
+        let counts = global.add(1).cast::<u32>();
+        (*counts as usize, *counts.add(1) as usize)
+    }
+}
+
 /// Puts the limits before a machine's allocator.
 ///
 /// # Errors
@@ -67,7 +111,11 @@ pub(super) fn install(lua: &Lua) -> mlua::Result<()> {
             let original = ffi::lua_getallocf(state, &raw mut data);
             let global = *state.cast::<*mut *mut c_void>().add(GLOBAL);
             let place = global.add(ALLOCATOR);
-            if *place != original as *mut c_void || *global.add(ALLOCATOR + 1) != data {
+            let total = ffi::lua_gc(state, ffi::LUA_GCCOUNT, 0) << 10 | ffi::lua_gc(state, ffi::LUA_GCCOUNTB, 0);
+            if *place != original as *mut c_void
+                || *global.add(ALLOCATOR + 1) != data
+                || *global.add(TOTAL) as usize != total as usize
+            {
                 return false;
             }
             ORIGINAL.get_or_init(|| original);
@@ -88,16 +136,15 @@ pub(super) fn install(lua: &Lua) -> mlua::Result<()> {
     Err(mlua::Error::RuntimeError("the script engine is laid out in another way than this program expects".into()))
 }
 
-/// Where the engine's state keeps its global part, and that one its allocator, in pointers.
+/// Where the engine's state keeps its global part, and that one its allocator and the count of bytes in use, in pointers.
 const GLOBAL: usize = 2 + 8 / size_of::<usize>();
 const ALLOCATOR: usize = 1 + 8 / size_of::<usize>();
+const TOTAL: usize = ALLOCATOR + 7;
 
 unsafe extern "C" fn limiting(data: *mut c_void, block: *mut c_void, old: usize, new: usize) -> *mut c_void {
     let Some(original) = ORIGINAL.get() else { return std::ptr::null_mut() };
     if new >= LARGE && new > old && LIMITED.get() {
-        let state = MACHINES.with_borrow(|machines| {
-            machines.iter().find(|(known, _)| *known == data as usize).map(|(_, state)| *state)
-        });
+        let state = machine_of(data);
         // SAFETY: the machine that asks for memory is alive.
         let is_for_texts = block.is_null() && state.is_some_and(|state| unsafe { resizes_texts(state, new) });
         let refused = if is_too_large(block.is_null(), new) {
@@ -121,17 +168,24 @@ unsafe extern "C" fn limiting(data: *mut c_void, block: *mut c_void, old: usize,
         }
     }
     // SAFETY: it is asked for what the engine asks for.
-    unsafe { original(data, block, old, new) }
+    let given = unsafe { original(data, block, old, new) };
+    if given.is_null() && new > old && LIMITED.get() {
+        // SAFETY: the machine that asks for memory is alive.
+        machine_of(data).into_iter().for_each(|state| unsafe { sandbox::note_refused(state) });
+    }
+    given
 }
 
-/// Whether the engine asks for a table of all texts of another size. When it does so depends on how many texts the collector has
-/// left, and that one paces itself by the clock: so it is not charged.
+/// The machine with this allocator.
+fn machine_of(data: *mut c_void) -> Option<*mut mlua::lua_State> {
+    MACHINES.with_borrow(|machines| machines.iter().find(|(known, _)| *known == data as usize).map(|(_, state)| *state))
+}
+
+/// Whether the engine asks for a table of all texts of another size. When it does so depends on how many texts earlier calls have
+/// left behind: so it is not charged.
 unsafe fn resizes_texts(state: *mut mlua::lua_State, bytes: usize) -> bool {
     // SAFETY: `install` has found the allocator behind the table of texts: its place, how many texts it holds, and its size.
-    let (count, size) = unsafe {
-        let counts = (*state.cast::<*const *const c_void>().add(GLOBAL)).add(1).cast::<u32>();
-        (*counts as usize, *counts.add(1) as usize)
-    };
+    let (count, size) = unsafe { text_counts(*state.cast::<*const usize>().add(GLOBAL)) };
     let takes = |size: usize| bytes == size * size_of::<usize>();
     count > size && takes(size * 2) || count < size / 4 && takes(size / 2)
 }

@@ -16,7 +16,7 @@ use super::handles::Handles;
 use super::host::HostState;
 use super::merge::{Declared, Merger};
 use super::prelude::Prelude;
-use super::sandbox::{self, Budget, guarded, hold, spent_at};
+use super::sandbox::{self, Budget, collect, guarded, hold, spent_at};
 use super::types::is_luau_name;
 use super::vm::Trusted;
 use crate::ruleset::quoted::quoted;
@@ -58,6 +58,7 @@ pub(super) fn load(stack: &Arc<Stack>) -> std::result::Result<Loaded, LoadError>
     let host = Rc::new(HostState::default());
     let prelude = Prelude::start(&lua, &host, stack, &allowed).map_err(engine)?;
     sandbox::close(&lua, &allowed).map_err(engine)?;
+    lua.gc_stop();
 
     let mut loader = Loader {
         lua: &lua,
@@ -115,7 +116,7 @@ impl Loader<'_> {
         let mut budget = Budget::LOAD;
         let base = self.lua.used_memory();
         for part in self.stack.parts() {
-            let (made, _) = guarded(Budget::LOAD, || {
+            let (made, _) = guarded(self.lua, Budget::LOAD, || {
                 let require: Function = prelude.requirer.call(part.index)?;
                 let environment = sandbox::environment(self.lua, allowed, require)?;
                 // The prelude compiles each file into the environment of the part that holds it.
@@ -133,9 +134,12 @@ impl Loader<'_> {
             if path.starts_with("specs/") {
                 continue;
             }
+            if self.lua.used_memory() > base + sandbox::MEMORY / 4 {
+                collect(self.lua)?;
+            }
             let is_used_up = budget.is_nearly_spent() || sandbox::is_nearly_full(self.lua, base);
             let (result, spent) =
-                guarded(budget, || prelude.run_file.call::<Lv>((part, full.as_str(), place.is_none())));
+                guarded(self.lua, budget, || prelude.run_file.call::<Lv>((part, full.as_str(), place.is_none())));
             budget = budget.rest();
             if let Some(spent) = spent.filter(|_| is_used_up) {
                 self.refuse_size(spent);
@@ -193,7 +197,7 @@ impl Loader<'_> {
     fn whole<R>(&mut self, work: impl FnOnce(&mut Self) -> Result<R>) -> Option<Result<R>> {
         let budget = Budget { held: self.held, ..Budget::LOAD };
         let known = self.problems.len();
-        match guarded(budget, || work(self)) {
+        match guarded(self.lua, budget, || work(self)) {
             (result, None) => {
                 self.held = budget.rest().held;
                 Some(result)

@@ -153,7 +153,7 @@ pub(super) unsafe extern "C-unwind" fn is_odd(state: *mut mlua::lua_State) -> c_
 /// The engine is laid out in another way than the one this was written for.
 pub(super) fn install(lua: &Lua) -> mlua::Result<()> {
     static FITS: OnceLock<bool> = OnceLock::new();
-    let runs = |text: &str| guarded(Budget::ACTION, || lua.load(text).set_name("=probe").exec()).0.is_ok();
+    let runs = |text: &str| guarded(lua, Budget::ACTION, || lua.load(text).set_name("=probe").exec()).0.is_ok();
     let try_out = || {
         is_laid_out_so(lua)
             && runs("for key in { 1, 2, a = 3, [0.5] = 4 } do end for key in pairs({}) do end")
@@ -202,7 +202,7 @@ mod tests {
             "local list = ... local function inner() for key, value in list do end end inner()",
         ] {
             let function = lua.load(text).set_name("=probe.luau").into_function().unwrap();
-            let runs = |table: &mlua::Table| guarded(Budget::ACTION, || function.call::<()>(table)).0.is_ok();
+            let runs = |table: &mlua::Table| guarded(&lua, Budget::ACTION, || function.call::<()>(table)).0.is_ok();
             assert!(runs(&tables[0]) && noted_cure().is_none(), "{text}");
             assert!(!runs(&tables[1]) && noted_cure() == Some(CURE), "{text}");
             assert!(!runs(&tables[2]) && noted_cure() == Some(CURE), "{text}");

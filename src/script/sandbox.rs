@@ -24,6 +24,8 @@ pub(super) struct Budget {
     /// Whether the clocks start with the call. Otherwise they start when the script is first reminded to read them, a few
     /// milliseconds later; short calls then never read a clock.
     pub exact: bool,
+    /// Bytes that it may make, garbage included, since nothing is collected while it runs.
+    pub memory: usize,
     /// Bytes that it may hand to the host, by a generous estimate. The host keeps rolls, texts, questions and changes outside the
     /// machine's memory limit.
     pub held: usize,
@@ -40,16 +42,24 @@ const WALL: Duration = Duration::from_secs(300);
 
 impl Budget {
     /// All files of a ruleset together.
-    pub const LOAD: Budget = Budget { work: 2_000_000, time: backstop(180), wall: WALL, exact: true, held: 16 << 20 };
+    pub const LOAD: Budget =
+        Budget { work: 2_000_000, time: backstop(180), wall: WALL, exact: true, memory: usize::MAX, held: 16 << 20 };
     /// Lua typed at the prompt, and a program that drives games. The steps of a game run under budgets of their own; after each
     /// step the program has this budget again.
     pub const PROGRAM: Budget =
-        Budget { work: 10_000_000, time: backstop(180), wall: WALL, exact: true, held: 64 << 20 };
+        Budget { work: 10_000_000, time: backstop(180), wall: WALL, exact: true, memory: usize::MAX, held: 64 << 20 };
     /// A spec: its own part is small, and the games that it plays run under budgets of their own.
-    pub const SPEC: Budget = Budget { work: 10_000_000, time: backstop(180), wall: WALL, exact: true, held: 64 << 20 };
+    pub const SPEC: Budget =
+        Budget { work: 10_000_000, time: backstop(180), wall: WALL, exact: true, memory: usize::MAX, held: 64 << 20 };
     /// One action. Endless loops are stopped by the work limit, so always at the same place.
-    pub const ACTION: Budget =
-        Budget { work: account::ALLOWANCE, time: backstop(150), wall: WALL, exact: false, held: 8 << 20 };
+    pub const ACTION: Budget = Budget {
+        work: account::ALLOWANCE,
+        time: backstop(150),
+        wall: WALL,
+        exact: false,
+        memory: MEMORY,
+        held: 8 << 20,
+    };
 
     /// Whether less than an eighth of [`Budget::LOAD`] is left. Then the files together are to blame, not the next one.
     pub fn is_nearly_spent(&self) -> bool {
@@ -74,12 +84,8 @@ struct Rest {
     taken: [Duration; 2],
 }
 
-/// Bytes a machine may hold above what it has when it is made.
+/// Bytes an action may make, and a machine may hold above what it has when it is made.
 pub(super) const MEMORY: usize = 32 << 20;
-
-/// Each step of the collector brings the next reading of the clock nearer by this much work, since a script that makes large
-/// values reaches few safepoints. It does not use up budget: when the collector works depends on earlier runs.
-const GC_STEP: i64 = 32;
 
 thread_local! {
     /// Bytes that may still be handed to the host, by account: what is kept for people depends on who looks at the game.
@@ -94,14 +100,13 @@ thread_local! {
     static SPENT_AT: Cell<Option<Place>> = const { Cell::new(None) };
     /// The cure for the error that was raised last, if its origin gave one.
     static CURE: Cell<Option<&'static str>> = const { Cell::new(None) };
-    /// Line and file where the collector was last at work.
-    static MADE_AT: RefCell<(u32, usize, [u8; NAME])> = const { RefCell::new((0, 0, [0; NAME])) };
+    /// Line and file where the engine was last refused memory.
+    static REFUSED_AT: RefCell<(u32, usize, [u8; NAME])> = const { RefCell::new((0, 0, [0; NAME])) };
 }
 
 unsafe extern "C-unwind" fn tick(state: *mut mlua::lua_State, gc: c_int) {
+    // A step of the collector, in a program or spec, must not be stopped.
     if gc >= 0 {
-        // SAFETY: as for this function. The collector must not be stopped.
-        unsafe { count_collection(state) };
         return;
     }
     // SAFETY: the engine stands at a safepoint of this state.
@@ -109,23 +114,14 @@ unsafe extern "C-unwind" fn tick(state: *mut mlua::lua_State, gc: c_int) {
         note_cure(cure);
         unsafe { refuse(state, wrong) }
     }
-    if (account::charge_safepoint() || watchdog::must_look())
+    if (account::charge_safepoint() || account::is_full() || watchdog::must_look())
         && let Some(spent) = spent_now()
     {
-        if account::end_words() {
-            unsafe { refuse(state, "the words took too much work") }
+        if let Some(why) = account::end_words() {
+            unsafe { refuse(state, why) }
         }
         unsafe { kill(state, spent) }
     }
-}
-
-/// A step of the collector. An error for want of memory says nothing of where it was.
-#[cold]
-unsafe fn count_collection(state: *mut mlua::lua_State) {
-    account::look_sooner(GC_STEP);
-    #[cfg(feature = "continuations")]
-    super::continuation::note_collection();
-    unsafe { note_place(state) };
 }
 
 /// Portions out the work that is left and looks at the clock; says which budget is spent, if one is.
@@ -134,6 +130,9 @@ fn spent_now() -> Option<&'static str> {
     if !account::portion() {
         return Some("work");
     }
+    if account::is_full() {
+        return Some("memory");
+    }
     is_late().then_some("time")
 }
 
@@ -141,6 +140,9 @@ fn spent_now() -> Option<&'static str> {
 pub(super) fn must_stop() -> Option<&'static str> {
     if account::is_spent() {
         return Some("work");
+    }
+    if account::is_full() && account::charged() != Account::Words {
+        return Some("memory");
     }
     (watchdog::must_look() && is_late()).then_some("time")
 }
@@ -264,10 +266,10 @@ pub(super) unsafe fn place_of(state: *mut mlua::lua_State) -> Option<Place> {
 /// Longest name of a source that the engine gives, in bytes.
 const NAME: usize = 256;
 
-/// Notes where the running script makes things, without making anything itself.
-unsafe fn note_place(state: *mut mlua::lua_State) {
+/// Notes where the running script was refused memory, without making anything itself: the error does not say where it was.
+pub(super) unsafe fn note_refused(state: *mut mlua::lua_State) {
     let note = |at: u32, source: &[u8]| {
-        MADE_AT.with_borrow_mut(|(line, length, name)| {
+        REFUSED_AT.with_borrow_mut(|(line, length, name)| {
             (*line, *length) = (at, source.len().min(NAME));
             name[..*length].copy_from_slice(&source[..*length]);
         });
@@ -296,13 +298,13 @@ unsafe fn with_place<R>(state: *mut mlua::lua_State, levels: c_int, take: impl F
     None
 }
 
-/// Where the budget of the last guarded call was spent, and where the collector was last at work in it.
+/// Where the budget of the last guarded call was spent, and where it was last refused memory.
 pub(super) fn spent_at() -> [Option<Place>; 2] {
-    let made_at = MADE_AT.with_borrow(|(line, length, name)| {
+    let refused_at = REFUSED_AT.with_borrow(|(line, length, name)| {
         let path = String::from_utf8_lossy(&name[..*length]).into_owned();
         (*line > 0).then_some(Place { path, line: *line })
     });
-    [SPENT_AT.take(), made_at]
+    [SPENT_AT.take(), refused_at]
 }
 
 /// Notes what to do about an error that is about to be raised. No script can catch it.
@@ -317,7 +319,7 @@ pub(super) fn noted_cure() -> Option<&'static str> {
 
 /// Gives the next action of a game that runs on its whole budget.
 pub(super) fn renew(budget: Budget) {
-    account::open(budget.work);
+    account::open(budget.work, budget.memory);
     HOLD.set([budget.held; 3]);
     BEGUN.set(budget.exact.then(clocks));
 }
@@ -346,9 +348,6 @@ pub(super) fn work_of_last_call() -> u64 {
     (Budget::ACTION.work - work + beside).max(0) as u64
 }
 
-/// Why words were left out that took too much memory.
-pub(super) const TOO_MANY_WORDS: &str = "the words took too much memory";
-
 /// Counts bytes that the host is to keep for the account that is charged.
 ///
 /// # Errors
@@ -360,7 +359,7 @@ pub(super) fn hold(bytes: usize) -> Result<()> {
     match left[account as usize].checked_sub(bytes) {
         Some(rest) => left[account as usize] = rest,
         None if account == Account::Words => {
-            return Err(mlua::Error::RuntimeError(TOO_MANY_WORDS.into()));
+            return Err(mlua::Error::RuntimeError(account::TOO_MANY_WORDS.into()));
         }
         None => {
             left[account as usize] = 0;
@@ -419,16 +418,22 @@ impl Drop for Suspended {
     }
 }
 
-/// Runs something under a budget of its own. The second value says which budget was spent, if one was: then the machine
-/// must be thrown away, whatever came back.
-pub(super) fn guarded<R>(budget: Budget, run: impl FnOnce() -> Result<R>) -> (Result<R>, Option<&'static str>) {
+/// Runs something in a machine under a budget of its own. The second value says which budget was spent, if one was: then the
+/// machine must be thrown away, whatever came back.
+pub(super) fn guarded<R>(
+    lua: &Lua,
+    budget: Budget,
+    run: impl FnOnce() -> Result<R>,
+) -> (Result<R>, Option<&'static str>) {
     let _suspended = Suspended::take();
     let _watched = watchdog::watch();
-    renew(budget);
     LIMITS.set([budget.time, budget.wall]);
-    MADE_AT.with_borrow_mut(|(line, ..)| *line = 0);
+    REFUSED_AT.with_borrow_mut(|(line, ..)| *line = 0);
     CURE.set(None);
-    let result = limited(true, run);
+    let result = allocation::running(lua, || {
+        renew(budget);
+        limited(true, run)
+    });
     let mut spent = SPENT.get();
     if matches!(&result, Err(error) if is_memory(error)) {
         spent = spent.or(Some("memory"));
@@ -574,6 +579,14 @@ pub(super) fn close(lua: &Lua, allowed: &Table) -> Result<()> {
     lua.set_memory_limit(lua.used_memory() + MEMORY)?;
     allocation::install(lua)?;
     loop_keys::install(lua)
+}
+
+/// Collects garbage in a machine of the rules, and stops the collector again: a script that removes a text from the keys of a
+/// table and puts it back finds it in another place if a collection came in between.
+pub(super) fn collect(lua: &Lua) -> Result<()> {
+    lua.gc_collect()?;
+    lua.gc_stop();
+    Ok(())
 }
 
 /// Whether a machine that held `base` bytes at first has less than an eighth of its memory left.

@@ -19,7 +19,7 @@ use crate::state::Value;
 /// A file of specs in a machine of its own.
 pub(crate) struct SpecFile {
     /// Keeps the functions of the specs alive.
-    _machine: Lua,
+    machine: Lua,
     specs: Vec<Registered>,
     name: String,
     text: String,
@@ -82,9 +82,12 @@ impl SpecFile {
     pub fn load(name: &str, text: &str) -> std::result::Result<SpecFile, Fault> {
         let specs = Rc::new(RefCell::new(Vec::new()));
         let (registered, more) = (specs.clone(), specs.clone());
-        let (loaded, spent) = guarded(Budget::LOAD, || {
-            let (lua, allowed) = sandbox::machine()?;
+        let made = sandbox::machine().and_then(|(lua, allowed)| {
             sandbox::close(&lua, &allowed)?;
+            Ok((lua, allowed))
+        });
+        let (lua, allowed) = made.map_err(|error| fault_of_program(&error, None, name, text))?;
+        let (loaded, spent) = guarded(&lua, Budget::LOAD, || {
             let rb = lua.create_table()?;
             let spec = lua.create_function(move |_, values: MultiValue| {
                 registered.borrow_mut().push(read_spec(values)?);
@@ -104,11 +107,10 @@ impl SpecFile {
                 Err(Error::RuntimeError(format!("a spec can only require \"@riskbreaker\", not \"{module}\"")))
             })?;
             let environment = sandbox::environment(&lua, &allowed, require)?;
-            compile(&lua, name, text, &environment)?.call::<()>(())?;
-            Ok(lua)
+            compile(&lua, name, text, &environment)?.call::<()>(())
         });
-        let machine = loaded.map_err(|error| fault_of_program(&error, spent, name, text))?;
-        Ok(SpecFile { _machine: machine, specs: specs.take(), name: name.to_string(), text: text.to_string() })
+        loaded.map_err(|error| fault_of_program(&error, spent, name, text))?;
+        Ok(SpecFile { machine: lua, specs: specs.take(), name: name.to_string(), text: text.to_string() })
     }
 
     /// Names and rule ids, in the order of the file.
@@ -119,7 +121,7 @@ impl SpecFile {
     /// Plays one spec; says why it fails, if it does.
     pub fn run<S: SpecMethods + 'static>(&self, at: usize, case: &Rc<RefCell<S>>) -> Option<Fault> {
         let spec = &self.specs[at];
-        let (result, spent) = guarded(Budget::SPEC, || {
+        let (result, spent) = guarded(&self.machine, Budget::SPEC, || {
             spec.run.call::<()>((SpecHandle(case.clone()), spec.case.clone()))?;
             case.borrow_mut().close().map_err(wrong)
         });

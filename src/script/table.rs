@@ -113,7 +113,7 @@ impl Table {
             }
         }
         self.shared.printed.borrow_mut().clear();
-        let (compiled, _) = guarded(Budget::PROGRAM, || {
+        let (compiled, _) = guarded(&self.lua, Budget::PROGRAM, || {
             let expression = compile(&self.lua, name, &format!("return {text}"), &self.environment);
             expression.or_else(|_| compile(&self.lua, name, text, &self.environment))
         });
@@ -124,7 +124,7 @@ impl Table {
             }
             Err(error) => return Err(fault_of_program(&error, None, name, text)),
         };
-        let (result, spent) = guarded(Budget::PROGRAM, || function.call::<MultiValue>(()));
+        let (result, spent) = guarded(&self.lua, Budget::PROGRAM, || function.call::<MultiValue>(()));
         if let Some(what) = spent {
             self.dead = true;
             let error = result.err().unwrap_or(mlua::Error::StackError);

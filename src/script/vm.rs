@@ -19,7 +19,7 @@ use super::handles::{Handles, Synced};
 use super::host::begin_reads;
 use super::host::{HostState, entry_tables, read_absolute_key};
 use super::load;
-use super::sandbox::{Budget, clock, give_back, guarded, spent_at, work_of_last_call};
+use super::sandbox::{Budget, MEMORY, clock, collect, give_back, guarded, spent_at, work_of_last_call};
 use crate::play::{
     ActionContext, Call, Driver, Explanation, Fault, Former, FreeAct, Hits, Lines, Machine, Phase, PolicyAct, Stop,
 };
@@ -44,8 +44,8 @@ pub(crate) struct Vm {
     settings: RefCell<Option<Settings>>,
     /// What `result` of play.luau is known as.
     result_name: Arc<str>,
-    /// Bytes in use from which on a call is followed by a collection.
-    full: usize,
+    /// Bytes that it may hold besides what was there when garbage was last collected.
+    room: usize,
     /// The budget that was spent in it.
     spent: Option<&'static str>,
     dead: bool,
@@ -57,8 +57,11 @@ pub(crate) struct Vm {
 
 static NUMBERS: AtomicU64 = AtomicU64::new(1);
 
-/// Bytes of garbage after which a full collection runs, so that the garbage of one call does not use up the memory of the next.
+/// Bytes of garbage after which it is collected, so that the garbage of one call does not use up the memory of the next.
 const LEFT_BEHIND: usize = 12 << 20;
+
+/// Bytes that a machine may hold besides what it has loaded: what the accounts of an action may make, and what is left behind.
+const ROOM: usize = 3 * MEMORY + MEMORY / 2 + LEFT_BEHIND;
 
 /// Work that computing a key is, beside that of its function.
 const KEY_COST: i64 = 16;
@@ -119,7 +122,6 @@ impl Vm {
     pub fn load(stack: &Arc<Stack>) -> Result<(Vm, Arc<Declarations>), LoadError> {
         let loaded = load::load(stack)?;
         let declarations = Arc::new(loaded.declarations);
-        let full = loaded.lua.used_memory() + LEFT_BEHIND;
         let vm = Vm {
             #[cfg(feature = "continuations")]
             continuation: None,
@@ -131,12 +133,13 @@ impl Vm {
             declarations: declarations.clone(),
             settings: RefCell::new(None),
             result_name: Arc::from("result"),
-            full,
+            room: ROOM,
             spent: None,
             dead: false,
             joint: None,
             number: NUMBERS.fetch_add(1, Ordering::Relaxed),
         };
+        vm.collect();
         Ok((vm, declarations))
     }
 
@@ -273,7 +276,7 @@ impl Vm {
         let budget = self.joint.unwrap_or(Budget::ACTION);
         context.glimpse = None;
         let attempt = catch_unwind(AssertUnwindSafe(|| {
-            guarded(budget, || {
+            guarded(&self.lua, budget, || {
                 let renewed = self.sync(context)?;
                 let result = host.lend(context, || {
                     if let Some((function, args)) = renewed {
@@ -324,36 +327,31 @@ impl Vm {
 
     /// Collects what calls have left behind, once that is much.
     fn clear_up(&mut self) {
-        if self.lua.used_memory() <= self.full {
+        let (used, full) = (self.lua.used_memory(), self.host.full.get());
+        if used <= full {
             return;
         }
         self.collect();
-        self.full = self.full.max(self.lua.used_memory() + LEFT_BEHIND / 2);
         // While ways are explored the same memory is needed again at once.
-        if !self.exploring {
+        if used > full + LEFT_BEHIND && !self.exploring {
             give_back();
         }
     }
 
-    fn collect(&mut self) {
+    fn collect(&self) {
         #[cfg(feature = "continuations")]
         if let Some(continuation) = &self.continuation {
             continuation.forget_snapshots();
         }
-        let _ = self.lua.gc_collect();
-        if self.exploring {
-            // Collecting sets it going again.
-            self.hold_collector();
-        }
+        let _ = collect(&self.lua);
+        self.set_limits();
     }
 
-    /// While ways are explored, the collector stands still until as much is in use as calls may leave behind.
-    fn hold_collector(&self) {
-        #[cfg(feature = "continuations")]
-        if let Some(continuation) = &self.continuation {
-            let room = self.full.saturating_sub(self.lua.used_memory());
-            continuation.hold_collector(room.max(LEFT_BEHIND / 4));
-        }
+    fn set_limits(&self) {
+        let used = self.lua.used_memory();
+        // Only a machine without an allocator of its own has no limit to set.
+        let _ = self.lua.set_memory_limit(used + self.room);
+        self.host.full.set(used + LEFT_BEHIND.min(self.room / 2));
     }
 
     /// Brings the handles up to the context's state; gives the prelude's function that has to be told, if any.
@@ -408,7 +406,7 @@ impl Vm {
     /// The place of such a function, with the text of its line. `None` for one that lies over another: it begins in the host.
     fn place_and_line(&self, name: &str, part: &str) -> Option<(Place, String)> {
         let place = || self.trusted.place.call::<(String, u32)>((name, part));
-        let (path, line) = guarded(Budget::ACTION, place).0.ok()?;
+        let (path, line) = guarded(&self.lua, Budget::ACTION, place).0.ok()?;
         let place = Place { path, line };
         let text = source_line(&self.stack, &place)?;
         Some((place, text))
@@ -429,7 +427,7 @@ impl Machine for Vm {
         }
         if self.continuation.is_none() {
             let trusted = &self.trusted;
-            let (mirrored, _) = guarded(Budget::ACTION, || trusted.mirrored.call::<(Table, Table)>(()));
+            let (mirrored, _) = guarded(&self.lua, Budget::ACTION, || trusted.mirrored.call::<(Table, Table)>(()));
             let (lists, handles) = mirrored.ok()?;
             let roots = [
                 &trusted.start,
@@ -447,16 +445,13 @@ impl Machine for Vm {
         }
         let continuation = self.continuation.as_ref()?;
         continuation.kept().ok()?;
-        let fingerprint = continuation.begin();
-        self.hold_collector();
         self.exploring = true;
-        Some(fingerprint)
+        Some(continuation.begin())
     }
 
     #[cfg(feature = "continuations")]
     fn end_exploring(&mut self) {
         super::continuation::Continuation::end();
-        self.lua.gc_restart();
         self.exploring = false;
         give_back();
     }
@@ -489,7 +484,7 @@ impl Machine for Vm {
         let host = self.host.clone();
         context.glimpse = None;
         let attempt = catch_unwind(AssertUnwindSafe(|| {
-            guarded(snapshot.budget(), || {
+            guarded(&self.lua, snapshot.budget(), || {
                 if let Some((function, args)) = self.sync(context)? {
                     host.lend(context, || function.call::<()>(args))?;
                     return Ok(Went::Nowhere);
@@ -529,10 +524,8 @@ impl Machine for Vm {
     }
 
     fn hold_to(&mut self, bytes: usize) {
-        let used = self.lua.used_memory();
-        // Only a machine without an allocator of its own has no limit to set.
-        let _ = self.lua.set_memory_limit(used + bytes);
-        self.full = used + bytes / 2;
+        self.room = bytes;
+        self.set_limits();
     }
 
     fn call(&mut self, context: &mut ActionContext, call: &Call) -> Result<Value, Fault> {

@@ -15,7 +15,7 @@ use super::host::HostState;
 use crate::play::Fingerprint;
 use crate::state::EntityId;
 
-pub(super) use snapshot::{Snapshot, Went, note_collection};
+pub(super) use snapshot::{Snapshot, Went};
 
 unsafe extern "C-unwind" {
     fn fingerprint_fits(state: *mut lua_State) -> c_int;

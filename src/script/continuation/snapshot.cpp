@@ -256,12 +256,6 @@ int snapshot_fits(lua_State* L)
     return L->global->gcstate == PAUSED && L == L->global->mainthread;
 }
 
-// Lets the collector begin once so many bytes more are in use.
-void snapshot_hold_collector(lua_State* L, size_t bytes)
-{
-    L->global->GCthreshold = L->global->totalbytes + bytes;
-}
-
 // The snapshot of the place of which the last fingerprint was taken, of `count` bytes with this content; null where that
 // cannot be taken back.
 void* snapshot_take(void* fingerprinter, lua_State* L, size_t* size)

@@ -14,7 +14,6 @@ use crate::state::Value;
 
 unsafe extern "C-unwind" {
     fn snapshot_fits(state: *mut lua_State) -> c_int;
-    fn snapshot_hold_collector(state: *mut lua_State, bytes: usize);
     fn snapshot_take(fingerprinter: *mut c_void, state: *mut lua_State, size: *mut usize) -> *mut c_void;
     fn snapshot_free(snapshot: *mut c_void);
     fn snapshot_return(
@@ -73,14 +72,6 @@ impl Snapshot {
     }
 }
 
-/// The collector is at work: if that is while ways are explored, what the snapshots name may go.
-pub(in crate::script) fn note_collection() {
-    // SAFETY: the machine that explores sets it and takes it away again, and stands still for as long.
-    if let Some(continuation) = unsafe { EXPLORING.get().as_ref() } {
-        continuation.forget_snapshots();
-    }
-}
-
 fn keep() -> Option<KeptPlace> {
     // SAFETY: the machine that explores sets it and takes it away again, and stands still for as long.
     let continuation = unsafe { EXPLORING.get().as_ref() }?;
@@ -103,12 +94,6 @@ impl Continuation {
     /// No snapshot that was taken so far can be gone back to: what it names may be gone.
     pub fn forget_snapshots(&self) {
         self.time.set(next_time());
-    }
-
-    /// Lets the collector stand still until so many bytes more are in use.
-    pub fn hold_collector(&self, bytes: usize) {
-        // SAFETY: the collector of this machine looks at the number when the script makes something.
-        unsafe { snapshot_hold_collector(self.state, bytes) }
     }
 
     pub fn has(&self, snapshot: &Snapshot) -> bool {

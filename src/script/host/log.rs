@@ -2,9 +2,10 @@ use std::rc::Rc;
 
 use mlua::{Lua, LuaString, Result, Table, Value as Lv, Variadic};
 
+use super::super::account::TOO_MANY_WORDS;
 use super::super::conversion::from_lua;
 use super::super::handles::Handles;
-use super::super::sandbox::{MEMORY, TOO_MANY_WORDS, hold, must_stop};
+use super::super::sandbox::{hold, must_stop};
 use super::{HostState, TERM, TOLD, audience_arg, fill, fill_told, host_function, stopped, text_arg};
 use crate::play::{ActionContext, Stop, Term};
 use crate::state::{Audience, Value};
@@ -25,7 +26,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
     });
     // words_failed(error, function): what stands in the place of words whose function has failed. A budget that is spent is no
     // matter of words.
-    host_function!(lua, host, table, "words_failed", |lua, b, (error, made): (Lv, Lv)| {
+    host_function!(lua, host, table, "words_failed", |_, b, (error, made): (Lv, Lv)| {
         let context = b.context()?;
         if let Some(spent) = must_stop() {
             return Err(mlua::Error::RuntimeError(format!("the script used up its {spent}")));
@@ -41,11 +42,6 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
             (None, other) => format!("error raised a {}", other.type_name()),
         };
         let took_memory = message.contains("not enough memory");
-        // The engine refuses memory without collecting garbage first. What the words have made would leave too little for the
-        // rest of the script.
-        if took_memory && lua.used_memory() > MEMORY / 2 {
-            lua.gc_collect()?;
-        }
         let line = match &made {
             // Such an error comes without a place.
             _ if !took_memory && !message.contains(TOO_MANY_WORDS) => {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use mlua::{Function, LightUserData, Lua, Result, Table, Value as Lv, ffi, lua_State};
 
 use super::super::account::{Account, begin_work, beside, end_work};
+use super::super::allocation::uses_more_than;
 use super::super::conversion;
 use super::super::sandbox::{Budget, hold, note_spent_at, place_of, renew};
 use super::entities::{check_target, hold_change};
@@ -627,7 +628,9 @@ unsafe extern "C-unwind" fn next(state: *mut lua_State) -> c_int {
         if host.handles.borrow().saw_entry_number.take() {
             context.observers.observe(&crate::play::Op::ReadEntryNumber);
         }
-        if context.next_headless().is_none() {
+        // Where much is left behind, the loop ends with the action under way.
+        let goes_on = context.due().is_none() || !uses_more_than(host.full.get());
+        if context.next_headless(goes_on).is_none() {
             if !host.reads.are_of(&context.state) {
                 // What was replayed at the end has changed fields that the handles hold.
                 host.reads.disown();
