@@ -410,8 +410,8 @@ impl ActionContext {
     /// Whether several entries could go first, and the ruleset says which: that is a part of the action.
     pub fn is_tied(&self) -> bool {
         let agenda = self.state.agenda();
-        let first = agenda.first().filter(|first| self.rules.settles_ties_of(&first.what));
-        first.is_some_and(|first| agenda.tied_with(first).nth(1).is_some())
+        let tied = agenda.first().filter(|first| agenda.tied_with(first).nth(1).is_some());
+        tied.is_some_and(|first| self.rules.settles_ties_of(&first.what))
     }
 
     // House rules
