@@ -54,7 +54,7 @@ impl Budget {
     /// One action. Endless loops are stopped by the work limit, so always at the same place.
     pub const ACTION: Budget = Budget {
         work: account::ALLOWANCE,
-        time: backstop(150),
+        time: backstop(500),
         wall: WALL,
         exact: false,
         memory: MEMORY,
