@@ -845,7 +845,7 @@ fn all_that_an_action_makes_counts_as_its_memory_in_every_mode() {
     for deed in ["local _ = { i }", "local _ = { i, i, i, { i }, tostring(i) }", words, why] {
         let act = |kilobytes: u32| {
             format!(
-                "if x.b == 0 then for i = 1, 40 do {deed} end for i = 1, 124 do local _ = table.create(16000, i) end for i = 1, {kilobytes} do local _ = table.create(60, i) end x:set(\"b\", 1) end"
+                "if x.b == 0 then for i = 1, 40 do {deed} end for i = 1, 250 do local _ = table.create(16000, i) end for i = 1, {kilobytes} do local _ = table.create(60, i) end x:set(\"b\", 1) end"
             )
         };
         let most = turns_left(act, &[]);

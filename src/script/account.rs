@@ -20,6 +20,9 @@ pub(super) enum Account {
 /// The work allowance of each of the two other accounts in an action. The action itself has the same amount.
 pub(super) const ALLOWANCE: i64 = 2_000_000;
 
+/// Bytes that an action may make, by account.
+pub(super) const ROOM: [usize; 3] = [64 << 20, 32 << 20, 16 << 20];
+
 /// The least work that texts have left, so that their failure can be reported.
 const LAST_WORDS: i64 = 256;
 
@@ -57,11 +60,11 @@ pub(super) fn charged() -> Account {
 }
 
 /// Gives the game so much work, the others their allowances, and each of them so many bytes.
-pub(super) fn open(work: i64, bytes: usize) {
+pub(super) fn open(work: i64, room: [usize; 3]) {
     set_work(work);
-    set_room(bytes);
+    set_room(room[Account::Game as usize]);
     let left = [work, ALLOWANCE, ALLOWANCE];
-    ACCOUNTS.set(Accounts { open: Account::Game, left, room: [bytes; 3], is_stopped: false });
+    ACCOUNTS.set(Accounts { open: Account::Game, left, room, is_stopped: false });
 }
 
 /// Charges work that no safepoint counts.

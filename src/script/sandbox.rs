@@ -24,8 +24,8 @@ pub(super) struct Budget {
     /// Whether the clocks start with the call. Otherwise they start when the script is first reminded to read them, a few
     /// milliseconds later; short calls then never read a clock.
     pub exact: bool,
-    /// Bytes that it may make, garbage included, since nothing is collected while it runs.
-    pub memory: usize,
+    /// Bytes that it may make, by account, garbage included: nothing is collected while rules run.
+    pub memory: [usize; 3],
     /// Bytes that it may hand to the host, by a generous estimate. The host keeps rolls, texts, questions and changes outside the
     /// machine's memory limit.
     pub held: usize,
@@ -42,22 +42,40 @@ const WALL: Duration = Duration::from_secs(300);
 
 impl Budget {
     /// All files of a ruleset together.
-    pub const LOAD: Budget =
-        Budget { work: 2_000_000, time: backstop(180), wall: WALL, exact: true, memory: usize::MAX, held: 16 << 20 };
+    pub const LOAD: Budget = Budget {
+        work: 2_000_000,
+        time: backstop(180),
+        wall: WALL,
+        exact: true,
+        memory: [usize::MAX; 3],
+        held: 16 << 20,
+    };
     /// Lua typed at the prompt, and a program that drives games. The steps of a game run under budgets of their own; after each
     /// step the program has this budget again.
-    pub const PROGRAM: Budget =
-        Budget { work: 10_000_000, time: backstop(180), wall: WALL, exact: true, memory: usize::MAX, held: 64 << 20 };
+    pub const PROGRAM: Budget = Budget {
+        work: 10_000_000,
+        time: backstop(180),
+        wall: WALL,
+        exact: true,
+        memory: [usize::MAX; 3],
+        held: 64 << 20,
+    };
     /// A spec: its own part is small, and the games that it plays run under budgets of their own.
-    pub const SPEC: Budget =
-        Budget { work: 10_000_000, time: backstop(180), wall: WALL, exact: true, memory: usize::MAX, held: 64 << 20 };
+    pub const SPEC: Budget = Budget {
+        work: 10_000_000,
+        time: backstop(180),
+        wall: WALL,
+        exact: true,
+        memory: [usize::MAX; 3],
+        held: 64 << 20,
+    };
     /// One action. Endless loops are stopped by the work limit, so always at the same place.
     pub const ACTION: Budget = Budget {
         work: account::ALLOWANCE,
         time: backstop(500),
         wall: WALL,
         exact: false,
-        memory: MEMORY,
+        memory: account::ROOM,
         held: 8 << 20,
     };
 
@@ -84,7 +102,7 @@ struct Rest {
     taken: [Duration; 2],
 }
 
-/// Bytes an action may make, and a machine may hold above what it has when it is made.
+/// Bytes a machine of a program may hold above what it has when it is made, and one of rules while it is loaded.
 pub(super) const MEMORY: usize = 32 << 20;
 
 thread_local! {

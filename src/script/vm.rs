@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use mlua::{Function, IntoLuaMulti, Lua, MultiValue, Result as LuaResult, Table, Value as Lv};
 
+use super::account::ROOM;
 #[cfg(feature = "continuations")]
 use super::continuation::{Snapshot, Went};
 use super::conversion::{from_lua, sort_of, to_lua, whole_of};
@@ -19,7 +20,7 @@ use super::handles::{Handles, Synced};
 use super::host::begin_reads;
 use super::host::{HostState, entry_tables, read_absolute_key};
 use super::load;
-use super::sandbox::{Budget, MEMORY, clock, collect, give_back, guarded, spent_at, work_of_last_call};
+use super::sandbox::{Budget, clock, collect, give_back, guarded, spent_at, work_of_last_call};
 use crate::play::{
     ActionContext, Call, Driver, Explanation, Fault, Former, FreeAct, Hits, Lines, Machine, Phase, PolicyAct, Stop,
 };
@@ -61,7 +62,7 @@ static NUMBERS: AtomicU64 = AtomicU64::new(1);
 const LEFT_BEHIND: usize = 12 << 20;
 
 /// Bytes that a machine may hold besides what it has loaded: what the accounts of an action may make, and what is left behind.
-const ROOM: usize = 3 * MEMORY + MEMORY / 2 + LEFT_BEHIND;
+const MOST_BYTES: usize = ROOM[0] + ROOM[1] + ROOM[2] + LEFT_BEHIND + (16 << 20);
 
 /// Work that computing a key is, beside that of its function.
 const KEY_COST: i64 = 16;
@@ -133,7 +134,7 @@ impl Vm {
             declarations: declarations.clone(),
             settings: RefCell::new(None),
             result_name: Arc::from("result"),
-            room: ROOM,
+            room: MOST_BYTES,
             spent: None,
             dead: false,
             joint: None,
