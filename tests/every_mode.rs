@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use riskbreaker::lab::{MemoUse, Simulation, Variant};
+use riskbreaker::lab::{GameLimits, MemoUse, Simulation, Variant, game_odds};
 use riskbreaker::{Answer, Driver, Edit, Library, Remedy, Ruleset, Session, Setup, Step};
 
 const MANIFEST: &str = "id = \"small\"\ntitle = \"Small\"\nversion = \"1.0.0\"\nscenario = \"start\"\n[seats]\ngm = \"GM\"\nleft = \"Left\"\n";
@@ -798,7 +798,7 @@ fn an_operation_is_the_same_work_in_every_mode() {
         "rb.term(\"part\", 1)",
         "rb.roll(\"1d1+0\", \"luck\") rb.faces(\"9d1\", \"faces\")",
         "rb.again(function() return rb.roll(\"1d1\", \"luck\") end)",
-        // How many texts are kept at a time is the collector's affair.
+        // Texts of earlier actions may still be there.
         "for i = 1, 10000 do local _ = \"text \" .. i end",
         "for _ = 1, 2000 do rb.confirm({ seat = \"left\", topic = \"n\", why = \"?\", default = true }) end",
         &asks,
@@ -837,7 +837,36 @@ x:set(\"b\", (x.b * 7 + sum) % 1000003)";
     }
 }
 
-/// Whether garbage was collected in time would depend on the clock. Words and answers have as much again for themselves.
+/// Nobody reads them in a simulation.
+#[test]
+fn words_that_take_too_much_memory_end_no_action() {
+    let many = "rb.say(function() return string.rep(\"x\", 60000) .. i end)";
+    let pieces: String = (0..600).map(|n| format!("a = s .. \"{n}\"\n")).collect();
+    let long = format!("rb.say(function() local s, a = string.rep(\"x\", 250000), \"\"\n{pieces}return a end)");
+    for (times, deed) in [(10_000, many), (3, long.as_str())] {
+        let act = format!("if x.b == 0 then for i = 1, {times} do {deed} end x:set(\"b\", 1) end");
+        assert_eq!(comes_to(&act, "", &[]), "0 1 0", "{times}");
+    }
+}
+
+/// One roll leads to a script that goes on from where it stood, another one to a run from the start.
+#[test]
+fn an_action_has_the_same_room_behind_a_roll_in_its_odds() {
+    let fill = |count: u32| format!("for i = 1, {count} do local _ = table.create(16000, i) end");
+    for (more, fits) in [(130, true), (150, false)] {
+        let act = format!(
+            "if x.b == 0 then {} if rb.at_least(\"1d2\", 2, \"luck\") then {} end x:set(\"b\", 1) end",
+            fill(120),
+            fill(more)
+        );
+        let library = library(&act, "", &[]);
+        let rules = Ruleset::load(&library, "small").unwrap();
+        let found = game_odds(&rules, setup(), GameLimits::default(), None);
+        assert_eq!(found.is_ok(), fits, "{more}: {found:?}");
+    }
+}
+
+/// Whether garbage was collected in time would depend on the clock. Words and answers have accounts of their own.
 #[test]
 fn all_that_an_action_makes_counts_as_its_memory_in_every_mode() {
     let words = "rb.say(function() return string.rep(\"x\", 100000 + i % 100) .. \"y\" end)";

@@ -126,7 +126,7 @@ return rb.play({
     }
 }
 
-/// The collector stands still while ways are explored, but not until an action has no memory left.
+/// What an action leaves behind is collected between runs, in its odds as well.
 #[test]
 fn what_an_action_leaves_behind_is_collected_in_its_odds_too() {
     let play = "local rb = require(\"@riskbreaker\")

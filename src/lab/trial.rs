@@ -46,8 +46,8 @@ pub(super) struct Table<'r> {
 const JUDGED_AFTER: u64 = 5_000;
 
 /// Bytes that the machines of all tables share, and the least of them that a table has.
-const TOGETHER: usize = 16 << 20;
-const LEAST_SHARE: usize = 6 << 20;
+const TOGETHER: usize = 64 << 20;
+const LEAST_SHARE: usize = 16 << 20;
 
 /// A game that takes more processor time than this is left out. Looking ahead does not count. Checked every `SLICE` actions.
 pub(super) const LONGEST: Duration = Duration::from_secs(if cfg!(debug_assertions) { 6 } else { 3 });

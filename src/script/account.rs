@@ -195,6 +195,27 @@ fn left(account: Account) -> i64 {
     if account == accounts.open { work_left() } else { accounts.left[account as usize] }
 }
 
+/// Bytes that each account has left.
+#[cfg(feature = "continuations")]
+pub(super) fn room_left() -> [usize; 3] {
+    let mut accounts = ACCOUNTS.get();
+    accounts.room[accounts.open as usize] = MOST.get().saturating_sub(allocation::used());
+    accounts.room
+}
+
+/// Makes something that depends on what the machine has kept from before: its bytes are not charged.
+pub(super) fn uncounted<R>(run: impl FnOnce() -> R) -> R {
+    let before = allocation::used();
+    let made = run();
+    MOST.set(MOST.get().saturating_add(allocation::used().saturating_sub(before)));
+    made
+}
+
+/// Why words are not made, if the bytes of their account are spent. It is asked inside that account.
+pub(super) fn no_more_words() -> Option<&'static str> {
+    (ACCOUNTS.get().room[Account::Words as usize] == 0).then_some(TOO_MANY_WORDS)
+}
+
 /// What the game's own work has left.
 pub(super) fn game_left() -> i64 {
     left(Account::Game)

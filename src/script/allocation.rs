@@ -153,7 +153,7 @@ unsafe extern "C" fn limiting(data: *mut c_void, block: *mut c_void, old: usize,
             None
         } else {
             account::charge((new / BYTES_A_WORK) as i64);
-            sandbox::must_stop()
+            sandbox::must_stop().or_else(|| account::end_words().map(|_| "size"))
         };
         if let Some(spent) = refused {
             // SAFETY: the machine that asks for memory is alive, and the allocator is its own. No allocator gives so much: the

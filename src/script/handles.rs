@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use mlua::{Function, Lua, Result, Table, Value as Lv};
 
+use super::account::uncounted;
 use super::conversion::to_lua;
 use super::field_names::{FieldNames, Name};
 use super::host::fill_fields;
@@ -245,12 +246,15 @@ impl Handles {
         if let Some((_, table)) = known {
             return Ok(table.clone());
         }
-        let table = to_lua(lua, value, self)?;
         let number = number_of_table(id, field);
+        let table = uncounted(|| {
+            let table = to_lua(lua, value, self)?;
+            if let Some(numbered) = &self.numbered {
+                numbered.raw_set(number as f64, &table)?;
+            }
+            Ok::<_, mlua::Error>(table)
+        })?;
         self.tables.insert(number, (value.clone(), table.clone()));
-        if let Some(numbered) = &self.numbered {
-            numbered.raw_set(number as f64, &table)?;
-        }
         Ok(table)
     }
 

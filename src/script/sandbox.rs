@@ -85,7 +85,7 @@ impl Budget {
         self.work < all.work / 8 || self.time < all.time / 8 || self.held < all.held / 8
     }
 
-    /// What is left of it after the call that ended last.
+    /// What is left of it after the call that ended last. Each call may make as much as before: its garbage is collected.
     pub fn rest(self) -> Budget {
         let Rest { work, held, taken: [time, wall], .. } = LEFT.get();
         let (time, wall) = (self.time.saturating_sub(time), self.wall.saturating_sub(wall));
@@ -353,11 +353,11 @@ pub(super) fn renew_program() {
     BEGUN.set(begun.map(|[_, wall]| [clocks()[0], wall]));
 }
 
-/// The work and the bytes that the running call may still use.
+/// A budget of what the running call may still use.
 #[cfg(feature = "continuations")]
-pub(super) fn left() -> (i64, usize) {
+pub(super) fn left() -> Budget {
     let [held, ..] = HOLD.get();
-    (account::game_left(), held)
+    Budget { work: account::game_left(), memory: account::room_left(), held, ..Budget::ACTION }
 }
 
 /// How much of the work of an action the last call took, with what was worked out beside the game.
@@ -602,9 +602,9 @@ pub(super) fn close(lua: &Lua, allowed: &Table) -> Result<()> {
 /// Collects garbage in a machine of the rules, and stops the collector again: a script that removes a text from the keys of a
 /// table and puts it back finds it in another place if a collection came in between.
 pub(super) fn collect(lua: &Lua) -> Result<()> {
-    lua.gc_collect()?;
+    let collected = lua.gc_collect();
     lua.gc_stop();
-    Ok(())
+    collected
 }
 
 /// Whether a machine that held `base` bytes at first has less than an eighth of its memory left.

@@ -11,6 +11,7 @@ use std::time::Duration;
 use mlua::{Function, IntoLuaMulti, Lua, MultiValue, Result as LuaResult, Table, Value as Lv};
 
 use super::account::ROOM;
+use super::allocation::{running, used};
 #[cfg(feature = "continuations")]
 use super::continuation::{Snapshot, Went};
 use super::conversion::{from_lua, sort_of, to_lua, whole_of};
@@ -34,7 +35,7 @@ pub(crate) struct Vm {
     /// Takes fingerprints of running scripts. Made at the first exploration, and dropped before the machine.
     #[cfg(feature = "continuations")]
     pub(super) continuation: Option<Box<super::continuation::Continuation>>,
-    /// Whether the collector stands still inside runs.
+    /// Whether ways are explored.
     exploring: bool,
     pub(super) lua: Lua,
     pub(super) host: Rc<HostState>,
@@ -61,8 +62,9 @@ static NUMBERS: AtomicU64 = AtomicU64::new(1);
 /// Bytes of garbage after which it is collected, so that the garbage of one call does not use up the memory of the next.
 const LEFT_BEHIND: usize = 12 << 20;
 
-/// Bytes that a machine may hold besides what it has loaded: what the accounts of an action may make, and what is left behind.
-const MOST_BYTES: usize = ROOM[0] + ROOM[1] + ROOM[2] + LEFT_BEHIND + (16 << 20);
+/// Bytes that a machine may hold besides what it has loaded: what the accounts of an action may make, what is left behind, and
+/// what the accounts do not count, such as free places in pages, the table of texts and the tables of fields.
+const MOST_BYTES: usize = ROOM[0] + ROOM[1] + ROOM[2] + LEFT_BEHIND + (64 << 20);
 
 /// Work that computing a key is, beside that of its function.
 const KEY_COST: i64 = 16;
@@ -328,7 +330,7 @@ impl Vm {
 
     /// Collects what calls have left behind, once that is much.
     fn clear_up(&mut self) {
-        let (used, full) = (self.lua.used_memory(), self.host.full.get());
+        let (used, full) = (running(&self.lua, used), self.host.full.get());
         if used <= full {
             return;
         }
@@ -349,10 +351,9 @@ impl Vm {
     }
 
     fn set_limits(&self) {
-        let used = self.lua.used_memory();
         // Only a machine without an allocator of its own has no limit to set.
-        let _ = self.lua.set_memory_limit(used + self.room);
-        self.host.full.set(used + LEFT_BEHIND.min(self.room / 2));
+        let _ = self.lua.set_memory_limit(self.lua.used_memory() + self.room);
+        self.host.full.set(running(&self.lua, used) + LEFT_BEHIND.min(self.room / 4));
     }
 
     /// Brings the handles up to the context's state; gives the prelude's function that has to be told, if any.

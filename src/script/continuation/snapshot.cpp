@@ -5,7 +5,7 @@
 // writes that content into the same objects, builds the frames anew and lets the host's function return another value. So
 // a script that is taken back has the fingerprint that it had, which is looked at each time.
 //
-// It lasts as long as the collector stands still: it holds addresses. The collector begins once much memory is in use.
+// It lasts until garbage is collected, between runs: it holds addresses.
 
 #include "lua.h"
 #include "lcommon.h"

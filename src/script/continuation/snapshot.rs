@@ -38,8 +38,7 @@ pub(super) fn next_time() -> u64 {
 pub(in crate::script) struct Snapshot {
     taken: NonNull<c_void>,
     time: u64,
-    work: i64,
-    held: usize,
+    budget: Budget,
 }
 
 // SAFETY: it holds copies that nobody changes, and addresses that only its own machine uses.
@@ -68,7 +67,7 @@ pub(in crate::script) enum Went {
 impl Snapshot {
     /// What the script may use from there on.
     pub fn budget(&self) -> Budget {
-        Budget { work: self.work, held: self.held, ..Budget::ACTION }
+        self.budget
     }
 }
 
@@ -78,13 +77,12 @@ fn keep() -> Option<KeptPlace> {
     let mut size = 0;
     // SAFETY: the fingerprinter and the state are those of the machine that runs.
     let taken = unsafe { snapshot_take(continuation.fingerprinter, continuation.state, &raw mut size) };
-    let (work, held) = sandbox::left();
-    let snapshot = Snapshot { taken: NonNull::new(taken)?, time: continuation.time.get(), work, held };
+    let snapshot = Snapshot { taken: NonNull::new(taken)?, time: continuation.time.get(), budget: sandbox::left() };
     Some((Box::new(snapshot) as Box<dyn Any + Send + Sync>, size))
 }
 
 impl Continuation {
-    /// What keeps places of the running script, if its collector stands at the right place.
+    /// What keeps places of the running script, if its collector is in no cycle.
     pub fn begin_keeping(&self) -> Option<KeepPlace> {
         self.forget_snapshots();
         // SAFETY: it only looks at the state of this machine.

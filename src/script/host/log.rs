@@ -2,7 +2,7 @@ use std::rc::Rc;
 
 use mlua::{Lua, LuaString, Result, Table, Value as Lv, Variadic};
 
-use super::super::account::TOO_MANY_WORDS;
+use super::super::account::{TOO_MANY_WORDS, no_more_words};
 use super::super::conversion::from_lua;
 use super::super::handles::Handles;
 use super::super::sandbox::{hold, must_stop};
@@ -24,6 +24,8 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         let (handles, text) = (b.handles.borrow(), text.to_str()?);
         context.say(audience, |context| fill_told(&text, &args, context, &handles)).map_err(stopped)
     });
+    // no_more_words(): why no words are made, if they have made too much already.
+    host_function!(lua, host, table, "no_more_words", |_, _b, ()| Ok(no_more_words()));
     // words_failed(error, function): what stands in the place of words whose function has failed. A budget that is spent is no
     // matter of words.
     host_function!(lua, host, table, "words_failed", |_, b, (error, made): (Lv, Lv)| {

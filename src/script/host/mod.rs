@@ -57,7 +57,7 @@ pub(super) struct HostState {
     before_policy: Cell<DicePosition>,
     /// Names of the agenda's entries: this machine's own copies.
     pub entries: RefCell<Vec<Arc<str>>>,
-    /// Bytes in use from which on garbage is collected before the next action.
+    /// Bytes in use, as [`super::allocation::used`] counts them, from which on garbage is collected before the next action.
     pub full: Cell<usize>,
     /// The functions of files whose lines are counted.
     pub measured: RefCell<Vec<(String, mlua::Function)>>,

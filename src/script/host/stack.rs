@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use mlua::{Function, LightUserData, Lua, Result, Table, Value as Lv, ffi, lua_State};
 
-use super::super::account::{Account, begin_work, beside, end_work};
+use super::super::account::{Account, begin_work, beside, end_work, uncounted};
 use super::super::allocation::uses_more_than;
 use super::super::conversion;
 use super::super::sandbox::{Budget, hold, note_spent_at, place_of, renew};
@@ -433,7 +433,7 @@ unsafe extern "C-unwind" fn read(state: *mut lua_State) -> c_int {
         if let Some((host, id, field, _)) = found {
             ffi::lua_pushvalue(state, 2);
             ffi::lua_pushvalue(state, -2);
-            put_on_handle(state, 1);
+            uncounted(|| put_on_handle(state, 1));
             host.reads.note(id, field);
         }
         1
