@@ -21,7 +21,7 @@ pub(super) enum Account {
 pub(super) const ALLOWANCE: i64 = 2_000_000;
 
 /// Bytes that an action may make, by account.
-pub(super) const ROOM: [usize; 3] = [64 << 20, 32 << 20, 16 << 20];
+pub(super) const ROOM: [usize; 3] = [48 << 20, 32 << 20, 16 << 20];
 
 /// The least work that texts have left, so that their failure can be reported.
 const LAST_WORDS: i64 = 256;
@@ -38,7 +38,8 @@ struct Accounts {
     open: Account,
     /// By account; nothing is noted here for the one that is open.
     left: [i64; 3],
-    /// The same for the bytes that the script may still make. Nothing is collected while it runs: garbage counts.
+    /// Bytes that the script may still make, by account; for the one that is open, when it was opened. Nothing is collected
+    /// while rules run: garbage counts.
     room: [usize; 3],
     /// The script is stopped for good: no account has anything left for it.
     is_stopped: bool,
@@ -136,6 +137,7 @@ pub(super) fn end_words() -> Option<&'static str> {
         set_work(LAST_WORDS);
         Some(TOO_MUCH_WORK)
     } else if accounts.open == Account::Words && !accounts.is_stopped && is_full() {
+        ACCOUNTS.set(Accounts { room: [accounts.room[0], accounts.room[1], 0], ..accounts });
         set_room(LAST_BYTES);
         Some(TOO_MANY_WORDS)
     } else {
@@ -165,10 +167,10 @@ fn change_to(account: Account) {
     let mut accounts = ACCOUNTS.get();
     let (outer, inner) = (accounts.open as usize, account as usize);
     accounts.left[outer] = work_left();
-    accounts.room[outer] = MOST.get().saturating_sub(allocation::used());
-    let (least, bytes) = if account == Account::Words { (LAST_WORDS, LAST_BYTES) } else { (i64::MIN, 0) };
+    accounts.room = room_of(accounts);
+    let least = if account == Account::Words { LAST_WORDS } else { i64::MIN };
     set_work(accounts.left[inner].max(least));
-    set_room(accounts.room[inner].max(bytes));
+    set_room(given(account, accounts.room));
     accounts.open = account;
     ACCOUNTS.set(accounts);
 }
@@ -195,12 +197,23 @@ fn left(account: Account) -> i64 {
     if account == accounts.open { work_left() } else { accounts.left[account as usize] }
 }
 
+/// The bytes that an account is opened with.
+fn given(account: Account, room: [usize; 3]) -> usize {
+    room[account as usize].max(if account == Account::Words { LAST_BYTES } else { 0 })
+}
+
+/// Bytes that each account has left.
+fn room_of(Accounts { open, mut room, .. }: Accounts) -> [usize; 3] {
+    let left = MOST.get().saturating_sub(allocation::used());
+    let spent = given(open, room).saturating_sub(left);
+    room[open as usize] = room[open as usize].saturating_sub(spent);
+    room
+}
+
 /// Bytes that each account has left.
 #[cfg(feature = "continuations")]
 pub(super) fn room_left() -> [usize; 3] {
-    let mut accounts = ACCOUNTS.get();
-    accounts.room[accounts.open as usize] = MOST.get().saturating_sub(allocation::used());
-    accounts.room
+    room_of(ACCOUNTS.get())
 }
 
 /// Makes something that depends on what the machine has kept from before: its bytes are not charged.

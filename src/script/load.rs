@@ -115,7 +115,7 @@ impl Loader<'_> {
     fn run_files(&mut self, prelude: &Prelude, allowed: &Table) -> Result<()> {
         let mut budget = Budget::LOAD;
         let base = self.lua.used_memory();
-        let (most, mut full) = (base + sandbox::MEMORY, base + sandbox::MEMORY / 4);
+        let (most, mut collected_at) = (base + sandbox::MEMORY, base + sandbox::MEMORY / 4);
         for part in self.stack.parts() {
             let (made, _) = guarded(self.lua, Budget::LOAD, || {
                 let require: Function = prelude.requirer.call(part.index)?;
@@ -135,9 +135,9 @@ impl Loader<'_> {
             if path.starts_with("specs/") {
                 continue;
             }
-            if self.lua.used_memory() > full {
+            if self.lua.used_memory() > collected_at {
                 collect(self.lua)?;
-                full = self.lua.used_memory().midpoint(most);
+                collected_at = self.lua.used_memory().midpoint(most);
             }
             let is_used_up = budget.is_nearly_spent() || sandbox::is_nearly_full(self.lua, base);
             let (result, spent) =

@@ -25,7 +25,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         context.say(audience, |context| fill_told(&text, &args, context, &handles)).map_err(stopped)
     });
     // no_more_words(): why no words are made, if they have made too much already.
-    host_function!(lua, host, table, "no_more_words", |_, _b, ()| Ok(no_more_words()));
+    host_function!(lua, host, table, "no_more_words", |_, _b, (): ()| Ok(no_more_words()));
     // words_failed(error, function): what stands in the place of words whose function has failed. A budget that is spent is no
     // matter of words.
     host_function!(lua, host, table, "words_failed", |_, b, (error, made): (Lv, Lv)| {
