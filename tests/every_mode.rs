@@ -853,7 +853,7 @@ fn words_that_take_too_much_memory_end_no_action() {
 #[test]
 fn an_action_has_the_same_room_behind_a_roll_in_its_odds() {
     let fill = |count: u32| format!("for i = 1, {count} do local _ = table.create(16000, i) end");
-    for (more, fits) in [(70, true), (85, false)] {
+    for (more, fits) in [(35, true), (50, false)] {
         let act = format!(
             "if x.b == 0 then {} if rb.at_least(\"1d2\", 2, \"luck\") then {} end x:set(\"b\", 1) end",
             fill(120),
@@ -874,7 +874,7 @@ fn all_that_an_action_makes_counts_as_its_memory_in_every_mode() {
     for deed in ["local _ = { i }", "local _ = { i, i, i, { i }, tostring(i) }", words, why] {
         let act = |kilobytes: u32| {
             format!(
-                "if x.b == 0 then for i = 1, 40 do {deed} end for i = 1, 188 do local _ = table.create(16000, i) end for i = 1, {kilobytes} do local _ = table.create(60, i) end x:set(\"b\", 1) end"
+                "if x.b == 0 then for i = 1, 40 do {deed} end for i = 1, 156 do local _ = table.create(16000, i) end for i = 1, {kilobytes} do local _ = table.create(60, i) end x:set(\"b\", 1) end"
             )
         };
         let most = turns_left(act, &[]);

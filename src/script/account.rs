@@ -21,7 +21,7 @@ pub(super) enum Account {
 pub(super) const ALLOWANCE: i64 = 2_000_000;
 
 /// Bytes that an action may make, by account.
-pub(super) const ROOM: [usize; 3] = [48 << 20, 32 << 20, 16 << 20];
+pub(super) const ROOM: [usize; 3] = [40 << 20, 32 << 20, 16 << 20];
 
 /// The least work that texts have left, so that their failure can be reported.
 const LAST_WORDS: i64 = 256;
