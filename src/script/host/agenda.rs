@@ -76,7 +76,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         let wanted = |entry: &&Entry| {
             what.as_ref().is_none_or(|what| *what == entry.what) && owner.is_none_or(|owner| entry.owner == Some(owner))
         };
-        let entries = context.shown().agenda().entries().filter(wanted).inspect(|_| charge(64));
+        let entries = context.shown().agenda().entries().filter(wanted).inspect(|_| charge(128));
         let list = entry_tables(lua, entries, &handles)?;
         list.set_readonly(true);
         Ok(list)
