@@ -72,7 +72,7 @@ impl Budget {
     /// One action. Endless loops are stopped by the work limit, so always at the same place.
     pub const ACTION: Budget = Budget {
         work: account::ALLOWANCE,
-        time: backstop(500),
+        time: backstop(150),
         wall: WALL,
         exact: false,
         memory: account::ROOM,
