@@ -130,13 +130,19 @@ fn are_words_spent() -> bool {
     accounts.open == Account::Words && !accounts.is_stopped && work_left() < 0
 }
 
+/// The same for the bytes that words may make.
+pub(super) fn are_words_full() -> bool {
+    let accounts = ACCOUNTS.get();
+    accounts.open == Account::Words && !accounts.is_stopped && is_full()
+}
+
 /// Which allowance words have used up, if they have; leaves them enough to be told so.
 pub(super) fn end_words() -> Option<&'static str> {
-    let accounts = ACCOUNTS.get();
     if are_words_spent() {
         set_work(LAST_WORDS);
         Some(TOO_MUCH_WORK)
-    } else if accounts.open == Account::Words && !accounts.is_stopped && is_full() {
+    } else if are_words_full() {
+        let accounts = ACCOUNTS.get();
         ACCOUNTS.set(Accounts { room: [accounts.room[0], accounts.room[1], 0], ..accounts });
         set_room(LAST_BYTES);
         Some(TOO_MANY_WORDS)

@@ -52,23 +52,9 @@ impl Budget {
     };
     /// Lua typed at the prompt, and a program that drives games. The steps of a game run under budgets of their own; after each
     /// step the program has this budget again.
-    pub const PROGRAM: Budget = Budget {
-        work: 10_000_000,
-        time: backstop(180),
-        wall: WALL,
-        exact: true,
-        memory: [usize::MAX; 3],
-        held: 64 << 20,
-    };
+    pub const PROGRAM: Budget = Budget { work: 10_000_000, held: 64 << 20, ..Budget::LOAD };
     /// A spec: its own part is small, and the games that it plays run under budgets of their own.
-    pub const SPEC: Budget = Budget {
-        work: 10_000_000,
-        time: backstop(180),
-        wall: WALL,
-        exact: true,
-        memory: [usize::MAX; 3],
-        held: 64 << 20,
-    };
+    pub const SPEC: Budget = Budget::PROGRAM;
     /// One action. Endless loops are stopped by the work limit, so always at the same place.
     pub const ACTION: Budget = Budget {
         work: account::ALLOWANCE,
@@ -159,7 +145,7 @@ pub(super) fn must_stop() -> Option<&'static str> {
     if account::is_spent() {
         return Some("work");
     }
-    if account::is_full() && account::charged() != Account::Words {
+    if account::is_full() && !account::are_words_full() {
         return Some("memory");
     }
     (watchdog::must_look() && is_late()).then_some("time")
