@@ -621,7 +621,7 @@ fn advice_ranks_the_answers_by_what_they_are_worth_and_changes_nothing() {
     assert_eq!(advice[0].worth, Some(of(9, 5)));
     assert_eq!(advice[1].worth, Some(of(0, 1)));
     let odds = advice[0].odds.as_ref().unwrap();
-    assert!(odds.answers.iter().any(|(topic, answer, _)| topic == "risk" && answer == "3"), "{:?}", odds.answers);
+    assert!(odds.answers.iter().any(|one| &*one.topic == "risk" && one.answer == "3"), "{:?}", odds.answers);
     let (rate, margin) = advice[0].played.unwrap().win_rate().unwrap();
     assert!((0.0..=1.0).contains(&rate) && margin > 0.0 && margin < 0.5, "{rate} {margin}");
     // The policy's own answer is one of the two: how things stand now lies between them, as far as that is known.

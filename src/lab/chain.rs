@@ -13,7 +13,7 @@ use dashu_int::ops::BitTest;
 
 use super::interrupt::is_set;
 use crate::dice::{Fraction, sum};
-use crate::play::{ChoicePoint, Edge, Fork};
+use crate::play::{Assumed, ChoicePoint, Edge, Fork, Source};
 
 /// What an end is worth, by seat.
 pub(super) type Worth = BTreeMap<Arc<str>, Fraction>;
@@ -25,8 +25,8 @@ pub(super) struct Settled {
     pub ends: BTreeMap<u32, Fraction>,
     /// The chance of what was not followed to its end.
     pub remaining: Fraction,
-    /// What was chosen as best on a way that can be taken: topic and answer.
-    pub chosen: BTreeSet<(String, String)>,
+    /// What was chosen as best on a way that can be taken.
+    pub chosen: BTreeSet<Assumed>,
 }
 
 /// Why a chain has no solution.
@@ -288,10 +288,11 @@ impl<'p> Chain<'p> {
             if component.iter().any(|state| mass.contains_key(state)) {
                 for state in component {
                     if let Some(branch) = self.choice.get(state)
-                        && let Fork::Answers { topic, answers, .. } = &self.points[*state as usize].fork
+                        && let Fork::Answers { who: Some(who), topic, answers, .. } = &self.points[*state as usize].fork
                         && answers.len() > 1
                     {
-                        chosen.insert((topic.to_string(), answers[*branch].1.clone()));
+                        let (who, topic, answer) = (who.clone(), topic.clone(), answers[*branch].1.clone());
+                        chosen.insert(Assumed { who, topic, answer, source: Source::Best });
                     }
                 }
             }

@@ -1,4 +1,4 @@
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -9,8 +9,8 @@ use super::outcome::{Effect, Outcome};
 use crate::dice::DiceRng;
 use crate::dice::{Fraction, ratio, sum};
 use crate::play::{
-    ActionContext, Answer, Answering, Budget, Call, ChoicePoint, Edge, Explorer, Fault, Fork, Game, Machine, OffPlan,
-    Question, Refusal, Stop, Viewer,
+    ActionContext, Answering, Assumed, Budget, Call, ChoicePoint, Edge, Explorer, Fault, Fork, Game, Machine, OffPlan,
+    Question, Refusal, Stop, View, Viewer,
 };
 use crate::state::{EntityId, Value};
 
@@ -99,10 +99,16 @@ pub(crate) fn explore(
         steps: limits.ways.saturating_mul(STEPS),
         effort: limits.work,
     };
+    let (against, unknown) = match query.against.as_ref().map(|names| named_in(&game, names)) {
+        None => (None, None),
+        Some((found, unknown)) => (Some(found), unknown),
+    };
     let taped = game.open.as_ref().map_or(0, |open| open.tape.slots.len());
     let new_explorer = |fingerprint| {
-        let (given, against, answering) = (query.given.clone(), query.against.clone(), query.answering.clone());
-        Box::new(Explorer::new(given, against, answering, taped, budget, fingerprint))
+        let (given, against, answering) = (query.given.clone(), against.clone(), query.answering.clone());
+        let mut explorer = Box::new(Explorer::new(given, against, answering, taped, budget, fingerprint));
+        explorer.viewer.clone_from(&query.viewer);
+        explorer
     };
     let fingerprint = if detail == Detail::Outcomes { vm.begin_exploring() } else { None };
     let fingerprint = fingerprint.filter(|_| !query.unmerged);
@@ -148,7 +154,7 @@ pub(crate) fn explore(
     let explorer = exploration.game.context.explorer.take();
     exploration.vm.end_exploring();
     let Exploration { outcomes, ends, .. } = exploration;
-    let Explorer { used, taken, .. } = *explorer.expect("it was put there above");
+    let Explorer { used, taken, offered, .. } = *explorer.expect("it was put there above");
     let odds = match found {
         Ok(counted) => counted.odds(outcomes, &ends),
         Err(Failure::Refused(refusal)) => return Err(refusal),
@@ -164,13 +170,50 @@ pub(crate) fn explore(
     let unasked: Vec<String> = topics.filter(|topic| !used.contains(*topic)).map(String::from).collect();
     if let (Some(topic), false) = (unasked.first(), query.lenient) {
         return Err(Refusal::new(match (topic.as_str(), &query.against) {
-            ("", Some(against)) => format!("nothing here is asked that {} would answer", told(against)),
+            ("", Some(against)) => {
+                let unknown = unknown.map(|refusal| format!("{refusal}: ")).unwrap_or_default();
+                let titles = |ids: &BTreeSet<EntityId>| {
+                    ids.iter().map(|id| game.context.title(*id).to_string()).collect::<Vec<_>>().join(", ")
+                };
+                let known: Vec<String> =
+                    offered.iter().map(|(topic, ids)| format!("`{topic}` takes {}", titles(ids))).collect();
+                let known = match known.as_slice() {
+                    [] => "no question here takes a name; answer others with `--TOPIC ANSWER`".to_owned(),
+                    known => known.join("; "),
+                };
+                format!("{unknown}{} answers no question here; {known}", told(against))
+            }
             (topic, _) => format!("nothing asks for `{topic}` here"),
         }));
     }
-    let answers = taken.iter().map(|((topic, answer), how)| (topic.clone(), answer.clone(), *how));
-    let answers = answers.chain(odds.answers.iter().cloned()).collect();
+    let answers = taken.into_iter().chain(odds.answers.iter().cloned()).collect();
     Ok(Odds { answers, unasked, ..odds })
+}
+
+/// The entities that names stand for, each once, and what is wrong with the first name that stands for none.
+fn named_in(game: &Game, names: &Value) -> (Vec<EntityId>, Option<Refusal>) {
+    let view = View::new(&game.context);
+    let mut found: Vec<EntityId> = Vec::new();
+    let list: Vec<Value> = match names {
+        Value::List(names) => names.to_vec(),
+        // One name may have a comma in it.
+        Value::Text(text) if view.find(text).is_err() => {
+            text.split(',').map(str::trim).filter(|name| !name.is_empty()).map(Value::text).collect()
+        }
+        one => vec![one.clone()],
+    };
+    for name in list {
+        let entity = match &name {
+            Value::Entity(id) => Ok(*id),
+            name => view.find(&name.to_string()),
+        };
+        match entity {
+            Ok(entity) if found.contains(&entity) => {}
+            Ok(entity) => found.push(entity),
+            Err(refusal) => return (Vec::new(), Some(refusal)),
+        }
+    }
+    (found, None)
 }
 
 fn told(value: &Value) -> String {
@@ -346,7 +389,7 @@ impl Exploration<'_> {
             guessed,
             ways: ways.max(1),
             points,
-            answers: settled.chosen.into_iter().map(|(topic, answer)| (topic, answer, "the best")).collect(),
+            answers: settled.chosen.into_iter().collect(),
         })
     }
 
@@ -512,12 +555,11 @@ impl Exploration<'_> {
                 }
             }
         }
-        if let (Some(against), Some(explorer)) = (&self.query.against, &mut context.explorer) {
-            let fits = |(question, answer): &(Question, Answer)| {
-                !question.ask.options().is_empty() && question.read(against).as_ref() == Ok(answer)
-            };
-            if autos.iter().any(fits) {
-                explorer.used.insert(String::new());
+        if let Some(explorer) = &mut context.explorer {
+            for (question, answer) in &autos {
+                if explorer.named(question).ok().flatten().as_ref() == Some(answer) {
+                    explorer.used.insert(String::new());
+                }
             }
         }
         Ok(())
@@ -532,7 +574,7 @@ struct Counted {
     guessed: bool,
     ways: u64,
     points: usize,
-    answers: Vec<(String, String, &'static str)>,
+    answers: Vec<Assumed>,
 }
 
 impl Counted {

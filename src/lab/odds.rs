@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use super::outcome::{Effect, Outcome};
 use super::tally::Rate;
 use crate::dice::{Fraction, float, sum};
-use crate::play::{Answering, Given, Refusal, Viewer};
+use crate::play::{Answering, Assumed, Given, Refusal, Viewer};
 use crate::state::{EntityId, Value};
 
 /// What the odds of an action are asked for.
@@ -13,7 +13,7 @@ use crate::state::{EntityId, Value};
 pub struct OddsQuery {
     /// Answers to what the action asks, by topic.
     pub given: Vec<Given>,
-    /// Names for whatever question has them among its options.
+    /// Names of entities: they answer each question that has all of these entities among its options.
     pub against: Option<Value>,
     /// How everything else is answered that the action asks.
     pub answering: Answering,
@@ -94,8 +94,9 @@ pub struct Odds {
     pub ways: u64,
     /// Choice points, equal ones counted once.
     pub points: usize,
-    /// The answers to questions without a given one: topic, answer, and where it came from.
-    pub answers: Vec<(String, String, &'static str)>,
+    /// The answers that were taken for whoever was asked, on any path, each once. The answer whose odds are asked for is not
+    /// among them.
+    pub answers: Vec<Assumed>,
     /// The average value of the state afterwards, for each seat that was asked for.
     pub worth: BTreeMap<Arc<str>, Fraction>,
     /// Topics of given answers that no question asked for; an empty one stands for [`OddsQuery::against`].

@@ -6,13 +6,15 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
+use std::fmt;
 use std::sync::Arc;
 
 use super::resume_point::ResumePoint;
 use super::state_bytes::{write_bytes, write_last_roll, write_state};
+use super::context::Asking;
 use super::{ActionContext, Answer, Asked, Driver, KeepPlace, Question, Refusal, Slot, Viewer};
 use crate::dice::{Dice, DiceRng, Effort, Partition, Roll, Seen, float};
-use crate::state::{EntityId, Value};
+use crate::state::{Audience, EntityId, Value};
 
 /// How questions are answered that are met on the way and that nobody has answered beforehand.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -29,6 +31,47 @@ pub enum Answering {
     Policy(Arc<str>),
     /// As whoever sits there does: by its policy, or by the default where nobody sits.
     Seated,
+}
+
+/// An answer that an exploration took for whoever was asked.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Assumed {
+    /// The title of the entity that the question was about, or else the seat that was asked.
+    pub who: Arc<str>,
+    /// The topic of the question.
+    pub topic: Arc<str>,
+    /// The answer in words.
+    pub answer: String,
+    /// Where the answer came from.
+    pub source: Source,
+}
+
+/// Where an answer came from that was taken for somebody.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Source {
+    /// It was given with the query.
+    Given,
+    /// The default of the question.
+    Default,
+    /// The first possible answer, since the question has no default.
+    First,
+    /// A policy of the ruleset, by its name.
+    Policy(Arc<str>),
+    /// The answer that is worth most to whoever is asked.
+    Best,
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Source::Given => f.write_str("given"),
+            Source::Default => f.write_str("default"),
+            Source::First => f.write_str("first possible"),
+            Source::Policy(policy) => write!(f, "policy {policy}"),
+            Source::Best => f.write_str("best"),
+        }
+    }
 }
 
 /// An answer that is given beforehand.
@@ -120,9 +163,12 @@ pub(crate) struct Budget {
 #[derive(Debug, Default)]
 pub(crate) struct Explorer {
     pub given: Vec<Given>,
-    /// Names for whatever question has them among its options.
-    pub against: Option<Value>,
+    /// Entities that answer each question that has all of them among its options.
+    /// Empty if the names that were given stand for none, `None` if none were given.
+    pub against: Option<Vec<EntityId>>,
     pub answering: Answering,
+    /// The viewer for whom it explores: only questions that the viewer may see are noted. `None`: all are.
+    pub viewer: Option<Viewer>,
     /// How many places the tape has with which each run begins.
     taped: usize,
     budget: Budget,
@@ -168,8 +214,10 @@ pub(crate) struct Explorer {
     pub off_plan: Option<OffPlan>,
     /// Topics of `given` that were asked for; `against` counts as an empty one.
     pub used: BTreeSet<String>,
-    /// The answers to questions without a given one: topic, answer, and where the answer came from.
-    pub taken: BTreeMap<(String, String), &'static str>,
+    /// The answers that were taken for somebody, each once.
+    pub taken: BTreeSet<Assumed>,
+    /// The entities among the options of questions that had no given answer, by topic. Empty without `against`.
+    pub offered: BTreeMap<Arc<str>, BTreeSet<EntityId>>,
     partitions: HashMap<Seen, HashMap<Dice, Arc<Ranked>>>,
     effort: Effort,
     /// What was asked before the first choice point: every run asks the same.
@@ -218,7 +266,14 @@ pub(crate) struct ChoicePoint {
 #[derive(Debug)]
 pub(crate) enum Fork {
     Roll(Arc<Ranked>),
-    Answers { seat: Arc<str>, topic: Arc<str>, answers: Vec<(Answer, String)> },
+    Answers {
+        seat: Arc<str>,
+        /// The title of the entity that the question is about, or else the seat; `None` where the viewer may not see the
+        /// question.
+        who: Option<Arc<str>>,
+        topic: Arc<str>,
+        answers: Vec<(Answer, String)>,
+    },
 }
 
 /// Where a branch leads.
@@ -287,7 +342,7 @@ impl Fork {
 impl Explorer {
     pub fn new(
         given: Vec<Given>,
-        against: Option<Value>,
+        against: Option<Vec<EntityId>>,
         answering: Answering,
         taped: usize,
         budget: Budget,
@@ -831,12 +886,12 @@ impl Explorer {
                 return None;
             }
         }
-        let topic = question.topic.to_string();
-        let how = match &self.answering {
+        let topic = &question.topic;
+        let source = match &self.answering {
             Answering::Policy(policy) => return Some(Asked::Policy(policy.clone())),
             Answering::Seated => match context.seats.get(&question.seat) {
                 Some(Driver::Policy(policy)) => return Some(Asked::Policy(policy.clone())),
-                Some(Driver::Absent) if question.default.is_some() => "the default",
+                Some(Driver::Absent) if question.default.is_some() => Source::Default,
                 _ => return self.refuse(format!("nobody answers `{topic}`, which is asked of {}", question.seat)),
             },
             Answering::Given => {
@@ -844,13 +899,13 @@ impl Explorer {
                 return self.refuse(format!("`{topic}` is asked of {seat} and has no answer: {why}"));
             }
             Answering::Best => return self.best_answer(context, question),
-            Answering::Default if question.default.is_some() => "the default",
-            Answering::Default => "the first that is possible",
+            Answering::Default if question.default.is_some() => Source::Default,
+            Answering::Default => Source::First,
         };
         let Some(answer) = question.usual_answer() else {
             return self.refuse(format!("`{topic}` has no default answer; give one"));
         };
-        self.taken.insert((topic, question.tell(&answer)), how);
+        self.note_taken(context, &Asking::of(question), &question.audience, question.tell(&answer), source);
         Some(Asked::Answered(answer))
     }
 
@@ -861,18 +916,61 @@ impl Explorer {
         let fitting = left(&self.given, answered).filter(fits);
         let found = fitting.min_by_key(|given| (given.about.is_none(), given.seat.is_none()));
         if let Some(given) = found {
-            self.used.insert(given.topic.clone());
-            return question.read(&given.value).map(Some);
-        }
-        let against = self.against.as_ref().filter(|_| !question.ask.options().is_empty());
-        match against.map(|against| question.read(against)) {
-            Some(Ok(answer)) => {
-                self.used.insert(String::new());
-                Ok(Some(answer))
+            let (topic, once) = (given.topic.clone(), given.once);
+            let answer = question.read(&given.value)?;
+            self.used.insert(topic);
+            // What is given to the open question itself is the answer whose odds are asked for.
+            if !once {
+                self.note_taken(context, &Asking::of(question), &question.audience, question.tell(&answer), Source::Given);
             }
-            Some(Err(refusal @ Refusal::Greyed { .. })) => Err(refusal),
-            Some(Err(_)) | None => Ok(None),
+            return Ok(Some(answer));
         }
+        let Some(answer) = self.named(question)? else { return Ok(None) };
+        self.used.insert(String::new());
+        self.note_taken(context, &Asking::of(question), &question.audience, question.tell(&answer), Source::Given);
+        Ok(Some(answer))
+    }
+
+    /// The answer to a question by the entities in `against`. `None` if they are not all among its options, or if it takes
+    /// another number of them.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::Greyed`] if one of them cannot be chosen now.
+    pub fn named(&mut self, question: &Question) -> Result<Option<Answer>, Refusal> {
+        let options = question.ask.options();
+        let Some(against) = self.against.as_ref().filter(|_| options.iter().any(|option| option.entity.is_some())) else {
+            return Ok(None);
+        };
+        self.offered.entry(question.topic.clone()).or_default().extend(options.iter().filter_map(|option| option.entity));
+        let id_of = |entity: &EntityId| {
+            let mut found = options.iter().filter(|option| option.entity == Some(*entity));
+            let first = found.next()?;
+            found.next().is_none().then(|| Value::Text(first.id.clone()))
+        };
+        let ids = against.iter().map(id_of).collect::<Option<Vec<_>>>();
+        let Some(ids) = ids.filter(|ids| !ids.is_empty()) else { return Ok(None) };
+        let reply = if let [only] = ids.as_slice() { only.clone() } else { Value::List(ids.into()) };
+        match question.read(&reply) {
+            Err(refusal @ Refusal::Greyed { .. }) => Err(refusal),
+            read => Ok(read.ok()),
+        }
+    }
+
+    /// Notes an answer that was taken for whoever was asked, unless the question is kept from the viewer.
+    pub fn note_taken(
+        &mut self,
+        context: &ActionContext,
+        asking: &Asking,
+        audience: &Audience,
+        answer: String,
+        source: Source,
+    ) {
+        if !self.viewer.as_ref().is_none_or(|viewer| viewer.sees(audience)) {
+            return;
+        }
+        let who = asking.about.map_or_else(|| asking.seat.clone(), |about| context.title(about));
+        self.taken.insert(Assumed { who, topic: asking.topic.clone(), answer, source });
     }
 
     fn best_answer(&mut self, context: &ActionContext, question: &Question) -> Option<Asked> {
@@ -895,11 +993,13 @@ impl Explorer {
         let mut asked = format!("{:?}", (&question.seat, &question.topic, question.about)).into_bytes();
         asked.extend(answers.iter().flat_map(|(answer, _)| format!("{answer:?}").into_bytes()));
         let (seat, topic) = (question.seat.clone(), question.topic.clone());
+        let is_seen = self.viewer.as_ref().is_none_or(|viewer| viewer.sees(&question.audience));
+        let who = is_seen.then(|| question.about.map_or_else(|| seat.clone(), |about| context.title(about)));
         let (point, branch) = self.enter(
             context,
             &question.topic,
             |fork| matches!(fork, Fork::Answers { topic, .. } if *topic == question.topic),
-            || Fork::Answers { seat, topic, answers },
+            || Fork::Answers { seat, who, topic, answers },
             |key| {
                 key.extend_from_slice(&[0xff; 8]);
                 write_bytes(key, &asked);

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use super::context::{ActionContext, Asked, Asking, DICE_RUN_OUT, Need, Phase, SeenRoll, Sight, Stop, Taped};
-use super::explorer::Explorer;
+use super::explorer::{Explorer, Source};
 use super::fault_context::answers_in_words;
 use super::operation::Op;
 use super::prepared::known_seat;
@@ -656,6 +656,15 @@ impl ActionContext {
             self.may_leave_open("asking")?;
         }
         Ok(self.explorer.as_mut().and_then(|explorer| explorer.recall()))
+    }
+
+    /// Notes an answer of a policy, or a default that was taken in its place, while paths are explored.
+    pub fn note_assumed(&mut self, asking: &Asking, audience: &Audience, answer: &str, by: By) {
+        let Some(mut explorer) = self.explorer.take() else { return };
+        let policy = explorer.policy_of(self.seats.get(&asking.seat)).filter(|_| matches!(by, By::Policy));
+        let source = policy.map_or(Source::Default, |policy| Source::Policy(policy.clone()));
+        explorer.note_taken(self, asking, audience, answer.to_owned(), source);
+        self.explorer = Some(explorer);
     }
 
     /// Puts a question out and leaves its place on the tape empty.

@@ -63,7 +63,7 @@ pub use decision_count::DecisionCount;
 pub use edit::Edit;
 pub use event::{Event, Happening};
 pub use explanation::{Explanation, Term};
-pub use explorer::{Answering, Given};
+pub use explorer::{Answering, Assumed, Given, Source};
 pub use fault::{Fault, Remedy};
 pub use marked::{in_one_line, marked};
 pub use migration::{Migration, MigrationError, MigrationFate, MigrationNote};

@@ -134,6 +134,9 @@ pub struct Choice {
     pub note: Option<String>,
     /// Most points that it can be given in an allotment.
     pub max: Option<i64>,
+    /// The entity that the option is. `None`: it is something else, also where its words or its value name an entity.
+    #[serde(skip)]
+    pub entity: Option<EntityId>,
 }
 
 impl Ask {

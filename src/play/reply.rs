@@ -435,6 +435,7 @@ mod tests {
             reason: reason.map(String::from),
             note: None,
             max: None,
+            entity: None,
         }
     }
 

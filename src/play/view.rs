@@ -9,7 +9,7 @@ pub struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    pub(super) fn new(context: &'a ActionContext) -> View<'a> {
+    pub(crate) fn new(context: &'a ActionContext) -> View<'a> {
         View { context }
     }
 

@@ -501,7 +501,12 @@ fn report(odds: &Odds) -> OddsReport {
         answers: odds
             .answers
             .iter()
-            .map(|(topic, answer, how)| (topic.clone(), answer.clone(), (*how).to_owned()))
+            .map(|one| AssumedReport {
+                who: one.who.clone(),
+                topic: one.topic.clone(),
+                answer: one.answer.clone(),
+                source: one.source.to_string(),
+            })
             .collect(),
         unseen: odds.unseen.clone(),
         dealt: odds.dealt,

@@ -186,13 +186,24 @@ pub struct OddsReport {
     pub outcomes: Vec<OutcomeReport>,
     /// The chance of what was not followed to its end.
     pub remaining: Chance,
-    /// What was answered for lack of an answer: topic, answer, why that one.
-    pub answers: Vec<(String, String, String)>,
+    /// The answers that were taken for whoever was asked.
+    pub answers: Vec<AssumedReport>,
     /// What the viewer cannot see: kinds of entities by name, and single fields as `kind.field`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unseen: Vec<String>,
     /// Whether the rules dealt that anew by chance; otherwise it is left out.
     pub dealt: bool,
+}
+
+/// An answer that was taken for whoever was asked.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct AssumedReport {
+    /// The title of the entity that the question was about, or else the seat that was asked.
+    pub who: Arc<str>,
+    pub topic: Arc<str>,
+    pub answer: String,
+    /// Where it came from: `given`, `default`, `first possible`, `best`, or `policy` with its name.
+    pub source: String,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]

@@ -57,7 +57,7 @@ pub fn of_card(card: &str, args: &Args, folder: Option<PathBuf>) -> Result<ExitC
             }
         });
     }
-    check_used(&columns)?;
+    check_used(args, &columns)?;
     let mut screen = Screen::stdout(args.json);
     if let Some(path) = &args.svg {
         let first = &columns[0];
@@ -115,10 +115,13 @@ pub fn ended(columns: &[Column]) -> ExitCode {
 }
 
 /// Refuses answers and changes that none of the columns has a use for.
-fn check_used(columns: &[Column]) -> Result<()> {
+fn check_used(args: &Args, columns: &[Column]) -> Result<()> {
     for topic in &columns[0].odds.unasked {
         if columns.iter().all(|column| column.odds.unasked.contains(topic)) {
-            return Err(call_error(format!("nothing asks for `{topic}` here")));
+            return Err(call_error(match (topic.as_str(), &args.against) {
+                ("", Some(names)) => format!("{names} answers no question here"),
+                (topic, _) => format!("nothing asks for `{topic}` here"),
+            }));
         }
     }
     for edit in &columns[0].place.left_out {

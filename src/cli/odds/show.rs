@@ -27,7 +27,9 @@ impl OddsJson<'_> {
         let answers: Vec<Json> = odds
             .answers
             .iter()
-            .map(|(topic, answer, how)| json!({ "topic": topic, "answer": answer, "how": how }))
+            .map(|one| {
+                json!({ "who": one.who, "topic": one.topic, "answer": one.answer, "source": one.source.to_string() })
+            })
             .collect();
         let estimate = odds.estimate.as_ref().map(|estimate| {
             json!({
@@ -123,13 +125,38 @@ pub fn show(screen: &mut Screen, heading: &str, odds: &Odds) -> anyhow::Result<(
             )))?;
         }
     }
-    for (topic, answer, how) in &odds.answers {
-        screen.row(&Row::at(0).faint(format!("{}: {answer}, {how}", readable_name(topic))))?;
+    for line in assumed_in_words(odds) {
+        screen.row(&Row::at(0).faint(line))?;
     }
     if let Some(text) = odds.unseen_in_words() {
         screen.row(&Row::at(0).faint(text))?;
     }
     tell_proof(screen, odds)
+}
+
+/// The most answers that were taken for somebody that are listed under a table.
+const MOST_ASSUMED: usize = 16;
+
+/// The answers that were taken for whoever was asked: a line for each question, with its answers by their source.
+fn assumed_in_words(odds: &Odds) -> Vec<String> {
+    let mut lines: Vec<(String, String)> = Vec::new();
+    for one in &odds.answers {
+        let (asked, source) = (format!("{} {}", one.who, readable_name(&one.topic)), format!(" ({})", one.source));
+        match lines.iter_mut().find(|(head, tail)| *head == asked && tail.ends_with(&source)) {
+            Some((_, tail)) => {
+                tail.truncate(tail.len() - source.len());
+                tail.push_str(&format!(" or {}{source}", one.answer));
+            }
+            None => lines.push((asked, format!("{}{source}", one.answer))),
+        }
+    }
+    let more = lines.len().saturating_sub(MOST_ASSUMED);
+    lines.truncate(MOST_ASSUMED);
+    let mut lines: Vec<String> = lines.into_iter().map(|(head, tail)| format!("{head}: {tail}")).collect();
+    if more > 0 {
+        lines.push(format!("and answers to {more} more questions; `--json` lists them"));
+    }
+    lines
 }
 
 /// A table whose column `exactly` is left out if all its fractions are too long to be read: they are in the JSON.
@@ -227,8 +254,8 @@ pub fn show_compared(screen: &mut Screen, heading: &str, compared: &[Compared]) 
         screen.row(&Row::at(0).faint(text))?;
     }
     for (name, odds) in &columns {
-        for (topic, answer, how) in &odds.answers {
-            screen.row(&Row::at(0).faint(format!("{name}: {topic}: {answer}, {how}")))?;
+        for line in assumed_in_words(odds) {
+            screen.row(&Row::at(0).faint(format!("{name}: {line}")))?;
         }
         for topic in odds.unasked.iter() {
             let what = if topic.is_empty() { "the names".to_owned() } else { format!("`{topic}`") };

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use riskbreaker::dice::{Fraction, float};
 use riskbreaker::lab::{Advice, Advised, Effect, Limits, Odds, OddsQuery, PlayedOut};
-use riskbreaker::play::{Answering, Given};
+use riskbreaker::play::{Answering, Given, Source};
 use riskbreaker::state::readable_name;
 use riskbreaker::{Question, Refusal, Viewer};
 use serde_json::json;
@@ -372,8 +372,8 @@ fn played_json(played: &PlayedOut) -> serde_json::Value {
 /// time.
 fn with_best(advice: &Advice, own: &str) -> Vec<String> {
     let Ok(odds) = &advice.odds else { return Vec::new() };
-    let best = odds.answers.iter().filter(|(topic, _, how)| topic != own && *how == "the best");
-    best.map(|(topic, answer, _)| format!("{} {}", readable_name(topic), readable_name(answer))).collect()
+    let best = odds.answers.iter().filter(|one| *one.topic != *own && one.source == Source::Best);
+    best.map(|one| format!("{} {}", readable_name(&one.topic), readable_name(&one.answer))).collect()
 }
 
 /// The value of `--compare` at the prompt: house rules only, since other rulesets have no such position.

@@ -197,6 +197,7 @@ mod tests {
             reason: None,
             note: None,
             max: None,
+            entity: None,
         };
         Vocabulary {
             small: vec![("on".into(), "targets".into()), ("stake".into(), "stake".into())],

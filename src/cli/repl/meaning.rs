@@ -202,7 +202,7 @@ mod tests {
     use super::*;
 
     fn option(id: &str, label: &str) -> Choice {
-        Choice { id: id.into(), label: label.into(), enabled: true, reason: None, note: None, max: None }
+        Choice { id: id.into(), label: label.into(), enabled: true, reason: None, note: None, max: None, entity: None }
     }
 
     fn words(ask: Option<Ask>) -> Vocabulary {

@@ -149,6 +149,7 @@ mod tests {
             reason: reason.map(String::from),
             note: note.map(String::from),
             max,
+            entity: None,
         }
     }
 

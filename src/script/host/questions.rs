@@ -100,6 +100,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         let (answer, text) = in_words(context, &handles, kind, &q, &answer, &only)?;
         if context.listening {
             let audience = question_audience(context, &handles, &q, &asking)?;
+            context.note_assumed(&asking, &audience, &text, by_of(by));
             let sealed = is_sealed(&handles, &q)?;
             tell_answer(context, context.cursor, asking.clone(), audience, sealed, text);
         }
@@ -523,7 +524,7 @@ fn cards_of(context: &ActionContext, ids: &Lv) -> Result<Vec<Choice>> {
     let choice = |id: mlua::LuaString| {
         let id = text_of(&id)?;
         let label = context.rules.card(&id).map_or_else(|| id.clone(), |card| Arc::from(&*card.title));
-        Ok(Choice { id, label, enabled: true, reason: None, note: None, max: None })
+        Ok(Choice { id, label, enabled: true, reason: None, note: None, max: None, entity: None })
     };
     ids.sequence_values::<mlua::LuaString>().map(|id| choice(id?)).collect()
 }
@@ -545,11 +546,11 @@ fn choice_at(
     seat: &str,
 ) -> Result<(Choice, Option<EntityId>)> {
     let plain =
-        |text: Arc<str>| Choice { id: text.clone(), label: text, enabled: true, reason: None, note: None, max: None };
+        |text: Arc<str>| Choice { id: text.clone(), label: text, enabled: true, reason: None, note: None, max: None, entity: None };
     match option {
         Lv::String(text) => Ok((plain(text_of(text)?), None)),
         Lv::Table(table) => match handles.id_of(table) {
-            Some(id) => Ok((plain(context.read_title(id, seat)), Some(id))),
+            Some(id) => Ok((Choice { entity: Some(id), ..plain(context.read_title(id, seat)) }, Some(id))),
             None if table.metatable().is_some() => Err(stopped(gone_option(context, at))),
             None => choice_of(context, handles, table, seat),
         },
@@ -606,7 +607,10 @@ fn choice_of(
         _ => None,
     };
     let max = whole_of(&handles.read(table, Name::Max)?);
+    // With an id and a label of its own, an option is something else than the entity that is its value.
+    let is_entity = title.as_ref() == Some(&id) || title.is_some() && title == label;
     let choice = Choice {
+        entity: entity.filter(|_| is_entity),
         label: label.or(title).unwrap_or_else(|| id.clone()),
         id,
         enabled: !matches!(handles.read(table, Name::Enabled)?, Lv::Boolean(false)),
