@@ -18,7 +18,7 @@ use std::sync::{Arc, OnceLock};
 use dashu_int::IBig;
 use riskbreaker::dice::{self, Dice, Fraction, ratio, ratio as of};
 use riskbreaker::lab::{Effect, Limits, Odds, OddsQuery, Outcome, Position};
-use riskbreaker::play::{Answering, Given};
+use riskbreaker::play::{Answering, Given, Source};
 use riskbreaker::{Library, Refusal, Ruleset, Value};
 
 /// Plays programs as cards and compares what they say with the chances that were counted, to the last digit.
@@ -1057,4 +1057,117 @@ end })"#;
     assert!(odds.is_exact());
     assert_eq!(odds.chance(|outcome| outcome.line().contains("Bob")), of(67, 256));
     assert_eq!(odds.chance(|outcome| outcome.line().contains("gone for good")), of(67 * 3, 256 * 4));
+}
+
+// Odds that look ahead
+
+/// The chances of each number, such as the health that is left.
+type Numbers = BTreeMap<i64, Fraction>;
+
+/// The health that arrows leave, of which each hits with its own chance and does 1 to 3 harm.
+fn after_arrows(health: i64, arrows: &[Fraction]) -> Numbers {
+    let mut left = Numbers::from([(health, of(1, 1))]);
+    for hits in arrows {
+        let mut next = Numbers::new();
+        for (health, chance) in &left {
+            *next.entry(*health).or_default() += chance * (of(1, 1) - hits);
+            for harm in 1..=3 {
+                *next.entry(health - harm).or_default() += chance * hits * of(1, 3);
+            }
+        }
+        left = next;
+    }
+    left
+}
+
+fn volley() -> Arc<Ruleset> {
+    let library = Library::open(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rulesets")).unwrap();
+    Ruleset::load(&library, "volley").unwrap()
+}
+
+/// What `aim` of Ann at Bob comes to, up to an entry.
+fn aimed(until: &[&str], query: OddsQuery) -> Result<Odds, Refusal> {
+    let until = until.iter().map(|name| Arc::from(*name)).collect();
+    let query = OddsQuery { until, ..query };
+    let position = Position { card: "aim".into(), actor: Some("Ann".into()), query, ..Position::default() };
+    position.odds(&volley()).map(|(odds, _)| odds)
+}
+
+/// The chances of the health of a unit.
+fn health_of(odds: &Odds, title: &str) -> Numbers {
+    let field = odds.fields.iter().find(|field| *field.title == *title && &*field.field == "health");
+    let Some(field) = field else { return Numbers::from([(4, of(1, 1))]) };
+    field.to.iter().map(|(value, chance)| (value.as_int().unwrap(), chance.clone())).collect()
+}
+
+#[test]
+fn odds_look_ahead_to_the_entry_that_is_named() {
+    let names = || OddsQuery { against: Some("Bob".into()), ..OddsQuery::default() };
+    // Before the turn of Bob no arrow has flown.
+    let next = aimed(&["turn"], names()).unwrap();
+    assert!(next.is_exact() && health_of(&next, "Bob") == after_arrows(4, &[]), "{next:?}");
+    let round = aimed(&["round"], names()).unwrap();
+    assert!(round.is_exact(), "{round:?}");
+    assert_eq!(health_of(&round, "Bob"), after_arrows(4, &[of(1, 2)]));
+    assert_eq!(health_of(&round, "Ann"), after_arrows(4, &[]));
+    // Everything that was answered is named: the target as it was given, the others by their defaults.
+    let assumed: Vec<String> = round
+        .answers
+        .iter()
+        .map(|one| format!("{} {}: {} ({})", one.who, one.topic, one.answer, one.source))
+        .collect();
+    let expected = ["Ann ruling: roll (default)", "Ann target: Bob (given)", "Bob card: Wait (default)", "Cid card: Wait (default)"];
+    assert_eq!(assumed, expected);
+    // The game does not come back to an entry that is over, so the odds go to the next round and no further.
+    let two = aimed(&["round"], OddsQuery { answering: Answering::Best, ..names() }).unwrap();
+    // Each of blue's units has something to gain by an arrow of its own: 1/2 of 2, against 2/3 by a shield.
+    assert!(two.is_exact(), "{two:?}");
+    assert_eq!(health_of(&two, "Bob"), after_arrows(4, &[of(1, 2)]));
+    assert_eq!(health_of(&two, "Ann"), after_arrows(4, &[of(1, 2), of(1, 2)]));
+    assert!(two.answers.iter().any(|one| &*one.who == "Cid" && one.source == Source::Best), "{:?}", two.answers);
+}
+
+#[test]
+fn odds_look_ahead_by_the_drivers_of_seats_and_by_estimates() {
+    // Merged or not, exact or estimated, the same chances come out.
+    let names = || OddsQuery { against: Some("Bob".into()), ..OddsQuery::default() };
+    let exact = aimed(&["round"], names()).unwrap();
+    let unmerged = aimed(&["round"], OddsQuery { unmerged: true, ..names() }).unwrap();
+    assert_eq!(unmerged.fields, exact.fields);
+    let limits = Limits { ways: 2, samples: 4_000, ..Limits::default() };
+    let estimate = aimed(&["round"], OddsQuery { limits, ..names() }).unwrap();
+    assert!(estimate.estimate.is_some() && !estimate.is_exact(), "{estimate:?}");
+    for (health, chance) in health_of(&exact, "Bob") {
+        let found = estimate.chance(|outcome| {
+            let bob = |effect: &Effect| matches!(effect, Effect::Changed { title, to, .. } if &**title == "Bob" && to.as_int() == Some(health));
+            outcome.effects.iter().any(bob) || (health == 4 && outcome.effects.is_empty())
+        });
+        let (low, high) = estimate.interval(&found);
+        let chance = dice::float(&chance);
+        assert!(low <= chance && chance <= high, "{health}: {chance} is not within {low} to {high}");
+    }
+}
+
+#[test]
+fn an_entry_that_no_rules_declare_is_refused_with_those_that_they_do() {
+    let refusal = aimed(&["rond"], OddsQuery::default()).unwrap_err().to_string();
+    assert!(refusal.contains("did you mean `round`?") && refusal.contains("arrow, round, turn"), "{refusal}");
+    let refusal = riskbreaker::lab::until(&volley(), Some("segment")).unwrap_err().to_string();
+    assert!(refusal.contains("no agenda entry `segment`"), "{refusal}");
+    assert_eq!(riskbreaker::lab::until(&volley(), Some("action")), Ok(Vec::new()));
+    assert_eq!(riskbreaker::lab::until(&volley(), None).unwrap(), [Arc::from("round")]);
+}
+
+#[test]
+fn names_answer_only_questions_whose_options_are_these_entities() {
+    // `Bob is hit, no dice` begins with a name, and `Bob is missed, no dice` stands for Bob: the referee's question is not answered.
+    let by = |names: &str| aimed(&["round"], OddsQuery { against: Some(names.into()), ..OddsQuery::default() });
+    let named = by("Bob").unwrap();
+    assert!(named.answers.iter().all(|one| &*one.topic != "ruling" || one.source == Source::Default), "{named:?}");
+    assert_eq!(health_of(&named, "Bob"), after_arrows(4, &[of(1, 2)]));
+    assert_eq!(health_of(&by("Cid").unwrap(), "Cid"), after_arrows(4, &[of(1, 2)]));
+    for wrong in ["Ann", "Bob, Cid", "Dan", "hits", "all", "1"] {
+        let refusal = by(wrong).unwrap_err().to_string();
+        assert!(refusal.contains("`target` takes Bob, Cid"), "{wrong}: {refusal}");
+    }
 }

@@ -70,6 +70,16 @@ impl Reader<'_> {
         {
             self.tell(value.location(), self.known.wrong_name("entry", &entry));
         }
+        if name == "horizon"
+            && self.path.starts_with("play")
+            && self.keys.is_empty()
+            && let Some(entries) = literal(value)
+            && self.known.names("entry").is_some_and(|known| !known.is_empty())
+        {
+            for entry in entries.split(',').map(str::trim).filter(|entry| *entry != "action") {
+                self.tell(value.location(), self.known.wrong_name("entry", entry));
+            }
+        }
         let pure = self.pure_function(name);
         self.keys.push(name.to_string());
         match value.kind() {

@@ -414,7 +414,7 @@ fn row(point: &ChoicePoint) -> Row {
                 *row.entry(Target::Rest).or_default() += &ranked.partition.rest;
             }
         }
-        Fork::Answers { .. } => {
+        Fork::Answers { .. } | Fork::Entry => {
             for edge in &point.edges {
                 row.insert(target(*edge), Fraction::ONE);
             }

@@ -10,9 +10,10 @@ use crate::dice::DiceRng;
 use crate::dice::{Fraction, ratio, sum};
 use crate::play::{
     ActionContext, Answering, Assumed, Budget, Call, ChoicePoint, Edge, Explorer, Fault, Fork, Game, Machine, OffPlan,
-    Question, Refusal, Stop, View, Viewer,
+    Question, Refusal, Ruleset, Stop, View, Viewer, write_whole_state,
 };
-use crate::state::{EntityId, Value};
+use crate::ruleset::nearest;
+use crate::state::{EntityId, State, Value};
 
 /// If no more than one in so many is left, what was found is reported, with the remainder.
 pub(super) const NEGLIGIBLE: u64 = 1_000_000_000;
@@ -84,6 +85,7 @@ pub(crate) fn explore(
     seats: &[Arc<str>],
     detail: Detail,
 ) -> Result<Odds, Refusal> {
+    check_until(&game.context.rules, &query.until)?;
     if game.open.is_none() {
         return Err(Refusal::new("no action is open whose odds could be told"));
     }
@@ -113,8 +115,14 @@ pub(crate) fn explore(
     let fingerprint = if detail == Detail::Outcomes { vm.begin_exploring() } else { None };
     let fingerprint = fingerprint.filter(|_| !query.unmerged);
     game.context.explorer = Some(new_explorer(fingerprint));
+    let origin = Arc::new(game.context.state.before_journal());
     let mut exploration = Exploration {
-        game: &mut game,
+        game,
+        origin: (0, origin.clone()),
+        at: None,
+        stages: HashMap::new(),
+        origins: HashMap::from([(Vec::new(), (0, origin))]),
+        passed: 0,
         vm,
         kept: None,
         query,
@@ -137,6 +145,7 @@ pub(crate) fn explore(
             break;
         }
         // What a script worked out once and keeps from then on is there now.
+        exploration.forget_stages();
         exploration.game.context.explorer = Some(new_explorer(fingerprint));
     }
     if detail == Detail::Outcomes && query.answering != Answering::Best {
@@ -151,9 +160,10 @@ pub(crate) fn explore(
             found = exploration.sampled(Estimate { samples, why, interrupted });
         }
     }
+    exploration.forget_stages();
     let explorer = exploration.game.context.explorer.take();
     exploration.vm.end_exploring();
-    let Exploration { outcomes, ends, .. } = exploration;
+    let Exploration { game, outcomes, ends, .. } = exploration;
     let Explorer { used, taken, offered, .. } = *explorer.expect("it was put there above");
     let odds = match found {
         Ok(counted) => counted.odds(outcomes, &ends),
@@ -187,7 +197,48 @@ pub(crate) fn explore(
         }));
     }
     let answers = taken.into_iter().chain(odds.answers.iter().cloned()).collect();
-    Ok(Odds { answers, unasked, ..odds })
+    Ok(Odds { answers, unasked, until: query.until.clone(), ..odds })
+}
+
+/// Checks the names of the agenda entries at which odds end.
+///
+/// # Errors
+///
+/// A name that the ruleset does not declare, with those that it does.
+pub(super) fn check_until(rules: &Ruleset, until: &[Arc<str>]) -> Result<(), Refusal> {
+    let declared = || rules.entries();
+    let Some(unknown) = until.iter().find(|name| !declared().any(|known| *known == ***name)) else { return Ok(()) };
+    let meant = nearest(unknown, declared()).map_or(String::new(), |near| format!("did you mean `{near}`? "));
+    let known: Vec<&str> = declared().collect();
+    Err(Refusal::new(format!(
+        "{} has no agenda entry `{unknown}` to look ahead to: {meant}It has {}; `{ACTION}` is the end of the action",
+        rules.id(),
+        known.join(", "),
+    )))
+}
+
+/// What names the end of the open action where an agenda entry can be named.
+const ACTION: &str = "action";
+
+/// The agenda entries up to which odds look ahead, from their names, separated by commas. `action` names the end of the open
+/// action, unless the ruleset has an entry of that name. `None`: what the ruleset says.
+///
+/// # Errors
+///
+/// A name that the ruleset does not declare, with those that it does.
+pub fn until(rules: &Ruleset, names: Option<&str>) -> Result<Vec<Arc<str>>, Refusal> {
+    let Some(names) = names else { return Ok(rules.horizon().to_vec()) };
+    let names: Vec<Arc<str>> = names.split(',').map(str::trim).filter(|name| !name.is_empty()).map(Arc::from).collect();
+    if let [only] = names.as_slice()
+        && **only == *ACTION
+        && !rules.entries().any(|entry| entry == ACTION)
+    {
+        return Ok(Vec::new());
+    }
+    if names.is_empty() {
+        return check_until(rules, &[Arc::from("")]).map(|()| names);
+    }
+    check_until(rules, &names).map(|()| names)
 }
 
 /// The entities that names stand for, each once, and what is wrong with the first name that stands for none.
@@ -227,7 +278,19 @@ fn told(value: &Value) -> String {
 type EndWorth = Arc<[(Arc<str>, i64)]>;
 
 struct Exploration<'a> {
-    game: &'a mut Game,
+    /// The game at the stage `at`.
+    game: Game,
+    /// The state with which outcomes are compared, and its number.
+    origin: Origin,
+    /// The point between two agenda entries at which `game` stands; `None`: at the action that was open first. [`PASSING`]: where
+    /// a sampled run is.
+    at: Option<u32>,
+    /// The game at the other stages.
+    stages: HashMap<Option<u32>, (Game, Origin)>,
+    /// The states in which paths begin, by what `deal` has dealt.
+    origins: HashMap<Vec<u8>, Origin>,
+    /// Agenda entries behind the open action on the sampled run.
+    passed: usize,
     vm: &'a mut dyn Machine,
     query: &'a OddsQuery,
     seats: &'a [Arc<str>],
@@ -247,7 +310,15 @@ struct Exploration<'a> {
     limits: Limits,
 }
 
-/// What came of running the action once.
+/// A state in which paths begin, with its number.
+type Origin = (u32, Arc<State>);
+
+/// The stage of a sampled run that has passed an agenda entry.
+const PASSING: u32 = u32::MAX;
+/// A sampled run with more agenda entries has no end.
+const MOST_ENTRIES: usize = 10_000;
+
+/// What came of running an action once.
 enum Ran {
     /// It came to the end of this number.
     End(u32),
@@ -257,6 +328,32 @@ enum Ran {
 impl Exploration<'_> {
     fn explorer(&mut self) -> &mut Explorer {
         self.game.context.explorer.as_mut().expect("it is there while ways are explored")
+    }
+
+    /// Goes to the game at a stage that was reached.
+    fn go_to(&mut self, stage: Option<u32>) {
+        if self.at == stage {
+            return;
+        }
+        let next = self.stages.remove(&stage).expect("a stage is kept until all stages are forgotten");
+        self.put(stage, next);
+    }
+
+    /// Puts another game in place of the current one, which is kept.
+    fn put(&mut self, stage: Option<u32>, (game, origin): (Game, Origin)) {
+        let explorer = self.game.context.explorer.take();
+        let was = (std::mem::replace(&mut self.game, game), std::mem::replace(&mut self.origin, origin));
+        let at = std::mem::replace(&mut self.at, stage);
+        if at != Some(PASSING) {
+            self.stages.insert(at, was);
+        }
+        self.game.context.explorer = explorer;
+    }
+
+    /// Goes back to the open action and forgets all that comes behind it.
+    fn forget_stages(&mut self) {
+        self.go_to(None);
+        self.stages.clear();
     }
 
     fn is_interrupted(&self) -> bool {
@@ -288,7 +385,7 @@ impl Exploration<'_> {
                 match ran {
                     Ran::End(end) => self.explorer().end(end),
                     Ran::OffPlan(OffPlan::Known) => met_again += 1,
-                    Ran::OffPlan(OffPlan::Deep) => {}
+                    Ran::OffPlan(OffPlan::Deep | OffPlan::Reached) => {}
                     Ran::OffPlan(OffPlan::Spent) => return self.all_but_little(),
                     Ran::OffPlan(OffPlan::TooWide(why)) => return Err(Failure::TooMuch(why)),
                     Ran::OffPlan(OffPlan::Refused(refusal)) => return Err(refusal.into()),
@@ -360,6 +457,10 @@ impl Exploration<'_> {
         self.work += chain.work();
         let settled = solved.map_err(|unsolved| {
             Failure::Refused(Refusal::failing(match unsolved {
+                Unsolved::Endless if !self.query.until.is_empty() => {
+                    "from some states no path leads to the end of these odds: the game goes on for ever; name another agenda \
+                     entry with `until`"
+                }
                 Unsolved::Endless => {
                     "the loop rolls for ever: no result ends it; the function given to rb.again must return something at some point"
                 }
@@ -395,6 +496,7 @@ impl Exploration<'_> {
 
     /// Frees the room of what the runs came to.
     fn forget_ends(&mut self) {
+        self.forget_stages();
         (self.numbers, self.outcomes, self.effects) = Default::default();
         (self.ends, self.end_numbers) = Default::default();
     }
@@ -460,9 +562,96 @@ impl Exploration<'_> {
         self.game.attempt(self.vm)
     }
 
-    /// Runs the action once and tells what came of it.
+    /// Runs an action once, and with sampled dice all that follow it up to the end.
     fn run(&mut self) -> Result<Ran, Failure> {
-        let run = self.go();
+        let stage = self.explorer().stage;
+        self.go_to(stage);
+        self.passed = 0;
+        let mut ran = self.go();
+        loop {
+            match self.after(ran)? {
+                Err(off_plan) => return Ok(Ran::OffPlan(off_plan)),
+                Ok(cut) if self.query.until.is_empty() => return self.end(cut.as_deref()),
+                Ok(_) => {}
+            }
+            if let Some(ran) = self.go_on()? {
+                return Ok(ran);
+            }
+            ran = self.game.attempt(self.vm);
+        }
+    }
+
+    /// Goes on behind an action that is done, up to the agenda entry at which the odds end. `None`: a sampled run goes on with
+    /// the next action.
+    fn go_on(&mut self) -> Result<Option<Ran>, Failure> {
+        if self.at.is_none() {
+            self.origin = self.dealt_state();
+        }
+        if self.game.context.state.outcome().is_some() {
+            return self.end(None).map(Some);
+        }
+        let dice = self.game.context.position();
+        let next = self.game.behind_attempt(self.vm);
+        self.work += WORK_OF_RUN;
+        let next = next.map_err(|fault| {
+            let way = self.game.context.explorer.as_ref().map(|explorer| explorer.told()).unwrap_or_default();
+            Refusal::failing(format!("a script fails on the way{way}: {fault}"))
+        })?;
+        if next.context.position() != dice {
+            let text = "a policy decides by chance whether it takes a free act, which odds cannot follow";
+            return Err(Refusal::failing(text).into());
+        }
+        let is_last = next.open_entry().is_some_and(|entry| self.query.until.contains(entry));
+        if next.open.is_none() || is_last {
+            if let Some(text) = next.context.state.outcome() {
+                self.game.context.state.finish(text.to_owned());
+            }
+            return self.end(None).map(Some);
+        }
+        let origin = self.origin.clone();
+        if self.explorer().is_sampling() {
+            self.passed += 1;
+            if self.passed > MOST_ENTRIES {
+                return Ok(Some(Ran::OffPlan(OffPlan::Deep)));
+            }
+            self.explorer().pass_entry();
+            self.put(Some(PASSING), (next, origin));
+            return Ok(None);
+        }
+        let reached = self.explorer().reach_entry(|key| {
+            key.extend(origin.0.to_le_bytes());
+            next.tell_next(key);
+            write_whole_state(&next.context.state, false, key);
+        });
+        Ok(Some(Ran::OffPlan(match reached {
+            None => OffPlan::Spent,
+            Some((_, false)) => OffPlan::Known,
+            Some((point, true)) => {
+                self.stages.insert(Some(point), (next, origin));
+                OffPlan::Reached
+            }
+        })))
+    }
+
+    /// The state in which the script of the open action began: the same on each path, unless `deal` has dealt.
+    fn dealt_state(&mut self) -> Origin {
+        let context = &self.game.context;
+        let mut key = Vec::new();
+        let mut dealt = None;
+        if context.dealt > 0 {
+            let mut state = context.state.clone();
+            state.rollback(context.dealt);
+            state.settle_unread();
+            write_whole_state(&state, false, &mut key);
+            dealt = Some(state);
+        }
+        let number = self.origins.len() as u32;
+        let origin = self.origins.entry(key).or_insert_with(|| (number, Arc::new(dealt.unwrap_or_default())));
+        origin.clone()
+    }
+
+    /// Looks at what came of the run of an action: why it was cut short, if it was, or that the run ends before the action does.
+    fn after(&mut self, run: Result<(), Fault>) -> Result<Result<Option<String>, OffPlan>, Failure> {
         self.work += WORK_OF_RUN + self.vm.work_of_last_call() + std::mem::take(&mut self.explorer().work);
         let context = &mut self.game.context;
         self.work += WORK_OF_EVENT * context.events.len() as u64;
@@ -473,18 +662,24 @@ impl Exploration<'_> {
         self.check_autos()?;
         let context = &mut self.game.context;
         if let Some(off_plan) = context.explorer.as_mut().and_then(|explorer| explorer.off_plan.take()) {
-            return Ok(Ran::OffPlan(off_plan));
+            return Ok(Err(off_plan));
         }
-        let cut = match context.stop.take() {
+        Ok(Ok(match context.stop.take() {
             Some(Stop::Question) => {
                 let topic = context.questions.first().map(|question| question.topic.to_string()).unwrap_or_default();
                 return Err(Refusal::new(format!("`{topic}` is left open by the policy; give an answer")).into());
             }
             Some(Stop::Cut(reason)) => Some(reason),
             _ => None,
-        };
+        }))
+    }
+
+    /// The end of a run, by its number: what came of it, and what that is worth.
+    fn end(&mut self, cut: Option<&str>) -> Result<Ran, Failure> {
+        let context = &mut self.game.context;
         let mut outcome = match self.detail {
-            Detail::Outcomes => Outcome::of(context, cut.as_deref(), self.viewer),
+            Detail::Outcomes if self.query.until.is_empty() => Outcome::of(context, cut, self.viewer),
+            Detail::Outcomes => Outcome::since(&self.origin.1, context, self.viewer),
             Detail::Worth => Outcome::default(),
         };
         for (entity, name) in &self.query.watch {
@@ -538,8 +733,13 @@ impl Exploration<'_> {
 
     /// Checks what is given against what nobody was asked, since only one answer was possible.
     fn check_autos(&mut self) -> Result<(), Failure> {
+        let is_later = self.at.is_some();
         let context = &mut self.game.context;
         if context.autos.is_empty() {
+            return Ok(());
+        }
+        if is_later {
+            context.autos.clear();
             return Ok(());
         }
         let autos = std::mem::take(&mut context.autos);
@@ -613,6 +813,8 @@ impl Counted {
             points: self.points,
             answers: self.answers,
             worth,
+            until: Vec::new(),
+            no_further: None,
             unasked: Vec::new(),
             unseen: Vec::new(),
             dealt: false,

@@ -21,6 +21,7 @@ pub use advice::{Advice, Advised, PlayedOut};
 pub use compared::Compared;
 pub use comparison::{CardOdds, compare_cards};
 pub use memo_report::MemoReport;
+pub use exploration::until;
 pub use odds::{Estimate, FieldOdds, Limits, Odds, OddsQuery};
 pub use opening::Opening;
 pub use outcome::{Effect, Outcome};

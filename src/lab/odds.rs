@@ -6,7 +6,7 @@ use super::outcome::{Effect, Outcome};
 use super::tally::Rate;
 use crate::dice::{Fraction, float, sum};
 use crate::play::{Answering, Assumed, Given, Refusal, Viewer};
-use crate::state::{EntityId, Value};
+use crate::state::{EntityId, Value, readable_name};
 
 /// What the odds of an action are asked for.
 #[derive(Clone, Debug, Default)]
@@ -23,6 +23,9 @@ pub struct OddsQuery {
     pub lenient: bool,
     /// Fields and derived values that are looked at where the action ends: [`Outcome::watched`].
     pub watch: Vec<(EntityId, Arc<str>)>,
+    /// Names of agenda entries: the odds look ahead over further entries and stop before the next one of such a name. Empty:
+    /// they end with the open action.
+    pub until: Vec<Arc<str>>,
     /// How far the ways are followed.
     pub limits: Limits,
     /// Whether equal states are kept apart. It is slower with the same result; for testing the merging.
@@ -61,6 +64,11 @@ impl OddsQuery {
 }
 
 impl Limits {
+    /// The limits if a person waits for odds that look ahead over further agenda entries: about three seconds at most.
+    pub(super) fn ahead(self) -> Limits {
+        Limits { samples: self.samples.min(2_000), work: self.work.min(self.work / 16 + 60_000_000), ..self }
+    }
+
     /// The limits if `deal` runs before every path: each path takes longer, and there are many more of them.
     pub(super) fn where_dealt(self) -> Limits {
         Limits {
@@ -97,6 +105,10 @@ pub struct Odds {
     /// The answers that were taken for whoever was asked, on any path, each once. The answer whose odds are asked for is not
     /// among them.
     pub answers: Vec<Assumed>,
+    /// The agenda entries before the next of which the odds stop: [`OddsQuery::until`].
+    pub until: Vec<Arc<str>>,
+    /// Why the odds end with the open action although the ruleset names a horizon behind it.
+    pub no_further: Option<String>,
     /// The average value of the state afterwards, for each seat that was asked for.
     pub worth: BTreeMap<Arc<str>, Fraction>,
     /// Topics of given answers that no question asked for; an empty one stands for [`OddsQuery::against`].
@@ -218,6 +230,12 @@ impl Odds {
             .collect()
     }
 
+    /// How far the odds look ahead, in words; `None` where they end with the open action.
+    pub fn until_in_words(&self) -> Option<String> {
+        let names: Vec<String> = self.until.iter().map(|name| readable_name(name)).collect();
+        (!names.is_empty()).then(|| format!("until the next {}", names.join(" or ")))
+    }
+
     /// What the one who asks cannot see, and how it was treated, in words; nothing where the asker sees all.
     pub fn unseen_in_words(&self) -> Option<String> {
         unseen_in_words(&self.unseen, self.dealt)
@@ -306,6 +324,8 @@ mod tests {
             points: 0,
             answers: Vec::new(),
             worth: BTreeMap::new(),
+            until: Vec::new(),
+            no_further: None,
             unasked: Vec::new(),
             unseen: Vec::new(),
             dealt: false,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::play::{ActionContext, Event, Happening, Viewer};
-use crate::state::{Attachment, AttachmentId, Audience, Change, EntityId, Entry, EntryId, FieldId, Value};
+use crate::state::{Attachment, AttachmentId, Audience, Change, EntityId, Entry, EntryId, FieldId, State, Value};
 
 /// The outcome of an action on one path: everything that has changed afterwards, and what was said.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
@@ -146,15 +146,45 @@ impl Effect {
 }
 
 impl Outcome {
+    /// What is told at the table of the difference between an earlier state and that of the context. What `viewer` may not see
+    /// is left out, and so is what was said on the way and what only the rules keep for themselves.
+    pub(crate) fn since(before: &State, context: &ActionContext, viewer: &Viewer) -> Outcome {
+        let (state, schema) = (&context.state, context.rules.schema());
+        let hidden = |audience: &Audience| !viewer.sees(audience);
+        let mut changed = ChangedFields::new();
+        let mut rest: Vec<Effect> = Vec::new();
+        for (id, was) in before.entities() {
+            let kind = schema.kind(was.kind);
+            match state.entity(id) {
+                None if hidden(&before.audience(schema, id)) => {}
+                None => rest.push(Effect::Gone { kind: kind.name.clone(), title: kind.title_of(id, &was.fields) }),
+                Some(now) => {
+                    let fields = was.fields.iter().zip(&now.fields).enumerate().filter(|(_, (from, to))| from != to);
+                    changed.extend(fields.map(|(at, (from, to))| ((id, FieldId(at as u16)), (from, to))));
+                }
+            }
+        }
+        let came: BTreeSet<EntityId> =
+            state.entities().map(|(id, _)| id).filter(|id| before.entity(*id).is_none()).collect();
+        let mut effects = entity_effects(context, viewer, changed, &came, rest);
+        let (was, now) = (before.attachments(), state.attachments());
+        let other = |map: &BTreeMap<AttachmentId, Attachment>, id: &AttachmentId, made: &Attachment| map.get(id) != Some(made);
+        let come = now.iter().filter(|(id, made)| other(was, id, made)).map(|(_, made)| made.clone()).collect();
+        let stays = |made: &Attachment| state.entity(made.owner).is_some();
+        let gone = was.iter().filter(|(id, made)| !now.contains_key(id) && stays(made)).map(|(_, made)| made.clone());
+        effects.append(&mut attachment_effects(context, come, gone.collect()));
+        effects.retain(Effect::is_shown);
+        effects.extend(state.outcome().map(|text| Effect::Over { text: text.to_string() }));
+        Outcome { effects, watched: Vec::new() }
+    }
+
     /// Reads what a run has left on the context. What `viewer` may not see is left out.
     pub(crate) fn of(context: &ActionContext, cut: Option<&str>, viewer: &Viewer) -> Outcome {
         let (state, schema) = (&context.state, context.rules.schema());
         let hidden = |audience: &Audience| !viewer.sees(audience);
-        let mut fields: BTreeMap<(EntityId, FieldId), (&Value, &Value)> = BTreeMap::new();
+        let mut fields = ChangedFields::new();
         let mut came: BTreeSet<EntityId> = BTreeSet::new();
-        let mut effects = Vec::new();
         let mut rest: Vec<Effect> = Vec::new();
-        let title = |id: EntityId| context.title(id);
         for change in state.since(context.dealt) {
             match change {
                 Change::Set { entity, field, from, to } => {
@@ -181,45 +211,7 @@ impl Outcome {
                 | Change::LeaveOut { .. } => {}
             }
         }
-        for ((entity, field), (from, to)) in fields {
-            let Some(found) = state.entity(entity).filter(|_| from != to && !came.contains(&entity)) else {
-                continue;
-            };
-            let declared = schema.kind(found.kind).field(field);
-            if hidden(&context.audience_of_change(entity, field, from, to)) {
-                continue;
-            }
-            effects.push(Effect::Changed {
-                entity,
-                title: title(entity),
-                field: declared.name.clone(),
-                label: declared.label.clone(),
-                from: from.clone(),
-                to: to.clone(),
-                text: format!("{} -> {}", context.words(from), context.words(to)),
-                shown: declared.show,
-            });
-        }
-        for id in &came {
-            let Some(made) = state.entity(*id).filter(|_| !hidden(&state.audience(schema, *id))) else { continue };
-            let kind = schema.kind(made.kind);
-            let differs = kind
-                .fields
-                .iter()
-                .zip(&made.fields)
-                .enumerate()
-                .filter(|(at, (field, value))| {
-                    let audience = || state.field_audience(schema, *id, FieldId(*at as u16), None);
-                    field.default != **value && (field.audience.is_none() || !hidden(&audience()))
-                })
-                .map(|(_, with)| with);
-            let with: Vec<String> =
-                differs.map(|(field, value)| format!("{} {}", field.label, context.words(value))).collect();
-            effects.push(Effect::Came { kind: kind.name.clone(), title: title(*id), with: with.join(", ") });
-        }
-        // In an order that does not depend on when each went.
-        rest.sort_by_key(Effect::line);
-        effects.append(&mut rest);
+        let mut effects = entity_effects(context, viewer, fields, &came, rest);
         effects.append(&mut agenda(context));
         effects.append(&mut attachments(context));
         for Event { audience, happening, .. } in &context.events {
@@ -239,6 +231,63 @@ impl Outcome {
         let told: Vec<String> = self.effects.iter().filter(|effect| effect.is_shown()).map(Effect::line).collect();
         if told.is_empty() { "nothing changes".into() } else { told.join(" \u{b7} ") }
     }
+}
+
+/// Fields with the values before and after.
+type ChangedFields<'a> = BTreeMap<(EntityId, FieldId), (&'a Value, &'a Value)>;
+
+/// What became of entities. `rest`: those that are gone.
+fn entity_effects(
+    context: &ActionContext,
+    viewer: &Viewer,
+    fields: ChangedFields,
+    came: &BTreeSet<EntityId>,
+    mut rest: Vec<Effect>,
+) -> Vec<Effect> {
+    let (state, schema) = (&context.state, context.rules.schema());
+    let hidden = |audience: &Audience| !viewer.sees(audience);
+    let title = |id: EntityId| context.title(id);
+    let mut effects = Vec::new();
+    for ((entity, field), (from, to)) in fields {
+        let Some(found) = state.entity(entity).filter(|_| from != to && !came.contains(&entity)) else {
+            continue;
+        };
+        let declared = schema.kind(found.kind).field(field);
+        if hidden(&context.audience_of_change(entity, field, from, to)) {
+            continue;
+        }
+        effects.push(Effect::Changed {
+            entity,
+            title: title(entity),
+            field: declared.name.clone(),
+            label: declared.label.clone(),
+            from: from.clone(),
+            to: to.clone(),
+            text: format!("{} -> {}", context.words(from), context.words(to)),
+            shown: declared.show,
+        });
+    }
+    for id in came {
+        let Some(made) = state.entity(*id).filter(|_| !hidden(&state.audience(schema, *id))) else { continue };
+        let kind = schema.kind(made.kind);
+        let differs = kind
+            .fields
+            .iter()
+            .zip(&made.fields)
+            .enumerate()
+            .filter(|(at, (field, value))| {
+                let audience = || state.field_audience(schema, *id, FieldId(*at as u16), None);
+                field.default != **value && (field.audience.is_none() || !hidden(&audience()))
+            })
+            .map(|(_, with)| with);
+        let with: Vec<String> =
+            differs.map(|(field, value)| format!("{} {}", field.label, context.words(value))).collect();
+        effects.push(Effect::Came { kind: kind.name.clone(), title: title(*id), with: with.join(", ") });
+    }
+    // In an order that does not depend on when each went.
+    rest.sort_by_key(Effect::line);
+    effects.append(&mut rest);
+    effects
 }
 
 /// What the script has put on the agenda or taken off it for good. An entry that goes and comes again as it was is neither,
@@ -287,15 +336,21 @@ fn attachments(context: &ActionContext) -> Vec<Effect> {
             _ => {}
         }
     }
-    let told = |made: Attachment| (made.hook, context.title(made.owner), context.words(&made.data));
     // Other data of what was there before is told as what it has now.
     let changed: Vec<AttachmentId> =
         before.iter().filter(|(id, was)| was.is_some() && now(id).is_some()).map(|(id, _)| *id).collect();
     let same = |id: &AttachmentId| before[id] == now(id);
-    let mut come: Vec<_> = before.keys().filter(|id| !same(id)).filter_map(now).map(told).collect();
+    let come = before.keys().filter(|id| !same(id)).filter_map(now).collect();
     let gone = before.iter().filter(|(id, _)| !changed.contains(id));
     let stays = |was: &Attachment| context.state.entity(was.owner).is_some();
-    let mut gone: Vec<_> = gone.filter_map(|(_, was)| was.clone()).filter(stays).map(told).collect();
+    attachment_effects(context, come, gone.filter_map(|(_, was)| was.clone()).filter(stays).collect())
+}
+
+/// The hook holders that are attached, or have other data, and those that were taken off.
+fn attachment_effects(context: &ActionContext, come: Vec<Attachment>, gone: Vec<Attachment>) -> Vec<Effect> {
+    let told = |made: Attachment| (made.hook, context.title(made.owner), context.words(&made.data));
+    let mut come: Vec<_> = come.into_iter().map(told).collect();
+    let mut gone: Vec<_> = gone.into_iter().map(told).collect();
     leave_out_same(&mut come, &mut gone);
     let gone = gone.into_iter().map(|(hook, title, _)| Effect::Detached { hook, title });
     gone.chain(come.into_iter().map(|(hook, title, data)| Effect::Attached { hook, title, data })).collect()

@@ -300,6 +300,30 @@ impl Session {
         Ok((ahead, way, rolled))
     }
 
+    /// The same as [`Session::odds_at`], as far ahead as `until` names agenda entries: see [`until`](super::until). If the horizon of
+    /// the ruleset is out of reach, the odds end with the open action, and [`Odds::no_further`] says why.
+    ///
+    /// # Errors
+    ///
+    /// As there, and a name that the ruleset does not declare.
+    pub fn odds_ahead(
+        &mut self,
+        question: QuestionId,
+        query: OddsQuery,
+        until: Option<&str>,
+    ) -> Result<Odds, Refusal> {
+        let names = super::until(&self.ruleset(), until)?;
+        let limits = if names.is_empty() { query.limits } else { query.limits.ahead() };
+        let further = OddsQuery { until: names, limits, ..query.clone() };
+        if until.is_some() || further.until.is_empty() {
+            return self.odds_at(question, further);
+        }
+        self.odds_at(question, further).or_else(|refusal| {
+            let odds = self.odds_at(question, OddsQuery { until: Vec::new(), ..query })?;
+            Ok(Odds { no_further: Some(refusal.to_string()), ..odds })
+        })
+    }
+
     /// The same as [`Session::odds_at`], if a house rule had another value. Nothing changes.
     ///
     /// # Errors
@@ -329,8 +353,8 @@ impl Session {
         .map_err(Refusal::from)?
     }
 
-    /// Works out what every answer to an open question can come to, as they are offered, with the default answers to what
-    /// is asked further. Nothing changes. Once `interrupt` is set, what is known is given and the rest says that it is not.
+    /// Works out what every answer to an open question can come to, as they are offered, up to the horizon of the ruleset, with
+    /// the default answers to what is asked further. Nothing changes. Once `interrupt` is set, what is known is given and the rest says that it is not.
     ///
     /// # Errors
     ///
@@ -348,7 +372,8 @@ impl Session {
             return Err(Refusal::new(message));
         };
         let ways = FOR_ALL / answers.len().max(1) as u64;
-        let limits = Limits { ways, samples: SAMPLES, ..Limits::default() };
+        let work = Limits::default().work / 2 / answers.len().max(1) as u64;
+        let limits = Limits { ways, samples: SAMPLES, work, ..Limits::default() };
         let tell = |answer: Answer| {
             if is_set(interrupt.map(|interrupt| &**interrupt)) {
                 return (answer, Err(Refusal::new("it was interrupted before anything was known")));
@@ -356,7 +381,7 @@ impl Session {
             let given = vec![Given::to(&open, answer.to_value())];
             let interrupt = interrupt.cloned();
             let query = OddsQuery { given, viewer: viewer.clone(), limits, interrupt, ..OddsQuery::default() };
-            (answer, self.odds_at(question, query))
+            (answer, self.odds_ahead(question, query, None))
         };
         Ok(answers.into_iter().map(tell).collect())
     }

@@ -381,7 +381,7 @@ impl<'a> Solver<'a> {
             None => {}
             Some(OffPlan::Refused(refusal)) => return Err(refusal.into()),
             Some(OffPlan::TooWide(why)) => return Err(Refusal::failing(why).into()),
-            Some(OffPlan::Known | OffPlan::Deep | OffPlan::Spent) => return Ok(()),
+            Some(OffPlan::Known | OffPlan::Reached | OffPlan::Deep | OffPlan::Spent) => return Ok(()),
         }
         if matches!(game.context.stop, Some(Stop::Question)) {
             let topic = game.context.questions.first().map(|question| question.topic.to_string()).unwrap_or_default();

@@ -313,6 +313,46 @@ impl Game {
         Ok(self.asked_policies)
     }
 
+    /// The game behind the run of the open action that [`Game::attempt`] has just made, with the next action opened. What `deal`
+    /// has dealt stands.
+    ///
+    /// # Errors
+    ///
+    /// The fault of a script that decides what comes next.
+    pub fn behind_attempt(&self, vm: &mut dyn Machine) -> Result<Game, Fault> {
+        let mut state = self.context.state.clone();
+        state.settle_unread();
+        state.renew_identity();
+        let mut game = self.fork_onto(state);
+        game.open = None;
+        game.context.deals_for = None;
+        if let Some(masked) = &mut game.context.masked {
+            masked.settle();
+        }
+        let is_entry = self.open.as_ref().is_none_or(|open| !matches!(open.cause, Cause::Free { .. }));
+        game.asked_policies &= !is_entry;
+        game.open_next(vm)?;
+        // Keys that were worked out anew stand.
+        game.context.state.settle_unread();
+        Ok(game)
+    }
+
+    /// Writes what decides, beside the state, which action is opened next.
+    pub fn tell_next(&self, out: &mut Vec<u8>) {
+        out.extend([u8::from(self.asked_policies), self.held.len() as u8, self.queued.len() as u8]);
+        if let Some(open) = &self.open {
+            out.extend(words_of(&open.cause).as_bytes());
+        }
+    }
+
+    /// The name of the agenda entry that is open.
+    pub fn open_entry(&self) -> Option<&Arc<str>> {
+        match &self.open.as_ref()?.cause {
+            Cause::Entry { what, .. } => Some(what),
+            _ => None,
+        }
+    }
+
     fn fresh(&mut self, cause: Cause) -> Open {
         Open::new(self.take_number(), cause, self.context.position())
     }

@@ -135,12 +135,6 @@ impl Given {
     }
 }
 
-/// The answers that may answer a further question, after these answers of the run.
-fn left<'g>(given: &'g [Given], answered: &'g [Option<Slot>]) -> impl Iterator<Item = &'g Given> {
-    let all = given.iter().enumerate();
-    all.filter(|(at, one)| one.is_left(&given[..*at], answered)).map(|(_, one)| one)
-}
-
 /// Appends bytes that are equal only if the running script goes on alike, or says why that cannot be proven.
 pub(crate) type Fingerprint = fn(&mut Vec<u8>) -> Result<(), &'static str>;
 
@@ -194,6 +188,10 @@ pub(crate) struct Explorer {
     /// The branches to take before new points are met.
     plan: Vec<(u32, u32)>,
     depth: usize,
+    /// The point between two agenda entries at which the run begins; `None` where it begins with the open action.
+    pub stage: Option<u32>,
+    /// Whether the run is behind the action that was open first.
+    later: bool,
     /// The branch that the run under way took last.
     last: Option<(u32, u32)>,
     /// Makes resume points, once that is worth the memory; the bytes of those that are kept.
@@ -266,6 +264,8 @@ pub(crate) struct ChoicePoint {
 #[derive(Debug)]
 pub(crate) enum Fork {
     Roll(Arc<Ranked>),
+    /// The moment between two agenda entries: the game goes on in one way only.
+    Entry,
     Answers {
         seat: Arc<str>,
         /// The title of the entity that the question is about, or else the seat; `None` where the viewer may not see the
@@ -292,6 +292,8 @@ pub(crate) enum Edge {
 pub(crate) enum OffPlan {
     /// It came to a point that is known.
     Known,
+    /// It came to a moment between two agenda entries, from which other runs go on.
+    Reached,
     /// Its way is long and unlikely.
     Deep,
     /// There are more points, bytes or steps than the budget allows.
@@ -325,6 +327,7 @@ impl Fork {
         match self {
             Fork::Roll(ranked) => ranked.partition.branches.len(),
             Fork::Answers { answers, .. } => answers.len(),
+            Fork::Entry => 1,
         }
     }
 
@@ -334,7 +337,15 @@ impl Fork {
                 let branch = ranked.order[rank as usize];
                 (branch, ranked.chances[branch as usize])
             }
-            Fork::Answers { .. } => (rank, 1.0),
+            Fork::Answers { .. } | Fork::Entry => (rank, 1.0),
+        }
+    }
+
+    /// The chance of one of its branches, if it is by chance which of them is taken.
+    fn chance(&self, branch: u32) -> f64 {
+        match self {
+            Fork::Roll(ranked) => ranked.chances[branch as usize],
+            Fork::Answers { .. } | Fork::Entry => 1.0,
         }
     }
 }
@@ -387,7 +398,103 @@ impl Explorer {
         let (branch, _) = at.fork.branch(rank);
         self.last = Some((point, branch));
         self.plan_again();
+        self.go_to_stage();
         true
+    }
+
+    /// Goes on from the last moment between two agenda entries that is planned.
+    fn go_to_stage(&mut self) {
+        let is_entry = |step: &(u32, u32)| matches!(self.points[step.0 as usize].fork, Fork::Entry);
+        let Some(at) = self.plan.iter().rposition(is_entry) else { return };
+        for (depth, (point, _)) in self.plan[..=at].iter().enumerate() {
+            self.points[*point as usize].depth = depth as u32;
+        }
+        self.depth = at + 1;
+        self.last = Some(self.plan[at]);
+        (self.stage, self.later) = (Some(self.plan[at].0), true);
+    }
+
+    /// Reaches the moment between two agenda entries. Returns its point, and whether no earlier run came there; `None` if the
+    /// budget is spent.
+    ///
+    /// `tell`: what tells the state of the game apart from every other.
+    pub fn reach_entry(&mut self, tell: impl FnOnce(&mut Vec<u8>)) -> Option<(u32, bool)> {
+        self.steps += 1;
+        let mut key = vec![0xfe; 8];
+        tell(&mut key);
+        self.tell_deciding(&mut key);
+        if let Some(known) = self.known.get(key.as_slice()).copied() {
+            self.meet(known);
+            return Some((known, false));
+        }
+        if self.is_full() {
+            self.off_plan = Some(OffPlan::Spent);
+            return None;
+        }
+        // The state is kept beside its key.
+        self.bytes += 5 * key.len() + 4_096;
+        let number = self.points.len() as u32;
+        self.known.insert(key.into_boxed_slice(), number);
+        let (from, mass) = self.way_here();
+        self.lead_to(Edge::To(number));
+        self.push(Fork::Entry, Arc::from(""), from, mass, false);
+        self.wait(number, 0);
+        Some((number, true))
+    }
+
+    /// Whether the run is behind the action that was open first.
+    pub fn is_later(&self) -> bool {
+        self.later
+    }
+
+    /// Lets a sampled run go on behind an agenda entry.
+    pub fn pass_entry(&mut self) {
+        self.later = true;
+    }
+
+    /// The last branch of the run, and the chance of the way that leads along it.
+    fn way_here(&self) -> (Option<(u32, u32)>, f64) {
+        let chance = |(point, branch): (u32, u32)| {
+            let at = &self.points[point as usize];
+            at.mass * at.fork.chance(branch)
+        };
+        (self.last, self.last.map_or(1.0, chance))
+    }
+
+    fn is_full(&self) -> bool {
+        self.points.len() >= self.budget.points
+            || self.bytes > self.budget.bytes
+            || self.steps > self.budget.steps
+            || self.depth as u32 >= DEEPEST
+    }
+
+    /// Ends the run at a point that is known.
+    fn meet(&mut self, known: u32) {
+        self.lead_to(Edge::To(known));
+        let point = &mut self.points[known as usize];
+        // Later runs take the shorter way. It does not lead through the point itself: all points on the way of this run
+        // have the depth at which the run met them.
+        if (self.depth as u32) < point.depth {
+            (point.from, point.depth) = (self.last, self.depth as u32);
+        }
+    }
+
+    fn push(&mut self, fork: Fork, label: Arc<str>, from: Option<(u32, u32)>, mass: f64, can_keep: bool) {
+        let edges = vec![Edge::Open; fork.ways()];
+        self.bytes += edges.len() * 8 + 120;
+        let (depth, resume_point) = (self.depth as u32, None);
+        self.points.push(ChoicePoint {
+            fork,
+            label,
+            edges,
+            from,
+            begun: 0,
+            resume_point,
+            can_keep,
+            failed: 0,
+            mass,
+            depth,
+        });
     }
 
     /// Plans to take the way once more that was taken so far.
@@ -452,6 +559,7 @@ impl Explorer {
         }
         self.plan_again();
         self.renew();
+        self.go_to_stage();
     }
 
     /// Keeps the resume point of the roll that was just made, if other results of it are still to be followed.
@@ -459,6 +567,7 @@ impl Explorer {
         if self.samples.is_some() {
             if let (Some(keep), None, [(label, _)]) = (self.keep, &self.first_roll, self.rolled.as_slice())
                 && self.first_failed < MOST_FAILED
+                && !self.later
             {
                 self.first_roll = make(keep).map(|resume_point| (Arc::new(resume_point), label.clone()));
                 self.first_failed += u32::from(self.first_roll.is_none());
@@ -520,6 +629,7 @@ impl Explorer {
         self.before_run = (self.steps, self.work);
         self.depth = 0;
         self.met = 0;
+        (self.stage, self.later) = (None, false);
         self.off_plan = None;
         self.rolled_again = true;
     }
@@ -550,7 +660,8 @@ impl Explorer {
                     let open = point.edges.iter().zip(&ranked.chances).filter(|(edge, _)| **edge == Edge::Open);
                     point.mass * open.map(|(_, chance)| chance).sum::<f64>()
                 }
-                Fork::Answers { .. } => 0.0,
+                Fork::Entry if point.edges.contains(&Edge::Open) => point.mass,
+                Fork::Answers { .. } | Fork::Entry => 0.0,
             })
             .sum()
     }
@@ -704,34 +815,14 @@ impl Explorer {
         let key = self.key_of(context, tell);
         if let Some(known) = key.as_ref().and_then(|key| self.known.get(key.as_slice())) {
             let known = *known;
-            self.lead_to(Edge::To(known));
-            let point = &mut self.points[known as usize];
-            // Later runs take the shorter way. It does not lead through the point itself: all points on the way of this run
-            // have the depth at which the run met them.
-            if (self.depth as u32) < point.depth {
-                (point.from, point.depth) = (self.last, self.depth as u32);
-            }
+            self.meet(known);
             self.off_plan = Some(OffPlan::Known);
             self.key = key.unwrap_or_default();
             return None;
         }
         let number = self.points.len() as u32;
-        let (from, before) = match self.last {
-            None => (None, 1.0),
-            Some((point, branch)) => {
-                let at = &self.points[point as usize];
-                let chance = match &at.fork {
-                    Fork::Roll(ranked) => ranked.chances[branch as usize],
-                    Fork::Answers { .. } => 1.0,
-                };
-                (self.last, at.mass * chance)
-            }
-        };
-        if self.points.len() >= self.budget.points
-            || self.bytes > self.budget.bytes
-            || self.steps > self.budget.steps
-            || self.depth as u32 >= DEEPEST
-        {
+        let (from, before) = self.way_here();
+        if self.is_full() {
             self.off_plan = Some(OffPlan::Spent);
             return None;
         }
@@ -753,20 +844,7 @@ impl Explorer {
         self.lead_to(Edge::To(number));
         let fork = make();
         let (branch, _) = fork.branch(0);
-        let edges = vec![Edge::Open; fork.ways()];
-        self.bytes += edges.len() * 8 + 120;
-        self.points.push(ChoicePoint {
-            fork,
-            label: label.clone(),
-            edges,
-            from,
-            begun: 0,
-            resume_point: None,
-            can_keep: is_known,
-            failed: 0,
-            mass: before,
-            depth: self.depth as u32,
-        });
+        self.push(fork, label.clone(), from, before, is_known);
         self.wait(number, 1);
         self.depth += 1;
         self.last = Some((number, branch));
@@ -782,15 +860,14 @@ impl Explorer {
         let mut key = std::mem::take(&mut self.key);
         key.clear();
         tell(&mut key);
-        let answered = self.answered(context);
-        let once = self.given.iter().enumerate().filter(|(_, given)| given.once);
-        key.extend(once.map(|(at, given)| u8::from(given.is_left(&self.given[..at], answered))));
-        if self.answering == Answering::Best {
-            // An end is worth something to those who have decided on the way there: ways of others do not meet.
-            let seats = self.deciding();
-            key.push(seats.len() as u8);
-            seats.into_iter().for_each(|seat| write_bytes(&mut key, seat.as_bytes()));
+        // What an action has changed so far says nothing without the state in which it began.
+        key.extend(self.stage.map_or(0, |stage| stage + 1).to_le_bytes());
+        if !self.later {
+            let answered = self.answered(context);
+            let once = self.given.iter().enumerate().filter(|(_, given)| given.once);
+            key.extend(once.map(|(at, given)| u8::from(given.is_left(&self.given[..at], answered))));
         }
+        self.tell_deciding(&mut key);
         write_state(context, &mut key);
         match fingerprint(&mut key) {
             Ok(()) => Some(key),
@@ -799,6 +876,16 @@ impl Explorer {
                 self.key = key;
                 None
             }
+        }
+    }
+
+    /// Writes who has decided on the way here, where the best answers are sought: an end is worth something to them, so ways of
+    /// others do not meet.
+    fn tell_deciding(&self, key: &mut Vec<u8>) {
+        if self.answering == Answering::Best {
+            let seats = self.deciding();
+            key.push(seats.len() as u8);
+            seats.into_iter().for_each(|seat| write_bytes(key, seat.as_bytes()));
         }
     }
 
@@ -842,6 +929,8 @@ impl Explorer {
     pub fn policy_of<'a>(&'a self, driver: Option<&'a Driver>) -> Option<&'a Arc<str>> {
         match (&self.answering, driver) {
             (Answering::Policy(policy), _) | (Answering::Seated, Some(Driver::Policy(policy))) => Some(policy),
+            // Behind the open action, whoever sits there answers.
+            (Answering::Default, Some(Driver::Policy(policy))) if self.later => Some(policy),
             _ => None,
         }
     }
@@ -849,7 +938,25 @@ impl Explorer {
     /// Whether a question has been given its answer. `before`: the tape up to the question.
     pub fn is_given(&self, seat: &str, topic: &str, about: Option<EntityId>, before: &[Option<Slot>]) -> bool {
         let answered = before.get(self.taped..).unwrap_or_default();
-        left(&self.given, answered).any(|given| given.fits(seat, topic, about))
+        self.left(answered, about).any(|given| given.fits(seat, topic, about))
+    }
+
+    /// The answers that may answer a further question about an entity, after these answers of the run. Behind the open action
+    /// they are for the one only whose action it was.
+    fn left<'g>(&'g self, answered: &'g [Option<Slot>], about: Option<EntityId>) -> impl Iterator<Item = &'g Given> {
+        let is_own = !self.later || self.is_actor(about);
+        let all = self.given.iter().enumerate().filter(move |_| is_own);
+        let is_left = move |at: usize, one: &Given| match self.later {
+            true => !one.once,
+            false => one.is_left(&self.given[..at], answered),
+        };
+        all.filter(move |(at, one)| is_left(*at, one)).map(|(_, one)| one)
+    }
+
+    /// Whether the open question is about this entity.
+    fn is_actor(&self, about: Option<EntityId>) -> bool {
+        let actor = self.given.iter().find(|given| given.once).and_then(|given| given.about);
+        about.is_some() && about == actor
     }
 
     /// What this run has answered so far, behind the tape with which it began.
@@ -867,7 +974,7 @@ impl Explorer {
 
     /// Whether nothing has parted the ways yet.
     fn is_before_points(&self) -> bool {
-        self.depth == 0 && self.rolled.is_empty()
+        self.depth == 0 && self.rolled.is_empty() && !self.later
     }
 
     /// Ends the run.
@@ -887,10 +994,12 @@ impl Explorer {
             }
         }
         let topic = &question.topic;
+        let driver = context.seats.get(&question.seat);
+        if let Some(policy) = self.policy_of(driver) {
+            return Some(Asked::Policy(policy.clone()));
+        }
         let source = match &self.answering {
-            Answering::Policy(policy) => return Some(Asked::Policy(policy.clone())),
-            Answering::Seated => match context.seats.get(&question.seat) {
-                Some(Driver::Policy(policy)) => return Some(Asked::Policy(policy.clone())),
+            Answering::Seated => match driver {
                 Some(Driver::Absent) if question.default.is_some() => Source::Default,
                 _ => return self.refuse(format!("nobody answers `{topic}`, which is asked of {}", question.seat)),
             },
@@ -900,7 +1009,7 @@ impl Explorer {
             }
             Answering::Best => return self.best_answer(context, question),
             Answering::Default if question.default.is_some() => Source::Default,
-            Answering::Default => Source::First,
+            Answering::Default | Answering::Policy(_) => Source::First,
         };
         let Some(answer) = question.usual_answer() else {
             return self.refuse(format!("`{topic}` has no default answer; give one"));
@@ -913,11 +1022,15 @@ impl Explorer {
         let answered = self.answered(context);
         let fits = |given: &&Given| given.fits(&question.seat, &question.topic, question.about);
         // The first of those that name most of the question.
-        let fitting = left(&self.given, answered).filter(fits);
+        let fitting = self.left(answered, question.about).filter(fits);
         let found = fitting.min_by_key(|given| (given.about.is_none(), given.seat.is_none()));
-        if let Some(given) = found {
-            let (topic, once) = (given.topic.clone(), given.once);
-            let answer = question.read(&given.value)?;
+        // What was said for now need not be possible later.
+        let read = |given: &Given| match question.read(&given.value) {
+            Err(_) if self.later => None,
+            read => Some((given.topic.clone(), given.once, read)),
+        };
+        if let Some((topic, once, answer)) = found.and_then(read) {
+            let answer = answer?;
             self.used.insert(topic);
             // What is given to the open question itself is the answer whose odds are asked for.
             if !once {
@@ -925,7 +1038,12 @@ impl Explorer {
             }
             return Ok(Some(answer));
         }
-        let Some(answer) = self.named(question)? else { return Ok(None) };
+        let named = match self.later {
+            true if self.is_actor(question.about) => self.named(question).unwrap_or_default(),
+            true => None,
+            false => self.named(question)?,
+        };
+        let Some(answer) = named else { return Ok(None) };
         self.used.insert(String::new());
         self.note_taken(context, &Asking::of(question), &question.audience, question.tell(&answer), Source::Given);
         Ok(Some(answer))
@@ -1008,7 +1126,7 @@ impl Explorer {
         )?;
         match &self.points[point as usize].fork {
             Fork::Answers { answers, .. } => Some(Asked::Answered(answers[branch as usize].0.clone())),
-            Fork::Roll(_) => None,
+            Fork::Roll(_) | Fork::Entry => None,
         }
     }
 
@@ -1020,6 +1138,7 @@ impl Explorer {
         let mut gone = Vec::new();
         while let Some((point, branch)) = at {
             let point = &self.points[point as usize];
+            at = point.from;
             gone.push(match &point.fork {
                 Fork::Roll(ranked) => {
                     let branch = &ranked.partition.branches[branch as usize];
@@ -1028,8 +1147,8 @@ impl Explorer {
                     format!("{} {shown}", without_places(&point.label))
                 }
                 Fork::Answers { topic, answers, .. } => format!("{topic} {}", answers[branch as usize].1),
+                Fork::Entry => continue,
             });
-            at = point.from;
         }
         gone.reverse();
         gone.extend(self.rolled.iter().map(|(label, faces)| format!("{} {faces}", without_places(label))));

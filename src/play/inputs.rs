@@ -658,6 +658,11 @@ impl ActionContext {
         Ok(self.explorer.as_mut().and_then(|explorer| explorer.recall()))
     }
 
+    /// Whether answers are noted although nobody listens: behind the action whose paths are explored.
+    pub fn notes_answers(&self) -> bool {
+        self.explorer.as_ref().is_some_and(|explorer| explorer.is_later())
+    }
+
     /// Notes an answer of a policy, or a default that was taken in its place, while paths are explored.
     pub fn note_assumed(&mut self, asking: &Asking, audience: &Audience, answer: &str, by: By) {
         let Some(mut explorer) = self.explorer.take() else { return };

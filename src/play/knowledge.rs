@@ -31,6 +31,12 @@ impl Masked {
         }
     }
 
+    /// Lets fields count as known whose values follow from what the viewer knows: the action that wrote them is over.
+    pub fn settle(&mut self) {
+        let written = std::mem::take(&mut self.written);
+        self.fields.retain(|field| !written.contains(field));
+    }
+
     /// Notes that a script has read a field.
     pub fn note(&self, kind: KindId, entity: EntityId, field: FieldId) {
         if self.hides(entity, field)

@@ -40,6 +40,8 @@ pub(crate) struct Declarations {
     pub printed: Option<Vec<(String, String)>>,
     /// The entry that a round begins with.
     pub boundary: Option<Arc<str>>,
+    /// The entries up to the next of which odds look ahead; none: to the end of the action.
+    pub horizon: Vec<Arc<str>>,
     /// Rulesets whose games it can take over by a file of `convert/`.
     pub converts: Vec<Arc<str>>,
 }

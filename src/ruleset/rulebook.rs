@@ -283,6 +283,11 @@ impl Rulebook {
         &self.declarations.verb_origins
     }
 
+    /// The agenda entries up to the next of which odds and advice look ahead; empty: to the end of the action.
+    pub fn horizon(&self) -> &[Arc<str>] {
+        &self.declarations.horizon
+    }
+
     /// Names of the entries that scripts may schedule.
     pub(crate) fn entries(&self) -> impl Iterator<Item = &str> {
         self.declarations.entries.iter().map(|entry| &*entry.name)

@@ -96,7 +96,7 @@ pub(crate) const WORDS: &[Word] = &[
     ),
     reads(
         Declaring,
-        "rb.play({ start, entries, free, views, boundary, prompt, deal, card, item, printed })",
+        "rb.play({ start, entries, free, views, boundary, horizon, prompt, deal, card, item, printed })",
         "(play: PlayBody) -> Declaration",
         "How a game starts and what stands on the agenda, in `play.luau`.",
     ),

@@ -13,6 +13,9 @@ use crate::ruleset::quoted::quoted;
 use crate::ruleset::{Declarations, EntryName, FreeName, Problem, Statistic, instead, instead_or};
 use crate::state::{ENDING, Type};
 
+/// The horizon that is the end of the open action.
+const ACTION: &str = "action";
+
 impl Loader<'_> {
     pub(super) fn play(&mut self, play: &Table, of_kinds: OfKinds, declarations: &mut Declarations) -> Result<Table> {
         let lua = self.lua;
@@ -21,6 +24,7 @@ impl Loader<'_> {
             "entries",
             "free",
             "boundary",
+            "horizon",
             "prompt",
             "card",
             "item",
@@ -68,10 +72,42 @@ impl Loader<'_> {
             }
             declarations.entries.push(EntryName { name: Arc::from(ENDING), key: false, tie: false });
         }
+        declarations.horizon = self.horizon(play, declarations)?;
         made.raw_set("entries", entries)?;
         made.raw_set("free", self.free(play, declarations)?)?;
         made.raw_set("views", self.views(play, declarations)?)?;
         Ok(made)
+    }
+
+    /// How far odds look ahead: the names of entries, separated by commas. `action`: no further than the action.
+    fn horizon(&mut self, play: &Table, declarations: &Declarations) -> Result<Vec<Arc<str>>> {
+        const CURE: &str = "write horizon = \"round\", with the entry before which the effects of a card are known";
+        let names = match play.raw_get::<Lv>("horizon")? {
+            Lv::Nil => return Ok(Vec::new()),
+            Lv::String(names) => names.to_string_lossy(),
+            other => {
+                let message = format!("`horizon` in play.luau is the name of an entry, not a {}", sort_of(&other));
+                self.problem("play", "horizon", message, CURE);
+                return Ok(Vec::new());
+            }
+        };
+        hold(names.len())?;
+        let names: Vec<&str> = names.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
+        let known = || declarations.entries.iter().map(|entry| &*entry.name);
+        if names == [ACTION] && !known().any(|entry| entry == ACTION) {
+            return Ok(Vec::new());
+        }
+        if names.is_empty() {
+            self.problem("play", "horizon", "`horizon` in play.luau names no entry", CURE);
+        }
+        for name in &names {
+            // What is there for others to extend may leave the entries to them.
+            if known().next().is_some() && !known().any(|entry| entry == *name) {
+                let message = format!("`horizon` names {}, and there is no such entry", quoted(name));
+                self.problem("play", "horizon", message, instead(name, known()));
+            }
+        }
+        Ok(names.into_iter().map(Arc::from).collect())
     }
 
     /// The entries of the agenda that scripts schedule by name.

@@ -336,7 +336,7 @@ impl Command<'_> {
     }
 
     fn odds(&self, game: &mut Game) -> Result<Json, Failure> {
-        let OddsParams { question, given } = self.read()?;
+        let OddsParams { question, given, until } = self.read()?;
         let (asked, viewer) = (self.own_question(game, question)?, Sight::of(self.role).viewer());
         let (id, given) = (asked.id, Given::all(asked, &viewer, given));
         let query = OddsQuery {
@@ -347,7 +347,7 @@ impl Command<'_> {
             limits: Limits { work: ODDS_WORK, ..Limits::default() },
             ..OddsQuery::default()
         };
-        let odds = game.session.odds_at(id, query)?;
+        let odds = game.session.odds_ahead(id, query, until.as_deref())?;
         written(report(&odds))
     }
 
@@ -508,6 +508,8 @@ fn report(odds: &Odds) -> OddsReport {
                 source: one.source.to_string(),
             })
             .collect(),
+        until: odds.until.clone(),
+        no_further: odds.no_further.clone(),
         unseen: odds.unseen.clone(),
         dealt: odds.dealt,
     }

@@ -173,6 +173,10 @@ pub struct OddsParams {
     /// Answers that are given, by topic.
     #[serde(default)]
     pub given: Vec<(String, Value)>,
+    /// How far ahead: names of agenda entries, separated by commas; the odds stop before the next of them. `action` is the end
+    /// of the open action. Without it, as far as the ruleset says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<String>,
 }
 
 /// What the open action can come to.
@@ -188,6 +192,11 @@ pub struct OddsReport {
     pub remaining: Chance,
     /// The answers that were taken for whoever was asked.
     pub answers: Vec<AssumedReport>,
+    /// The agenda entries before the next of which the odds stop; empty where they end with the open action.
+    pub until: Vec<Arc<str>>,
+    /// Why they end with the open action although the ruleset names a horizon behind it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub no_further: Option<String>,
     /// What the viewer cannot see: kinds of entities by name, and single fields as `kind.field`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unseen: Vec<String>,

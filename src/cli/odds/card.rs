@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use riskbreaker::dice::float;
-use riskbreaker::lab::{Odds, OddsQuery, Opening, Outcome, Place, Position};
+use riskbreaker::lab::{Odds, OddsQuery, Opening, Outcome, Place, Position, until};
 use riskbreaker::play::{Answering, Given};
 use riskbreaker::{Refusal, Ruleset, Scenario, Setup, Value};
 use serde::ser::{Serialize, SerializeMap, Serializer};
@@ -325,6 +325,7 @@ pub fn column(
             against: args.against.as_deref().map(Value::text),
             answering: answering(&args.questions, ruleset)?,
             lenient: !args.compare.is_empty(),
+            until: until(ruleset, args.until.as_deref()).map_err(|refusal| call_error(refusal.to_string()))?,
             interrupt: Some(interrupt::watched()),
             ..OddsQuery::default()
         },

@@ -34,7 +34,7 @@ pub struct Args {
     what: Vec<String>,
 
     /// A whole game from the start of a scenario, with a policy on every seat: the ruleset's first where none is given
-    #[arg(long, value_name = "SCENARIO", conflicts_with_all = ["what", "actor", "against", "answer", "scenario", "position"])]
+    #[arg(long, value_name = "SCENARIO", conflicts_with_all = ["what", "actor", "against", "answer", "scenario", "position", "until"])]
     game: Option<String>,
 
     /// Who plays a seat of the game: a policy, or absent; can be repeated
@@ -76,6 +76,11 @@ pub struct Args {
     /// How other questions are answered: default, best (for whoever is asked), given (not at all), or a policy
     #[arg(long, value_name = "HOW", default_value = "default")]
     questions: String,
+
+    /// How far the odds look ahead: before the next agenda entry of this name, or of one of several; `action` is the end of the
+    /// action. Without it, the horizon of the ruleset
+    #[arg(long, value_name = "ENTRY,ENTRY...")]
+    until: Option<String>,
 
     /// The scenario in which it is played
     #[arg(long, value_name = "NAME", conflicts_with = "position")]
@@ -238,6 +243,7 @@ impl Args {
             (self.sweep.is_some(), "--sweep"),
             (!self.edit.is_empty(), "--edit"),
             (!self.way.is_empty(), "--way"),
+            (self.until.is_some(), "--until"),
         ];
         given.into_iter().find(|(given, _)| *given).map(|(_, option)| option)
     }

@@ -46,6 +46,7 @@ impl OddsJson<'_> {
         object.serialize_entry("points", &odds.points)?;
         object.serialize_entry("remaining", &number_json(odds, &odds.remaining))?;
         object.serialize_entry("unseen", &odds.unseen)?;
+        object.serialize_entry("until", &odds.until)?;
         object.serialize_entry("ways", &odds.ways)
     }
 }
@@ -97,7 +98,10 @@ const SHOWN: usize = 40;
 
 /// The odds as a table with what is to be expected.
 pub fn show(screen: &mut Screen, heading: &str, odds: &Odds) -> anyhow::Result<()> {
-    screen.row(&Row::at(0).strong(heading))?;
+    screen.row(&Row::at(0).strong(match odds.until_in_words() {
+        Some(until) => format!("{heading} \u{b7} {until}"),
+        None => heading.to_owned(),
+    }))?;
     let most = odds.outcomes.iter().map(|(_, chance)| float(chance)).fold(0.0, f64::max);
     let mut rows: Vec<Vec<String>> = odds
         .lines()
@@ -130,6 +134,9 @@ pub fn show(screen: &mut Screen, heading: &str, odds: &Odds) -> anyhow::Result<(
     }
     if let Some(text) = odds.unseen_in_words() {
         screen.row(&Row::at(0).faint(text))?;
+    }
+    if let Some(why) = &odds.no_further {
+        screen.row(&Row::at(0).faint(format!("The odds end with this action; further ahead: {why}")))?;
     }
     tell_proof(screen, odds)
 }

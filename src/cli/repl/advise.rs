@@ -29,25 +29,27 @@ const NAMED: usize = 2;
 const MOST_ROWS: usize = 8;
 
 impl Repl {
-    /// `odds ANSWER [TOPIC ANSWER]... [--compare SWITCH=VALUE]...`: the possible outcomes of an answer.
+    /// `odds ANSWER [TOPIC ANSWER]... [--until ENTRY] [--compare SWITCH=VALUE]...`: the possible outcomes of an answer.
     pub(super) fn odds(&mut self, rest: &str, words: &Vocabulary) -> Done {
         let question = self.wanted_question()?;
+        let (rest, until) = taken_out(rest, "--until")?;
         let mut parts = rest.split("--compare");
         let rest = parts.next().unwrap_or_default().trim();
         let compared = parts.map(|part| switch_value(part.trim())).collect::<Result<Vec<_>, _>>()?;
+        let further = Further { until, compared };
         if rest.is_empty() {
             return self.odds_of_each(&question);
         }
         let head = answers(rest, words).head;
         let Some(sentence) = self.asked_first(&question, &head) else {
-            let told = self.odds_of(&question, rest, words, &compared);
+            let told = self.odds_of(&question, rest, words, &further);
             // Later questions are not open yet; the rules know their topics.
             let wider = words.with_topics(self.session.ruleset().topics());
             let read = |words: &Vocabulary| given_by(&question, rest, words).ok();
             let (narrow, wide) = (read(words), read(&wider));
             return match told {
                 Err(Complaint::Wrong(_) | Complaint::Refused(_)) if wide.is_some() && wide != narrow => {
-                    self.odds_of(&question, rest, &wider, &compared)
+                    self.odds_of(&question, rest, &wider, &further)
                 }
                 told => told,
             };
@@ -62,7 +64,7 @@ impl Repl {
         let question = ahead.questions().iter().find(offers).cloned().expect("it is asked there");
         let here = self.session.lend();
         self.session.give_back(ahead);
-        let told = self.odds_of(&question, rest, words, &compared);
+        let told = self.odds_of(&question, rest, words, &further);
         self.session.give_back(here);
         if matches!(told, Err(Complaint::Wrong(_) | Complaint::Refused(_))) && rolled {
             return Err(Complaint::Wrong(sentence));
@@ -78,7 +80,8 @@ impl Repl {
     }
 
     /// What an answer to a question can come to, with what follows it on the line.
-    fn odds_of(&mut self, question: &Question, rest: &str, words: &Vocabulary, compared: &[(String, String)]) -> Done {
+    fn odds_of(&mut self, question: &Question, rest: &str, words: &Vocabulary, further: &Further) -> Done {
+        let Further { until, compared } = further;
         let replies = given_by(question, rest, words)?;
         let answer = replies.iter().find(|(topic, _)| *topic == *question.topic);
         let heading = match answer {
@@ -96,8 +99,9 @@ impl Repl {
         let watch = Watch::begin();
         let interrupt = Some(watch.wanted());
         let query = OddsQuery { given, answering, viewer, limits, interrupt, ..OddsQuery::default() };
-        let found = self.session.odds_at(question.id, query.clone())?;
+        let found = self.session.odds_ahead(question.id, query.clone(), until.as_deref())?;
         if !compared.is_empty() {
+            let query = OddsQuery { until: found.until.clone(), ..query };
             let mut columns = vec![("as it is".to_owned(), found)];
             for (switch, value) in compared {
                 let odds = self.session.odds_by(question.id, query.clone(), switch, value)?;
@@ -156,7 +160,10 @@ impl Repl {
         if let Some(odds) = found.iter().find_map(|(_, odds)| odds.as_ref().ok()) {
             self.tell_unseen(odds.unseen_in_words())?;
         }
-        let text = "Later questions take their defaults. `odds ANSWER WORD ANSWER ...` shows one answer in full.";
+        let until = found.iter().find_map(|(_, odds)| odds.as_ref().ok()?.until_in_words());
+        let until = until.map(|until| format!("From here {until}. ")).unwrap_or_default();
+        let text =
+            format!("{until}Later questions take their defaults. `odds ANSWER WORD ANSWER ...` shows one answer in full.");
         Ok(self.screen.row(&Row::at(2).faint(text))?)
     }
 
@@ -374,6 +381,35 @@ fn with_best(advice: &Advice, own: &str) -> Vec<String> {
     let Ok(odds) = &advice.odds else { return Vec::new() };
     let best = odds.answers.iter().filter(|one| *one.topic != *own && one.source == Source::Best);
     best.map(|one| format!("{} {}", readable_name(&one.topic), readable_name(&one.answer))).collect()
+}
+
+/// What follows an answer on the line of `odds`.
+struct Further {
+    /// How far the odds look ahead; `None`: to the horizon of the ruleset.
+    until: Option<String>,
+    compared: Vec<(String, String)>,
+}
+
+/// A line without an option and its value, and the value.
+fn taken_out(line: &str, option: &str) -> Result<(String, Option<String>), Complaint> {
+    let mut words = line.split(' ');
+    let mut rest: Vec<&str> = Vec::new();
+    let mut value = None;
+    while let Some(word) = words.next() {
+        let given = match word.strip_prefix(option) {
+            Some("") => words.by_ref().find(|word| !word.is_empty()).map(str::to_owned),
+            Some(joined) if joined.starts_with('=') => Some(joined[1..].to_owned()),
+            _ => {
+                rest.push(word);
+                continue;
+            }
+        };
+        let Some(given) = given.filter(|given| !given.is_empty()) else {
+            return Err(Complaint::Wrong(format!("`{option}` needs a name, for example `{option} action`.")));
+        };
+        value = Some(given);
+    }
+    Ok((rest.join(" "), value))
 }
 
 /// The value of `--compare` at the prompt: house rules only, since other rulesets have no such position.

@@ -98,7 +98,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         }
         let asking = asking_of(context, &handles, &q)?;
         let (answer, text) = in_words(context, &handles, kind, &q, &answer, &only)?;
-        if context.listening {
+        if context.listening || context.notes_answers() {
             let audience = question_audience(context, &handles, &q, &asking)?;
             context.note_assumed(&asking, &audience, &text, by_of(by));
             let sealed = is_sealed(&handles, &q)?;
