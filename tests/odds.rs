@@ -19,7 +19,7 @@ use dashu_int::IBig;
 use riskbreaker::dice::{self, Dice, Fraction, ratio, ratio as of};
 use riskbreaker::lab::{Effect, Limits, Odds, OddsQuery, Outcome, Position};
 use riskbreaker::play::{Answering, Given, Source};
-use riskbreaker::{Library, Refusal, Ruleset, Value};
+use riskbreaker::{Driver, Library, Refusal, Ruleset, Session, Setup, Value, Viewer};
 
 /// Plays programs as cards and compares what they say with the chances that were counted, to the last digit.
 fn play_programs(counted: &[(&str, &str, enumeration::Chances)]) {
@@ -1110,6 +1110,7 @@ fn odds_look_ahead_to_the_entry_that_is_named() {
     assert!(round.is_exact(), "{round:?}");
     assert_eq!(health_of(&round, "Bob"), after_arrows(4, &[of(1, 2)]));
     assert_eq!(health_of(&round, "Ann"), after_arrows(4, &[]));
+    assert_eq!(round.hits(), [(Arc::from("Bob"), of(1, 2))]);
     // Everything that was answered is named: the target as it was given, the others by their defaults.
     let assumed: Vec<String> = round
         .answers
@@ -1146,6 +1147,28 @@ fn odds_look_ahead_by_the_drivers_of_seats_and_by_estimates() {
         let chance = dice::float(&chance);
         assert!(low <= chance && chance <= high, "{health}: {chance} is not within {low} to {high}");
     }
+}
+
+#[test]
+fn programs_ask_for_odds_and_targets_show_their_chances() {
+    let library = Library::open(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rulesets")).unwrap();
+    let mut table = riskbreaker::script::Table::new(&library).unwrap();
+    table.look_ahead_by(riskbreaker::lab::odds_for_program);
+    let program = "local g = start{ rules = \"volley\", seats = { red = \"human\", blue = \"human\", gm = \"absent\" } }\n\
+                   g:advance()\n\
+                   local odds = g:odds{ card = \"aim\", target = \"Cid\" }\n\
+                   print(odds.exact, odds.hits.Cid, odds.until[1], #odds.outcomes, odds.outcomes[1].chance)\n\
+                   print(g:odds({ card = \"aim\" }, \"action\").hits.Cid)\n\
+                   g:odds({ card = \"aim\" }, \"segment\")";
+    let fault = table.eval(program, "program").unwrap_err();
+    assert!(fault.message.contains("no agenda entry `segment`"), "{fault}");
+    assert_eq!(table.take_printed(), ["true  1/2  round  4  1/2", "nil"]);
+    let mut session = Session::start(&volley(), Setup::scenario("three").seat("gm", Driver::Absent)).unwrap();
+    session.advance().unwrap();
+    session.reply(&[("card".to_owned(), Value::text("aim"))]).unwrap();
+    let question = session.questions()[0].clone();
+    let chances = session.hit_chances(&question, &Viewer::master());
+    assert_eq!(chances, ["Bob", "Cid"].map(|name| (Arc::from(name), of(1, 2), true)));
 }
 
 #[test]

@@ -115,6 +115,7 @@ pub(crate) fn explore(
     let fingerprint = if detail == Detail::Outcomes { vm.begin_exploring() } else { None };
     let fingerprint = fingerprint.filter(|_| !query.unmerged);
     game.context.explorer = Some(new_explorer(fingerprint));
+    let targets = targets_in(&game, query, against.as_deref().unwrap_or_default());
     let origin = Arc::new(game.context.state.before_journal());
     let mut exploration = Exploration {
         game,
@@ -123,6 +124,7 @@ pub(crate) fn explore(
         stages: HashMap::new(),
         origins: HashMap::from([(Vec::new(), (0, origin))]),
         passed: 0,
+        targets,
         vm,
         kept: None,
         query,
@@ -163,7 +165,7 @@ pub(crate) fn explore(
     exploration.forget_stages();
     let explorer = exploration.game.context.explorer.take();
     exploration.vm.end_exploring();
-    let Exploration { game, outcomes, ends, .. } = exploration;
+    let Exploration { game, outcomes, ends, targets, .. } = exploration;
     let Explorer { used, taken, offered, .. } = *explorer.expect("it was put there above");
     let odds = match found {
         Ok(counted) => counted.odds(outcomes, &ends),
@@ -181,23 +183,43 @@ pub(crate) fn explore(
     if let (Some(topic), false) = (unasked.first(), query.lenient) {
         return Err(Refusal::new(match (topic.as_str(), &query.against) {
             ("", Some(against)) => {
-                let unknown = unknown.map(|refusal| format!("{refusal}: ")).unwrap_or_default();
+                let why = unknown.map_or_else(|| format!("{} answers no question here", told(against)), |it| it.to_string());
                 let titles = |ids: &BTreeSet<EntityId>| {
                     ids.iter().map(|id| game.context.title(*id).to_string()).collect::<Vec<_>>().join(", ")
                 };
                 let known: Vec<String> =
                     offered.iter().map(|(topic, ids)| format!("`{topic}` takes {}", titles(ids))).collect();
-                let known = match known.as_slice() {
-                    [] => "no question here takes a name; answer others with `--TOPIC ANSWER`".to_owned(),
-                    known => known.join("; "),
-                };
-                format!("{unknown}{} answers no question here; {known}", told(against))
+                match known.as_slice() {
+                    [] => format!("{why}; no question here takes a name, others are answered by `--TOPIC ANSWER`"),
+                    known => format!("{why}. Names that answer a question here: {}", known.join("; ")),
+                }
             }
             (topic, _) => format!("nothing asks for `{topic}` here"),
         }));
     }
     let answers = taken.into_iter().chain(odds.answers.iter().cloned()).collect();
-    Ok(Odds { answers, unasked, until: query.until.clone(), ..odds })
+    let hits = targets.iter().map(|target| game.context.title(*target)).collect();
+    Ok(Odds { answers, unasked, until: query.until.clone(), targets: hits, ..odds })
+}
+
+/// The entities that are named as answers, of those that the ruleset can tell to be hit.
+fn targets_in(game: &Game, query: &OddsQuery, against: &[EntityId]) -> BTreeSet<EntityId> {
+    let view = View::new(&game.context);
+    let mut found: BTreeSet<EntityId> = against.iter().copied().collect();
+    for given in &query.given {
+        let texts: Vec<&Value> = match &given.value {
+            Value::List(items) => items.iter().collect(),
+            one => vec![one],
+        };
+        found.extend(texts.into_iter().filter_map(|value| match value {
+            Value::Entity(id) => Some(*id),
+            // Of two with one title, an option is told apart by the number behind it.
+            Value::Text(text) => view.find(text).or_else(|_| view.find(&text[text.rfind('#').unwrap_or(0)..])).ok(),
+            _ => None,
+        }));
+    }
+    found.retain(|id| game.context.rules.can_be_hit(&game.context.state, *id));
+    found
 }
 
 /// Checks the names of the agenda entries at which odds end.
@@ -291,6 +313,8 @@ struct Exploration<'a> {
     origins: HashMap<Vec<u8>, Origin>,
     /// Agenda entries behind the open action on the sampled run.
     passed: usize,
+    /// The entities that the given answers name and that can be hit.
+    targets: BTreeSet<EntityId>,
     vm: &'a mut dyn Machine,
     query: &'a OddsQuery,
     seats: &'a [Arc<str>],
@@ -682,6 +706,12 @@ impl Exploration<'_> {
             Detail::Outcomes => Outcome::since(&self.origin.1, context, self.viewer),
             Detail::Worth => Outcome::default(),
         };
+        let is_hit = |target: &&EntityId| self.game.context.rules.is_hit(&self.origin.1, &self.game.context.state, **target);
+        if !self.targets.is_empty() {
+            let hit: Vec<EntityId> = self.targets.iter().filter(is_hit).copied().collect();
+            outcome.hit = hit.into_iter().map(|target| self.game.context.title(target)).collect();
+        }
+        let context = &mut self.game.context;
         for (entity, name) in &self.query.watch {
             outcome.watched.push(look_at(context, self.vm, *entity, name)?);
         }
@@ -815,6 +845,7 @@ impl Counted {
             worth,
             until: Vec::new(),
             no_further: None,
+            targets: Vec::new(),
             unasked: Vec::new(),
             unseen: Vec::new(),
             dealt: false,

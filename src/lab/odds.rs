@@ -107,6 +107,8 @@ pub struct Odds {
     pub answers: Vec<Assumed>,
     /// The agenda entries before the next of which the odds stop: [`OddsQuery::until`].
     pub until: Vec<Arc<str>>,
+    /// The titles of those who were named as targets and can be hit, as the ruleset says what a hit is.
+    pub targets: Vec<Arc<str>>,
     /// Why the odds end with the open action although the ruleset names a horizon behind it.
     pub no_further: Option<String>,
     /// The average value of the state afterwards, for each seat that was asked for.
@@ -230,6 +232,12 @@ impl Odds {
             .collect()
     }
 
+    /// The chance of each target to be hit, by title.
+    pub fn hits(&self) -> Vec<(Arc<str>, Fraction)> {
+        let chance = |target: &Arc<str>| self.chance(|outcome| outcome.hit.contains(target));
+        self.targets.iter().map(|target| (target.clone(), chance(target))).collect()
+    }
+
     /// How far the odds look ahead, in words; `None` where they end with the open action.
     pub fn until_in_words(&self) -> Option<String> {
         let names: Vec<String> = self.until.iter().map(|name| readable_name(name)).collect();
@@ -313,7 +321,7 @@ mod tests {
 
     #[test]
     fn plays_that_did_not_end_may_have_come_to_anything() {
-        let said = |text: &str| Outcome { effects: vec![Effect::Said { text: text.into() }], watched: Vec::new() };
+        let said = |text: &str| Outcome { effects: vec![Effect::Said { text: text.into() }], ..Outcome::default() };
         let odds = Odds {
             outcomes: vec![(said("a"), ratio(40, 100)), (said("b"), ratio(10, 100))],
             fields: Vec::new(),
@@ -326,6 +334,7 @@ mod tests {
             worth: BTreeMap::new(),
             until: Vec::new(),
             no_further: None,
+            targets: Vec::new(),
             unasked: Vec::new(),
             unseen: Vec::new(),
             dealt: false,

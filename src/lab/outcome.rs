@@ -4,7 +4,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::play::{ActionContext, Event, Happening, Viewer};
-use crate::state::{Attachment, AttachmentId, Audience, Change, EntityId, Entry, EntryId, FieldId, State, Value};
+use crate::state::{Attachment, AttachmentId, Audience, Change, EntityId, Entry, EntryId, Field, FieldId, State, Value};
 
 /// The outcome of an action on one path: everything that has changed afterwards, and what was said.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
@@ -15,6 +15,9 @@ pub struct Outcome {
     /// entities by title, nothing where the entity is gone.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub watched: Vec<Value>,
+    /// Those who were hit, as the ruleset says what a hit is, of those who were named as targets: by title.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hit: Vec<Arc<str>>,
 }
 
 /// One thing that is different after an action.
@@ -166,7 +169,7 @@ impl Outcome {
         }
         let came: BTreeSet<EntityId> =
             state.entities().map(|(id, _)| id).filter(|id| before.entity(*id).is_none()).collect();
-        let mut effects = entity_effects(context, viewer, changed, &came, rest);
+        let mut effects = entity_effects(context, viewer, changed, &came, rest, |field| field.show);
         let (was, now) = (before.attachments(), state.attachments());
         let other = |map: &BTreeMap<AttachmentId, Attachment>, id: &AttachmentId, made: &Attachment| map.get(id) != Some(made);
         let come = now.iter().filter(|(id, made)| other(was, id, made)).map(|(_, made)| made.clone()).collect();
@@ -174,8 +177,14 @@ impl Outcome {
         let gone = was.iter().filter(|(id, made)| !now.contains_key(id) && stays(made)).map(|(_, made)| made.clone());
         effects.append(&mut attachment_effects(context, come, gone.collect()));
         effects.retain(Effect::is_shown);
+        // A record that tells nothing at the table does not tell outcomes apart.
+        effects.retain(|effect| match effect {
+            Effect::Came { kind, with, .. } => !with.is_empty() || has_shown(context, kind, true),
+            Effect::Gone { kind, .. } => has_shown(context, kind, false),
+            _ => true,
+        });
         effects.extend(state.outcome().map(|text| Effect::Over { text: text.to_string() }));
-        Outcome { effects, watched: Vec::new() }
+        Outcome { effects, ..Outcome::default() }
     }
 
     /// Reads what a run has left on the context. What `viewer` may not see is left out.
@@ -211,7 +220,7 @@ impl Outcome {
                 | Change::LeaveOut { .. } => {}
             }
         }
-        let mut effects = entity_effects(context, viewer, fields, &came, rest);
+        let mut effects = entity_effects(context, viewer, fields, &came, rest, |_| true);
         effects.append(&mut agenda(context));
         effects.append(&mut attachments(context));
         for Event { audience, happening, .. } in &context.events {
@@ -223,7 +232,7 @@ impl Outcome {
         }
         effects.extend(cut.map(|reason| Effect::Cut { reason: reason.to_string() }));
         effects.extend(state.outcome().map(|text| Effect::Over { text: text.to_string() }));
-        Outcome { effects, watched: Vec::new() }
+        Outcome { effects, ..Outcome::default() }
     }
 
     /// In one line: what is told at the table, or that nothing changes.
@@ -233,16 +242,27 @@ impl Outcome {
     }
 }
 
+/// Whether a kind has a field that is told at the table, or only its title counts.
+fn has_shown(context: &ActionContext, kind: &str, title_only: bool) -> bool {
+    let schema = context.rules.schema();
+    schema.kind_named(kind).is_some_and(|kind| {
+        let kind = schema.kind(kind);
+        let title = kind.title.is_some_and(|title| kind.field(title).show);
+        title || !title_only && kind.fields.iter().any(|field| field.show)
+    })
+}
+
 /// Fields with the values before and after.
 type ChangedFields<'a> = BTreeMap<(EntityId, FieldId), (&'a Value, &'a Value)>;
 
-/// What became of entities. `rest`: those that are gone.
+/// What became of entities. `rest`: those that are gone. `is_told`: which fields of new ones are told.
 fn entity_effects(
     context: &ActionContext,
     viewer: &Viewer,
     fields: ChangedFields,
     came: &BTreeSet<EntityId>,
     mut rest: Vec<Effect>,
+    is_told: impl Fn(&Field) -> bool,
 ) -> Vec<Effect> {
     let (state, schema) = (&context.state, context.rules.schema());
     let hidden = |audience: &Audience| !viewer.sees(audience);
@@ -277,7 +297,7 @@ fn entity_effects(
             .enumerate()
             .filter(|(at, (field, value))| {
                 let audience = || state.field_audience(schema, *id, FieldId(*at as u16), None);
-                field.default != **value && (field.audience.is_none() || !hidden(&audience()))
+                is_told(field) && field.default != **value && (field.audience.is_none() || !hidden(&audience()))
             })
             .map(|(_, with)| with);
         let with: Vec<String> =

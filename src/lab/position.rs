@@ -9,6 +9,7 @@ use crate::play::{
     Answer, Ask, Driver, Edit, Game, Given, Machine, Question, QuestionId, Refusal, Ruleset, Session, Setup, Slot,
     Step, Viewer, read_typed, typed_form,
 };
+use crate::dice::Fraction;
 use crate::ruleset::instead;
 use crate::state::{EntityId, Field, Type, Value};
 
@@ -52,6 +53,10 @@ pub(super) const MOST: usize = 40;
 /// How often their actions are run, all together, and how often each is played at random where that is too little.
 const FOR_ALL: u64 = 60_000;
 const SAMPLES: u64 = 2_000;
+
+/// The most targets whose chances stand beside them, and the work for all of them together.
+const MOST_TARGETS: usize = 12;
+const FOR_TARGETS: u64 = 240_000_000;
 
 /// Questions that are answered on the way to a card before it is taken to be out of reach.
 const WAY: usize = 1_000;
@@ -322,6 +327,33 @@ impl Session {
             let odds = self.odds_at(question, OddsQuery { until: Vec::new(), ..query })?;
             Ok(Odds { no_further: Some(refusal.to_string()), ..odds })
         })
+    }
+
+    /// The chance of each option of a question to be hit if it is chosen: by the id of the option, with whether it is exact. Empty
+    /// unless one of several entities is to be chosen, the ruleset says what a hit is, and the chances are known at once.
+    pub fn hit_chances(&mut self, question: &Question, viewer: &Viewer) -> Vec<(Arc<str>, Fraction, bool)> {
+        let Ask::Choose { options, .. } = &question.ask else { return Vec::new() };
+        let can_be_hit = |entity: EntityId| self.ruleset().can_be_hit(&self.game().context.state, entity);
+        let targets: Vec<Arc<str>> = options
+            .iter()
+            .filter(|option| option.enabled && option.entity.is_some_and(can_be_hit))
+            .map(|option| option.id.clone())
+            .collect();
+        if targets.len() > MOST_TARGETS {
+            return Vec::new();
+        }
+        let work = FOR_TARGETS / targets.len().max(1) as u64;
+        let limits = Limits { ways: 4_000, samples: 400, work, ..Limits::default() };
+        let mut chances = Vec::new();
+        for id in targets {
+            let given = vec![Given::to(question, Value::Text(id.clone()))];
+            let query = OddsQuery { given, viewer: Some(viewer.clone()), limits, ..OddsQuery::default() };
+            let Ok(odds) = self.odds_ahead(question.id, query, None) else { return Vec::new() };
+            // Whoever is never hit was not aimed at: the question is about something else.
+            let Some((_, chance)) = odds.hits().pop() else { return Vec::new() };
+            chances.push((id, chance, odds.is_exact()));
+        }
+        if chances.iter().all(|(_, chance, _)| chance.is_zero()) { Vec::new() } else { chances }
     }
 
     /// The same as [`Session::odds_at`], if a house rule had another value. Nothing changes.

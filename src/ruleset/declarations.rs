@@ -42,8 +42,29 @@ pub(crate) struct Declarations {
     pub boundary: Option<Arc<str>>,
     /// The entries up to the next of which odds look ahead; none: to the end of the action.
     pub horizon: Vec<Arc<str>>,
+    /// What a hit is: fields by which it is told that a target was hit.
+    pub hit: Vec<HitSign>,
     /// Rulesets whose games it can take over by a file of `convert/`.
     pub converts: Vec<Arc<str>>,
+}
+
+/// A field by which it is told that an entity was hit.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HitSign {
+    pub kind: KindId,
+    pub field: FieldId,
+    pub counts: HitCount,
+}
+
+/// What counts as a hit of an entity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum HitCount {
+    /// A number of the entity is higher afterwards.
+    Rises,
+    /// A number of the entity is lower afterwards.
+    Falls,
+    /// More entities refer to it by the field.
+    Refers,
 }
 
 /// A number that a ruleset follows from round to round.

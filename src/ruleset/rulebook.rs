@@ -3,8 +3,8 @@ use std::sync::{Arc, OnceLock};
 
 use serde::Serialize;
 
-use super::{Data, Declarations, FreeName, LoadError, Problem, Stack, Switch};
-use crate::state::{Schema, Value};
+use super::{Data, Declarations, FreeName, HitCount, HitSign, LoadError, Problem, Stack, Switch};
+use crate::state::{Entity, EntityId, Schema, State, Type, Value};
 
 /// A ruleset as data: its sources and declarations, merged, checked and frozen. It runs nothing.
 pub struct Rulebook {
@@ -286,6 +286,38 @@ impl Rulebook {
     /// The agenda entries up to the next of which odds and advice look ahead; empty: to the end of the action.
     pub fn horizon(&self) -> &[Arc<str>] {
         &self.declarations.horizon
+    }
+
+    /// Whether the ruleset can tell that an entity was hit.
+    pub(crate) fn can_be_hit(&self, state: &State, target: EntityId) -> bool {
+        self.declarations.hit.iter().any(|sign| self.hit_count(sign, state, target).is_some())
+    }
+
+    /// Whether an entity was hit between two states, by the fields that the ruleset names as `hit`.
+    pub(crate) fn is_hit(&self, before: &State, after: &State, target: EntityId) -> bool {
+        let count = |sign: &HitSign, state| self.hit_count(sign, state, target);
+        self.declarations.hit.iter().any(|sign| match (count(sign, before), count(sign, after)) {
+            (Some(before), Some(after)) => after > before,
+            _ => false,
+        })
+    }
+
+    /// The number that is higher once an entity was hit; `None` if the sign is not about it.
+    fn hit_count(&self, sign: &HitSign, state: &State, target: EntityId) -> Option<i64> {
+        let own = state.entity(target)?;
+        if sign.counts != HitCount::Refers {
+            let number = own.fields.get(sign.field.0 as usize).filter(|_| own.kind == sign.kind)?.as_int()?;
+            return Some(if sign.counts == HitCount::Falls { -number } else { number });
+        }
+        let declared = self.schema().kind(sign.kind).field(sign.field);
+        let Type::Ref(Some(kind)) = &declared.ty else { return None };
+        if self.schema().kind(own.kind).name != *kind {
+            return None;
+        }
+        let refers = |entity: &Entity| {
+            entity.kind == sign.kind && entity.fields[sign.field.0 as usize] == Value::Entity(target)
+        };
+        Some(state.entities().filter(|(_, entity)| refers(entity)).count() as i64)
     }
 
     /// Names of the entries that scripts may schedule.

@@ -10,7 +10,7 @@ use super::declared_kinds::OfKinds;
 use super::load::{Loader, sorted, title_of};
 use super::sandbox::hold;
 use crate::ruleset::quoted::quoted;
-use crate::ruleset::{Declarations, EntryName, FreeName, Problem, Statistic, instead, instead_or};
+use crate::ruleset::{Declarations, EntryName, FreeName, HitCount, HitSign, Problem, Statistic, instead, instead_or};
 use crate::state::{ENDING, Type};
 
 /// The horizon that is the end of the open action.
@@ -25,6 +25,7 @@ impl Loader<'_> {
             "free",
             "boundary",
             "horizon",
+            "hit",
             "prompt",
             "card",
             "item",
@@ -73,6 +74,7 @@ impl Loader<'_> {
             declarations.entries.push(EntryName { name: Arc::from(ENDING), key: false, tie: false });
         }
         declarations.horizon = self.horizon(play, declarations)?;
+        declarations.hit = self.hit(play, declarations)?;
         made.raw_set("entries", entries)?;
         made.raw_set("free", self.free(play, declarations)?)?;
         made.raw_set("views", self.views(play, declarations)?)?;
@@ -108,6 +110,47 @@ impl Loader<'_> {
             }
         }
         Ok(names.into_iter().map(Arc::from).collect())
+    }
+
+    /// What a hit is: fields as `kind.field`, separated by commas. A number rises with a hit, or falls where `-` stands before it;
+    /// by a reference, a hit makes more entities refer to the target.
+    fn hit(&mut self, play: &Table, declarations: &Declarations) -> Result<Vec<HitSign>> {
+        const CURE: &str = "write hit = \"-character.health\": a number that falls with a hit, one that rises, or a reference to \
+                            the one who was hit, such as \"wound.bearer\"";
+        let text = match play.raw_get::<Lv>("hit")? {
+            Lv::Nil => return Ok(Vec::new()),
+            Lv::String(text) => text.to_string_lossy(),
+            other => {
+                let message = format!("`hit` in play.luau is a text, not a {}", sort_of(&other));
+                self.problem("play", "hit", message, CURE);
+                return Ok(Vec::new());
+            }
+        };
+        hold(text.len())?;
+        let schema = &declarations.schema;
+        let mut signs = Vec::new();
+        for name in text.split(',').map(str::trim) {
+            let (name, falls) = name.strip_prefix('-').map_or((name, false), |name| (name.trim(), true));
+            let found = name.split_once('.').and_then(|(kind, field)| {
+                let kind = schema.kind_named(kind)?;
+                let field = schema.kind(kind).field_named(field)?;
+                let counts = match &schema.kind(kind).field(field).ty {
+                    Type::Int { .. } if falls => HitCount::Falls,
+                    Type::Int { .. } => HitCount::Rises,
+                    Type::Ref(Some(_)) if !falls => HitCount::Refers,
+                    _ => return None,
+                };
+                Some(HitSign { kind, field, counts })
+            });
+            match found {
+                Some(sign) => signs.push(sign),
+                None => {
+                    let message = format!("`hit` names {}, which is no number field and no reference to a kind", quoted(name));
+                    self.problem("play", "hit", message, CURE);
+                }
+            }
+        }
+        Ok(signs)
     }
 
     /// The entries of the agenda that scripts schedule by name.

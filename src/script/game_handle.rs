@@ -241,6 +241,16 @@ fn add_looking<M: UserDataMethods<GameHandle>>(methods: &mut M) {
                 .collect::<Vec<_>>())
         })
     });
+    methods.add_method("odds", |lua, game, (answers, until): (Option<LuaTable>, Option<String>)| {
+        let replies = replies_of(answers)?;
+        let (Place::Attached(shared) | Place::Own(_, shared)) = &game.0;
+        let look_ahead = shared.look_ahead.get().ok_or_else(|| said("this host computes no odds"))?;
+        game.with(|session| {
+            let found = look_ahead(session, replies, until.as_deref()).map_err(said);
+            renew_program();
+            plain_to(lua, &found?)
+        })
+    });
     methods.add_method("outcome", |_, game, ()| game.with(|session| Ok(session.outcome().map(str::to_string))));
 }
 

@@ -40,5 +40,5 @@ pub(crate) use api::spec_methods;
 #[cfg(feature = "check")]
 pub(crate) use fault::{cure_of_syntax, meant};
 pub(crate) use spec_file::{SpecFile, SpecMethods};
-pub use table::{Evaluated, Table};
+pub use table::{Evaluated, LookAhead, Table};
 pub use types::{reference_page, type_module};

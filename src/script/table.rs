@@ -1,4 +1,4 @@
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use mlua::{Function, Lua, MultiValue, Table as LuaTable, Value as Lv};
@@ -8,8 +8,9 @@ use super::conversion;
 use super::fault::fault_of_program;
 use super::game_handle::GameHandle;
 use super::sandbox::{self, Budget, guarded};
-use crate::play::{Fault, Session};
+use crate::play::{Fault, Refusal, Session};
 use crate::ruleset::Library;
+use crate::state::Value;
 
 /// A script machine for programs that drive games: what is typed at the prompt, `run`, specs.
 ///
@@ -22,9 +23,15 @@ pub struct Table {
     dead: bool,
 }
 
+/// Computes the odds of answers to what is open in a game: the answers by topic, and how far they look ahead. The odds are plain
+/// data.
+pub type LookAhead = fn(&mut Session, Vec<(String, Value)>, Option<&str>) -> Result<Value, Refusal>;
+
 /// What the program's functions share with the host.
 pub(super) struct Shared {
     pub library: Library,
+    /// What `game:odds` calls.
+    pub look_ahead: Cell<Option<LookAhead>>,
     /// The game that `game` means.
     pub game: RefCell<Option<Session>>,
     pub printed: RefCell<Vec<String>>,
@@ -49,7 +56,12 @@ impl Table {
     /// A table at which nothing is played yet.
     pub fn new(library: &Library) -> Result<Table, Fault> {
         let shared =
-            Rc::new(Shared { library: library.clone(), game: RefCell::new(None), printed: RefCell::new(Vec::new()) });
+            Rc::new(Shared {
+                library: library.clone(),
+                look_ahead: Cell::new(None),
+                game: RefCell::new(None),
+                printed: RefCell::new(Vec::new()),
+            });
         let made = (|| {
             let (lua, allowed) = sandbox::machine()?;
             sandbox::close(&lua, &allowed)?;
@@ -88,6 +100,11 @@ impl Table {
         Ok(Table { lua, environment, shared, dead: false })
     }
 
+    /// Lets programs ask for odds by `game:odds`.
+    pub fn look_ahead_by(&mut self, look_ahead: LookAhead) {
+        self.shared.look_ahead.set(Some(look_ahead));
+    }
+
     /// Gives the program a game: `game` in its scripts.
     pub fn attach(&mut self, session: Session) {
         *self.shared.game.borrow_mut() = Some(session);
@@ -106,8 +123,9 @@ impl Table {
     /// What is wrong with it, with the line. What it printed before that is lost to nobody: [`Table::take_printed`].
     pub fn eval(&mut self, text: &str, name: &str) -> Result<Evaluated, Fault> {
         if self.dead {
-            let (library, game) = (self.shared.library.clone(), self.detach());
+            let (library, game, look_ahead) = (self.shared.library.clone(), self.detach(), self.shared.look_ahead.get());
             *self = Table::new(&library)?;
+            self.shared.look_ahead.set(look_ahead);
             if let Some(game) = game {
                 self.attach(game);
             }

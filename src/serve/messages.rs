@@ -192,6 +192,9 @@ pub struct OddsReport {
     pub remaining: Chance,
     /// The answers that were taken for whoever was asked.
     pub answers: Vec<AssumedReport>,
+    /// The chance of each named target to be hit, by title, where the ruleset says what a hit is.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub hits: BTreeMap<String, Chance>,
     /// The agenda entries before the next of which the odds stop; empty where they end with the open action.
     pub until: Vec<Arc<str>>,
     /// Why they end with the open action although the ruleset names a horizon behind it.

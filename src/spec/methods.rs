@@ -410,21 +410,30 @@ impl Case {
         if expected.is_empty() {
             return Err(wrong("nothing is expected: write a list of { wanted, chance }"));
         }
-        let within = match options {
-            Value::None => None,
-            Value::Map(options) => match options.keys().find(|name| &***name != "within") {
-                Some(name) => return Err(wrong(format!("odds have no option `{name}`; there is `within`"))),
-                None => Some(chance_in(options.iter().next().map_or(&Value::None, |(_, value)| value))?),
-            },
+        let (mut within, mut until) = (None, "action".to_owned());
+        match options {
+            Value::None => {}
+            Value::Map(options) => {
+                for (name, value) in options.iter() {
+                    match (&**name, value) {
+                        ("within", value) => within = Some(chance_in(value)?),
+                        ("until", Value::Text(names)) => until = names.to_string(),
+                        (name, _) => {
+                            let known = "there are `within`, and `until` with the name of an agenda entry";
+                            return Err(wrong(format!("odds have no option `{name}`; {known}")));
+                        }
+                    }
+                }
+            }
             other => return Err(wrong(format!("the options of odds are {{ within = \"2 %\" }}, not {other}"))),
-        };
+        }
         let answers = replies(args.value(2))?;
         let question = self.turn_of(&about, "card")?;
         if let Ok(answer) = question.read(&Value::text(&card)) {
             self.cards.extend(cards_in(&self.rules, &answer));
         }
         let interrupt = self.shelf.interrupt.clone();
-        odds::compare(self.session()?, &question, &card, answers, &expected, within.as_ref(), interrupt)
+        odds::compare(self.session()?, &question, (&card, answers), &expected, (within.as_ref(), &until), interrupt)
     }
 
     fn over(&mut self, args: &Args) -> Checked<()> {

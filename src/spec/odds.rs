@@ -186,14 +186,14 @@ impl Test {
 
 /// Compares the chances of what a card comes to with those that are expected.
 ///
-/// `within`: how far an estimate may be off; none: nothing but exact odds will do.
+/// `within`: how far an estimate may be off; none: nothing but exact odds will do. `until`: the agenda entry up to which the odds
+/// look ahead, or `action`.
 pub(super) fn compare(
     session: &mut Session,
     question: &Question,
-    card: &str,
-    answers: Vec<(String, Value)>,
+    (card, answers): (&str, Vec<(String, Value)>),
     expected: &[Expected],
-    within: Option<&Fraction>,
+    (within, until): (Option<&Fraction>, &str),
     interrupt: Option<Arc<AtomicBool>>,
 ) -> Checked<()> {
     question.read(&Value::text(card)).map_err(wrong)?;
@@ -205,7 +205,8 @@ pub(super) fn compare(
         wanted.push(Wanted::read(session, &one.wanted, &mut watch)?);
     }
     let looked_at = watch.clone();
-    let query = OddsQuery { given, watch, interrupt, ..OddsQuery::default() };
+    let until = crate::lab::until(&session.ruleset(), Some(until)).map_err(wrong)?;
+    let query = OddsQuery { given, watch, interrupt, until, ..OddsQuery::default() };
     let odds = session.odds_at(question.id, query).map_err(wrong)?;
     if !odds.is_exact() && within.is_none() {
         let remaining = float(&odds.remaining);

@@ -1,6 +1,6 @@
 //! The output of odds: tables, expected changes, whether they are exact or estimated, and all of it as JSON.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use riskbreaker::dice::{Fraction, float, sum};
@@ -42,6 +42,9 @@ impl OddsJson<'_> {
         object.serialize_entry("exact", &odds.is_exact())?;
         object.serialize_entry("fields", &FieldsJson(odds))?;
         object.serialize_entry("guessed", &odds.guessed)?;
+        let hits = odds.hits();
+        let hits = hits.iter().map(|(target, chance)| (&**target, chance_of_json(odds, chance)));
+        object.serialize_entry("hits", &hits.collect::<BTreeMap<_, _>>())?;
         object.serialize_entry("outcomes", &OutcomesJson(odds))?;
         object.serialize_entry("points", &odds.points)?;
         object.serialize_entry("remaining", &number_json(odds, &odds.remaining))?;
@@ -128,6 +131,11 @@ pub fn show(screen: &mut Screen, heading: &str, odds: &Odds) -> anyhow::Result<(
                 change_of(odds, by)
             )))?;
         }
+    }
+    for (target, chance) in odds.hits() {
+        let exactly = fraction_of(odds, &chance);
+        let text = format!("{target} is hit: {}  {exactly}", chance_of(odds, &chance));
+        screen.row(&Row::at(0).plain(text.trim_end()))?;
     }
     for line in assumed_in_words(odds) {
         screen.row(&Row::at(0).faint(line))?;

@@ -1,5 +1,6 @@
 //! Lua at the prompt: a program of one line or several that may play, ask and edit like anyone at the table.
 
+use riskbreaker::lab::odds_for_program;
 use riskbreaker::Fault;
 use riskbreaker::script::{Evaluated, Table};
 use serde_json::json;
@@ -57,7 +58,11 @@ impl Repl {
     fn evaluate(&mut self, source: &str) -> Result<Evaluated, Fault> {
         let mut machine = match self.machine.take() {
             Some(machine) => machine,
-            None => Table::new(&self.library)?,
+            None => {
+                let mut machine = Table::new(&self.library)?;
+                machine.look_ahead_by(odds_for_program);
+                machine
+            }
         };
         machine.attach(self.session.lend());
         let result = machine.eval(source, "prompt");

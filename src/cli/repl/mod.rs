@@ -37,7 +37,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 use anyhow::Result;
-use riskbreaker::dice::DiceRng;
+use riskbreaker::dice::{DiceRng, float};
 use riskbreaker::play::{DecisionCount, MissingRoll};
 use riskbreaker::ruleset::nearest;
 use riskbreaker::script::Table;
@@ -45,7 +45,7 @@ use riskbreaker::state::Kind;
 use riskbreaker::state::readable_name;
 use riskbreaker::store::Campaign;
 use riskbreaker::{
-    Answer, Audience, Driver, EntityId, Event, Fault, Library, Question, QuestionId, Refusal, Session, SessionError,
+    Ask, Answer, Audience, Driver, EntityId, Event, Fault, Library, Question, QuestionId, Refusal, Session, SessionError,
     Setup, Step, Viewer,
 };
 use serde_json::json;
@@ -64,6 +64,7 @@ use self::save_file::Saved;
 use self::session_slot::SessionSlot;
 use self::sheet_entry::SheetEntry;
 pub use self::vocabulary::Vocabulary;
+use super::figures::percent;
 use super::library;
 use super::report;
 use super::row::{Row, Span, Tone};
@@ -593,7 +594,7 @@ impl Repl {
                 self.screen.event("question", &json!({ "question": question, "about": about }))?;
             }
         } else {
-            let rows = question::ask(&question, about.as_deref(), self.screen.width());
+            let rows = question::ask(&self.with_chances(question.clone()), about.as_deref(), self.screen.width());
             self.screen.rows(&rows)?;
             if let Some(row) = self.also_open(&question) {
                 self.screen.row(&row)?;
@@ -601,6 +602,21 @@ impl Repl {
         }
         self.asked = Some(question);
         Ok(())
+    }
+
+    /// A question with the chance of each target to be hit beside it.
+    fn with_chances(&mut self, mut question: Question) -> Question {
+        let viewer = self.viewer();
+        let chances = self.session.hit_chances(&question, &viewer);
+        if let Ask::Choose { options, .. } = &mut question.ask {
+            for (id, chance, is_exact) in chances {
+                let Some(option) = options.iter_mut().find(|option| option.id == id) else { continue };
+                let about = if is_exact { "" } else { "about " };
+                let told = format!("{about}{} to hit", percent(float(&chance)));
+                option.note = Some(option.note.take().map_or(told.clone(), |note| format!("{note}, {told}")));
+            }
+        }
+        question
     }
 
     /// Names the other questions that are open at the same time.
