@@ -19,7 +19,7 @@ use dashu_int::IBig;
 use riskbreaker::dice::{self, Dice, Fraction, ratio, ratio as of};
 use riskbreaker::lab::{Effect, Limits, Odds, OddsQuery, Outcome, Position};
 use riskbreaker::play::{Answering, Given, Source};
-use riskbreaker::{Driver, Library, Refusal, Ruleset, Session, Setup, Value, Viewer};
+use riskbreaker::{Driver, Library, Refusal, Ruleset, Scenario, Session, Setup, Value, Viewer};
 
 /// Plays programs as cards and compares what they say with the chances that were counted, to the last digit.
 fn play_programs(counted: &[(&str, &str, enumeration::Chances)]) {
@@ -1112,12 +1112,14 @@ fn odds_look_ahead_to_the_entry_that_is_named() {
     assert_eq!(health_of(&round, "Ann"), after_arrows(4, &[]));
     assert_eq!(round.hits(), [(Arc::from("Bob"), of(1, 2))]);
     // Everything that was answered is named: the target as it was given, the others by their defaults.
-    let assumed: Vec<String> = round
-        .answers
-        .iter()
-        .map(|one| format!("{} {}: {} ({})", one.who, one.topic, one.answer, one.source))
-        .collect();
-    let expected = ["Ann ruling: roll (default)", "Ann target: Bob (given)", "Bob card: Wait (default)", "Cid card: Wait (default)"];
+    let assumed: Vec<String> =
+        round.answers.iter().map(|one| format!("{} {}: {} ({})", one.who, one.topic, one.answer, one.source)).collect();
+    let expected = [
+        "Ann ruling: roll (default)",
+        "Ann target: Bob (given)",
+        "Bob card: wait (default)",
+        "Cid card: wait (default)",
+    ];
     assert_eq!(assumed, expected);
     // The game does not come back to an entry that is over, so the odds go to the next round and no further.
     let two = aimed(&["round"], OddsQuery { answering: Answering::Best, ..names() }).unwrap();
@@ -1157,15 +1159,15 @@ fn programs_ask_for_odds_and_targets_show_their_chances() {
     let program = "local g = start{ rules = \"volley\", seats = { red = \"human\", blue = \"human\", gm = \"absent\" } }\n\
                    g:advance()\n\
                    local odds = g:odds{ card = \"aim\", target = \"Cid\" }\n\
-                   print(odds.exact, odds.hits.Cid, odds.until[1], #odds.outcomes, odds.outcomes[1].chance)\n\
+                   print(odds.exact, odds.hits.Cid, odds.horizon[1], #odds.outcomes, odds.outcomes[1].chance)\n\
                    print(g:odds({ card = \"aim\" }, \"action\").hits.Cid)\n\
                    g:odds({ card = \"aim\" }, \"segment\")";
     let fault = table.eval(program, "program").unwrap_err();
     assert!(fault.message.contains("no agenda entry `segment`"), "{fault}");
     assert_eq!(table.take_printed(), ["true  1/2  round  4  1/2", "nil"]);
     let mut session = Session::start(&volley(), Setup::scenario("three").seat("gm", Driver::Absent)).unwrap();
-    session.advance().unwrap();
-    session.reply(&[("card".to_owned(), Value::text("aim"))]).unwrap();
+    let _ = session.advance().unwrap();
+    let _ = session.reply(&[("card".to_owned(), Value::text("aim"))]).unwrap();
     let question = session.questions()[0].clone();
     let chances = session.hit_chances(&question, &Viewer::master());
     assert_eq!(chances, ["Bob", "Cid"].map(|name| (Arc::from(name), of(1, 2), true)));
@@ -1193,4 +1195,56 @@ fn names_answer_only_questions_whose_options_are_these_entities() {
         let refusal = by(wrong).unwrap_err().to_string();
         assert!(refusal.contains("`target` takes Bob, Cid"), "{wrong}: {refusal}");
     }
+}
+
+/// Two units of the contest game, 20 m apart, with finished numbers: Aim 15 against Ranged Defense 12.
+const TWO_UNITS: &str = r#"
+title = "Two"
+[[sides]]
+name = "Heroes"
+seat = "players"
+units = ["longbowman at 20, 0"]
+[[sides]]
+name = "Foes"
+seat = "foes"
+units = ["soldier at 0, 0"]
+"#;
+
+#[test]
+fn a_shot_that_is_declared_has_the_chances_of_the_end_of_its_round() {
+    let library = Library::open(Path::new(env!("CARGO_MANIFEST_DIR")).join("rulesets")).unwrap();
+    let contest = Ruleset::load(&library, "contest").unwrap();
+    let scenario = Scenario::read("two.toml", TWO_UNITS.as_bytes()).unwrap();
+    let edit = |name: &str, field: &str, value: &str| (name.to_owned(), field.to_owned(), value.to_owned());
+    let query = OddsQuery { until: riskbreaker::lab::until(&contest, None).unwrap(), ..OddsQuery::default() };
+    let position = Position {
+        setup: Setup { scenario, ..Setup::default() },
+        card: "ranged_strike".into(),
+        actor: Some("Longbowman".into()),
+        edits: vec![edit("Longbowman", "stats", "aim 15"), edit("Soldier", "stats", "ranged_defense 12")],
+        query: OddsQuery { against: Some("Soldier".into()), ..query.clone() },
+        ..Position::default()
+    };
+    let (odds, _) = position.odds(&contest).unwrap();
+    assert!(odds.is_exact(), "{odds:?}");
+    // 3d12 and the difference: 22 and more wounds, 34 and more kills (the table of result bands, T1).
+    let thrown = |least: i64| {
+        let sums = (0..1728_i64).map(|at| 3 + at / 144 + at / 12 % 12 + at % 12);
+        of(sums.filter(|sum| sum + 15 - 12 >= least).count() as u64, 1728)
+    };
+    assert_eq!(odds.hits(), [(Arc::from("Soldier"), thrown(22))]);
+    let dead = |outcome: &Outcome| {
+        outcome.effects.iter().any(|effect| matches!(effect, Effect::Changed { field, .. } if &**field == "dead"))
+    };
+    assert_eq!(odds.chance(dead), thrown(34));
+    // Of the record of the throw, which tells nothing at the table, no outcome speaks.
+    let is_record = |effect: &Effect| matches!(effect, Effect::Came { kind, .. } if &**kind == "contest");
+    assert!(!odds.outcomes.iter().any(|(outcome, _)| outcome.effects.iter().any(is_record)), "{odds:?}");
+    // A policy answers for the other seat, and is named.
+    let position = Position {
+        query: OddsQuery { answering: Answering::Policy("steady".into()), ..position.query.clone() },
+        ..position
+    };
+    let (both, _) = position.odds(&contest).unwrap();
+    assert!(both.answers.iter().any(|one| one.source == Source::Policy("steady".into())), "{:?}", both.answers);
 }

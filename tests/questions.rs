@@ -467,7 +467,7 @@ fn an_answer_to_the_open_question_is_none_to_one_that_is_asked_again() {
     assert!(odds.is_exact());
     assert_eq!(chances(&odds), ["5/6", "1/6"]);
     let [assumed] = odds.answers.as_slice() else { panic!("{:?}", odds.answers) };
-    assert_eq!((&*assumed.who, &*assumed.topic, &*assumed.answer), ("left", "again", "no"));
+    assert_eq!((&*assumed.who, &*assumed.topic, &*assumed.answer), ("Ann", "again", "no"));
     assert_eq!(assumed.source, Source::Default);
     // An answer by topic alone is one to each of them.
     let given = vec![Given { once: false, ..Given::to(&question, Value::Bool(true)) }];

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use answers::any_answer;
 use riskbreaker::lab::{Limits, Odds, OddsQuery};
-use riskbreaker::play::{Assumed, Given};
+use riskbreaker::play::{Assumed, Given, Source};
 use riskbreaker::state::Type;
 use riskbreaker::{
     Answer, Ask, Audience, Driver, Edit, EntityId, Happening, Library, Question, Refusal, Ruleset, SeatEvent, Session,

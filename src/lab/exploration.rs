@@ -183,7 +183,8 @@ pub(crate) fn explore(
     if let (Some(topic), false) = (unasked.first(), query.lenient) {
         return Err(Refusal::new(match (topic.as_str(), &query.against) {
             ("", Some(against)) => {
-                let why = unknown.map_or_else(|| format!("{} answers no question here", told(against)), |it| it.to_string());
+                let why =
+                    unknown.map_or_else(|| format!("{} answers no question here", told(against)), |it| it.to_string());
                 let titles = |ids: &BTreeSet<EntityId>| {
                     ids.iter().map(|id| game.context.title(*id).to_string()).collect::<Vec<_>>().join(", ")
                 };
@@ -706,7 +707,8 @@ impl Exploration<'_> {
             Detail::Outcomes => Outcome::since(&self.origin.1, context, self.viewer),
             Detail::Worth => Outcome::default(),
         };
-        let is_hit = |target: &&EntityId| self.game.context.rules.is_hit(&self.origin.1, &self.game.context.state, **target);
+        let is_hit =
+            |target: &&EntityId| self.game.context.rules.is_hit(&self.origin.1, &self.game.context.state, **target);
         if !self.targets.is_empty() {
             let hit: Vec<EntityId> = self.targets.iter().filter(is_hit).copied().collect();
             outcome.hit = hit.into_iter().map(|target| self.game.context.title(target)).collect();

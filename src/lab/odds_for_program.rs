@@ -28,7 +28,8 @@ pub fn odds_for_program(
         Value::text(if odds.estimate.is_none() { chance.to_string() } else { float(chance).to_string() })
     };
     let outcomes = odds.lines().into_iter().zip(&odds.outcomes);
-    let outcomes = outcomes.map(|(text, (_, of))| Value::map(vec![("text", Value::text(text)), ("chance", chance(of))]));
+    let outcomes =
+        outcomes.map(|(text, (_, of))| Value::map(vec![("text", Value::text(text)), ("chance", chance(of))]));
     let assumed = |one: &Assumed| {
         Value::map(vec![
             ("who", Value::Text(one.who.clone())),
@@ -44,6 +45,6 @@ pub fn odds_for_program(
         ("remaining", chance(&odds.remaining)),
         ("hits", Value::map(hits.iter().map(|(target, of)| (&**target, chance(of))))),
         ("answers", Value::list(odds.answers.iter().map(assumed))),
-        ("until", Value::list(odds.until.iter().map(|name| Value::Text(name.clone())))),
+        ("horizon", Value::list(odds.until.iter().map(|name| Value::Text(name.clone())))),
     ]))
 }

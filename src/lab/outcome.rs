@@ -4,7 +4,9 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::play::{ActionContext, Event, Happening, Viewer};
-use crate::state::{Attachment, AttachmentId, Audience, Change, EntityId, Entry, EntryId, Field, FieldId, State, Value};
+use crate::state::{
+    Attachment, AttachmentId, Audience, Change, EntityId, Entry, EntryId, Field, FieldId, State, Value,
+};
 
 /// The outcome of an action on one path: everything that has changed afterwards, and what was said.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
@@ -171,7 +173,8 @@ impl Outcome {
             state.entities().map(|(id, _)| id).filter(|id| before.entity(*id).is_none()).collect();
         let mut effects = entity_effects(context, viewer, changed, &came, rest, |field| field.show);
         let (was, now) = (before.attachments(), state.attachments());
-        let other = |map: &BTreeMap<AttachmentId, Attachment>, id: &AttachmentId, made: &Attachment| map.get(id) != Some(made);
+        let other =
+            |map: &BTreeMap<AttachmentId, Attachment>, id: &AttachmentId, made: &Attachment| map.get(id) != Some(made);
         let come = now.iter().filter(|(id, made)| other(was, id, made)).map(|(_, made)| made.clone()).collect();
         let stays = |made: &Attachment| state.entity(made.owner).is_some();
         let gone = was.iter().filter(|(id, made)| !now.contains_key(id) && stays(made)).map(|(_, made)| made.clone());
@@ -297,7 +300,7 @@ fn entity_effects(
             .enumerate()
             .filter(|(at, (field, value))| {
                 let audience = || state.field_audience(schema, *id, FieldId(*at as u16), None);
-                is_told(field) && field.default != **value && (field.audience.is_none() || !hidden(&audience()))
+                is_told(*field) && field.default != **value && (field.audience.is_none() || !hidden(&audience()))
             })
             .map(|(_, with)| with);
         let with: Vec<String> =

@@ -5,11 +5,11 @@ use std::sync::atomic::AtomicBool;
 use super::exploration::{Detail, explore};
 use super::interrupt::is_set;
 use super::{Compared, Limits, Odds, OddsQuery, check_compared};
+use crate::dice::Fraction;
 use crate::play::{
     Answer, Ask, Driver, Edit, Game, Given, Machine, Question, QuestionId, Refusal, Ruleset, Session, Setup, Slot,
     Step, Viewer, read_typed, typed_form,
 };
-use crate::dice::Fraction;
 use crate::ruleset::instead;
 use crate::state::{EntityId, Field, Type, Value};
 
@@ -311,12 +311,7 @@ impl Session {
     /// # Errors
     ///
     /// As there, and a name that the ruleset does not declare.
-    pub fn odds_ahead(
-        &mut self,
-        question: QuestionId,
-        query: OddsQuery,
-        until: Option<&str>,
-    ) -> Result<Odds, Refusal> {
+    pub fn odds_ahead(&mut self, question: QuestionId, query: OddsQuery, until: Option<&str>) -> Result<Odds, Refusal> {
         let names = super::until(&self.ruleset(), until)?;
         let limits = if names.is_empty() { query.limits } else { query.limits.ahead() };
         let further = OddsQuery { until: names, limits, ..query.clone() };

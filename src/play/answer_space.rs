@@ -123,7 +123,15 @@ mod tests {
     fn options(maxima: &[Option<i64>]) -> Vec<Choice> {
         let choice = |(at, max): (usize, &Option<i64>)| {
             let id: Arc<str> = Arc::from(format!("o{at}"));
-            Choice { label: id.clone(), id, enabled: *max != Some(0), reason: None, note: None, max: *max, entity: None }
+            Choice {
+                label: id.clone(),
+                id,
+                enabled: *max != Some(0),
+                reason: None,
+                note: None,
+                max: *max,
+                entity: None,
+            }
         };
         maxima.iter().enumerate().map(choice).collect()
     }

@@ -9,9 +9,9 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
+use super::context::Asking;
 use super::resume_point::ResumePoint;
 use super::state_bytes::{write_bytes, write_last_roll, write_state};
-use super::context::Asking;
 use super::{ActionContext, Answer, Asked, Driver, KeepPlace, Question, Refusal, Slot, Viewer};
 use crate::dice::{Dice, DiceRng, Effort, Partition, Roll, Seen, float};
 use crate::state::{Audience, EntityId, Value};
@@ -1034,7 +1034,13 @@ impl Explorer {
             self.used.insert(topic);
             // What is given to the open question itself is the answer whose odds are asked for.
             if !once {
-                self.note_taken(context, &Asking::of(question), &question.audience, question.tell(&answer), Source::Given);
+                self.note_taken(
+                    context,
+                    &Asking::of(question),
+                    &question.audience,
+                    question.tell(&answer),
+                    Source::Given,
+                );
             }
             return Ok(Some(answer));
         }
@@ -1057,10 +1063,14 @@ impl Explorer {
     /// [`Refusal::Greyed`] if one of them cannot be chosen now.
     pub fn named(&mut self, question: &Question) -> Result<Option<Answer>, Refusal> {
         let options = question.ask.options();
-        let Some(against) = self.against.as_ref().filter(|_| options.iter().any(|option| option.entity.is_some())) else {
+        let Some(against) = self.against.as_ref().filter(|_| options.iter().any(|option| option.entity.is_some()))
+        else {
             return Ok(None);
         };
-        self.offered.entry(question.topic.clone()).or_default().extend(options.iter().filter_map(|option| option.entity));
+        self.offered
+            .entry(question.topic.clone())
+            .or_default()
+            .extend(options.iter().filter_map(|option| option.entity));
         let id_of = |entity: &EntityId| {
             let mut found = options.iter().filter(|option| option.entity == Some(*entity));
             let first = found.next()?;

@@ -295,7 +295,7 @@ impl Rulebook {
 
     /// Whether an entity was hit between two states, by the fields that the ruleset names as `hit`.
     pub(crate) fn is_hit(&self, before: &State, after: &State, target: EntityId) -> bool {
-        let count = |sign: &HitSign, state| self.hit_count(sign, state, target);
+        let count = |sign: &HitSign, state: &State| self.hit_count(sign, state, target);
         self.declarations.hit.iter().any(|sign| match (count(sign, before), count(sign, after)) {
             (Some(before), Some(after)) => after > before,
             _ => false,
@@ -314,9 +314,8 @@ impl Rulebook {
         if self.schema().kind(own.kind).name != *kind {
             return None;
         }
-        let refers = |entity: &Entity| {
-            entity.kind == sign.kind && entity.fields[sign.field.0 as usize] == Value::Entity(target)
-        };
+        let refers =
+            |entity: &Entity| entity.kind == sign.kind && entity.fields[sign.field.0 as usize] == Value::Entity(target);
         Some(state.entities().filter(|(_, entity)| refers(entity)).count() as i64)
     }
 

@@ -683,12 +683,12 @@ pub(crate) const SPEC_METHODS: &[Method] = &[
         "Events of a sort (said, rolled, changed, spawned, removed, answered, edited, notice, cut, over) with these fields have happened, at all or so often; texts need only be contained.",
     ),
     method(
-        "t:odds(about, card, answers, wanted, chance, { within = chance, until = entry }?)",
+        "t:odds(about, card, answers, wanted, chance, { within = chance, horizon = entry }?)",
         (
-            "about: string, card: string, answers: { [string]: any }?, wanted: any, chance: any?, options: { within: string?, until: string? }?",
+            "about: string, card: string, answers: { [string]: any }?, wanted: any, chance: any?, options: { within: string?, horizon: string? }?",
             "()",
         ),
-        "The exact chance (\"3/5\" or \"60 %\") that the card comes to what is wanted: fields and derived values by title, numbers also as \">= 2\", \"gone\" and \"unchanged\", `said` for a text, or a text alone; all of it at once. Instead of one, a list of { wanted, chance }. `within` allows an estimate that is off by so much; `until` looks ahead to the next agenda entry of that name. Nothing is played.",
+        "The exact chance (\"3/5\" or \"60 %\") that the card comes to what is wanted: fields and derived values by title, numbers also as \">= 2\", \"gone\" and \"unchanged\", `said` for a text, or a text alone; all of it at once. Instead of one, a list of { wanted, chance }. `within` allows an estimate that is off by so much; `horizon` looks ahead to the next agenda entry of that name. Nothing is played.",
     ),
     method("t:over(text?)", ("text: string?", "()"), "The game is over, and its outcome contains the text."),
     method("t:ongoing()", ("", "()"), "The game is not over."),

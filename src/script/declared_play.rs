@@ -145,7 +145,8 @@ impl Loader<'_> {
             match found {
                 Some(sign) => signs.push(sign),
                 None => {
-                    let message = format!("`hit` names {}, which is no number field and no reference to a kind", quoted(name));
+                    let message =
+                        format!("`hit` names {}, which is no number field and no reference to a kind", quoted(name));
                     self.problem("play", "hit", message, CURE);
                 }
             }

@@ -55,13 +55,12 @@ const LONGEST_LINE: usize = 2_000;
 impl Table {
     /// A table at which nothing is played yet.
     pub fn new(library: &Library) -> Result<Table, Fault> {
-        let shared =
-            Rc::new(Shared {
-                library: library.clone(),
-                look_ahead: Cell::new(None),
-                game: RefCell::new(None),
-                printed: RefCell::new(Vec::new()),
-            });
+        let shared = Rc::new(Shared {
+            library: library.clone(),
+            look_ahead: Cell::new(None),
+            game: RefCell::new(None),
+            printed: RefCell::new(Vec::new()),
+        });
         let made = (|| {
             let (lua, allowed) = sandbox::machine()?;
             sandbox::close(&lua, &allowed)?;
@@ -123,7 +122,8 @@ impl Table {
     /// What is wrong with it, with the line. What it printed before that is lost to nobody: [`Table::take_printed`].
     pub fn eval(&mut self, text: &str, name: &str) -> Result<Evaluated, Fault> {
         if self.dead {
-            let (library, game, look_ahead) = (self.shared.library.clone(), self.detach(), self.shared.look_ahead.get());
+            let (library, game, look_ahead) =
+                (self.shared.library.clone(), self.detach(), self.shared.look_ahead.get());
             *self = Table::new(&library)?;
             self.shared.look_ahead.set(look_ahead);
             if let Some(game) = game {

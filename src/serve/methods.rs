@@ -82,7 +82,11 @@ pub const METHODS: &[Method] = &[
     bare::<Acts>("acts", Players, "the free acts of the viewer's seats"),
     method::<AnswersParams, Answers>("answers", Players, "every answer that a question takes"),
     method::<SuggestParams, Suggestion>("suggest", Players, "what a policy of the ruleset would answer"),
-    method::<OddsParams, OddsReport>("odds", Players, "what the open action can come to; may be cancelled"),
+    method::<OddsParams, OddsReport>(
+        "odds",
+        Players,
+        "what the open action, or the game up to a horizon, can come to; may be cancelled",
+    ),
     method::<CancelParams, Cancelled>("cancel", Anyone, "ends an `odds` of this connection"),
     method::<WhyParams, WhyReport>("why", Anyone, "where a number comes from"),
     method::<EntityParams, Sheet>("sheet", Anyone, "the sheet of an entity"),

@@ -417,9 +417,9 @@ impl Case {
                 for (name, value) in options.iter() {
                     match (&**name, value) {
                         ("within", value) => within = Some(chance_in(value)?),
-                        ("until", Value::Text(names)) => until = names.to_string(),
+                        ("horizon", Value::Text(names)) => until = names.to_string(),
                         (name, _) => {
-                            let known = "there are `within`, and `until` with the name of an agenda entry";
+                            let known = "there are `within`, and `horizon` with the name of an agenda entry";
                             return Err(wrong(format!("odds have no option `{name}`; {known}")));
                         }
                     }
@@ -433,7 +433,7 @@ impl Case {
             self.cards.extend(cards_in(&self.rules, &answer));
         }
         let interrupt = self.shelf.interrupt.clone();
-        odds::compare(self.session()?, &question, (&card, answers), &expected, (within.as_ref(), &until), interrupt)
+        odds::compare(self.session()?, &question, (&*card, answers), &expected, (within.as_ref(), &*until), interrupt)
     }
 
     fn over(&mut self, args: &Args) -> Checked<()> {

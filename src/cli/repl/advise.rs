@@ -162,8 +162,9 @@ impl Repl {
         }
         let until = found.iter().find_map(|(_, odds)| odds.as_ref().ok()?.until_in_words());
         let until = until.map(|until| format!("From here {until}. ")).unwrap_or_default();
-        let text =
-            format!("{until}Later questions take their defaults. `odds ANSWER WORD ANSWER ...` shows one answer in full.");
+        let text = format!(
+            "{until}Later questions take their defaults. `odds ANSWER WORD ANSWER ...` shows one answer in full."
+        );
         Ok(self.screen.row(&Row::at(2).faint(text))?)
     }
 

@@ -197,10 +197,11 @@ pub static COMMANDS: &[Command] = &[
         Odds,
         Look,
         "odds",
-        "[ANSWER [TOPIC ANSWER]...] [--compare SWITCH=VALUE]",
+        "[ANSWER [TOPIC ANSWER]...] [--until ENTRY] [--compare SWITCH=VALUE]",
         "shows what an answer can lead to and how likely that is; plays nothing",
         "Typed like an answer: `odds strike risk 2 on Foe`. Alone it goes through all answers. `--compare` adds a column for \
-         another value of a house rule. The odds are exact: every roll is followed. What the line does not answer takes its \
+         another value of a house rule. `--until round` looks ahead to the next agenda entry `round`, `--until action` no further \
+         than this action; without it the ruleset decides. The odds are exact where every roll can be followed. What the line does not answer takes its \
          default, or else the first possible answer, and is named."
     ),
     command!(

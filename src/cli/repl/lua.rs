@@ -1,7 +1,7 @@
 //! Lua at the prompt: a program of one line or several that may play, ask and edit like anyone at the table.
 
-use riskbreaker::lab::odds_for_program;
 use riskbreaker::Fault;
+use riskbreaker::lab::odds_for_program;
 use riskbreaker::script::{Evaluated, Table};
 use serde_json::json;
 

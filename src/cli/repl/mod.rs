@@ -45,8 +45,8 @@ use riskbreaker::state::Kind;
 use riskbreaker::state::readable_name;
 use riskbreaker::store::Campaign;
 use riskbreaker::{
-    Ask, Answer, Audience, Driver, EntityId, Event, Fault, Library, Question, QuestionId, Refusal, Session, SessionError,
-    Setup, Step, Viewer,
+    Answer, Ask, Audience, Driver, EntityId, Event, Fault, Library, Question, QuestionId, Refusal, Session,
+    SessionError, Setup, Step, Viewer,
 };
 use serde_json::json;
 

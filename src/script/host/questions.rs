@@ -545,8 +545,15 @@ fn choice_at(
     at: usize,
     seat: &str,
 ) -> Result<(Choice, Option<EntityId>)> {
-    let plain =
-        |text: Arc<str>| Choice { id: text.clone(), label: text, enabled: true, reason: None, note: None, max: None, entity: None };
+    let plain = |text: Arc<str>| Choice {
+        id: text.clone(),
+        label: text,
+        enabled: true,
+        reason: None,
+        note: None,
+        max: None,
+        entity: None,
+    };
     match option {
         Lv::String(text) => Ok((plain(text_of(text)?), None)),
         Lv::Table(table) => match handles.id_of(table) {
