@@ -163,7 +163,7 @@ fn the_screen_of_a_seat_shows_no_notes_of_the_game_master() {
     let begun = play(&["play", &file, "--seed", "5"], "note the bandit is a spy\nlow\nquit\n");
     assert!(begun.status.success(), "{begun:?}");
     for (seats, told) in [("players", false), ("gm,players", true)] {
-        for line in ["note", "recap all"] {
+        for line in ["note", "recap all gm"] {
             let ended = play(&["play", &file, "--as", seats], &format!("{line}\nquit\n"));
             let text = String::from_utf8_lossy(&[ended.stdout, ended.stderr].concat()).into_owned();
             assert_eq!(text.contains("is a spy"), told, "{seats} {line}: {text}");

@@ -13,8 +13,8 @@ use riskbreaker::lab::{Limits, Odds, OddsQuery};
 use riskbreaker::play::{Assumed, Given, Source};
 use riskbreaker::state::Type;
 use riskbreaker::{
-    Answer, Ask, Audience, Driver, Edit, EntityId, Happening, Library, Question, Refusal, Ruleset, SeatEvent, Session,
-    Setup, Step, Value, Viewer,
+    Answer, Ask, Audience, DiceSource, Driver, Edit, EntityId, Happening, Library, Question, Refusal, Ruleset,
+    Scenario, SeatEvent, Session, Setup, Step, Value, Viewer,
 };
 
 fn library(folder: &str) -> Library {
@@ -209,7 +209,9 @@ fn orders_of_several_parts_are_open_at_once_and_sealed_to_the_end() {
     assert!(session.questions().iter().all(|question| question.race));
     reply(&mut session, "south", "call", true);
     assert!(session.log().iter().any(|event| event.happening.line().contains("Sam walks into a trap")));
-    session.seat("south").unwrap().undo().unwrap();
+    // South has been told what north had answered in secret: only the game master takes that back.
+    assert_eq!(session.seat("south").unwrap().undo().unwrap_err().kind(), "stands");
+    session.undo().unwrap();
     let _ = session.advance().unwrap();
     assert_eq!(both(&session), ["north", "south"]);
     reply(&mut session, "north", "call", true);
@@ -284,7 +286,9 @@ fn an_undo_names_a_secret_free_act_to_its_seat_alone() {
     let open = session.seat("gm").unwrap().free_acts().into_iter().find(|act| act.enabled).unwrap();
     session.seat(&open.seat).unwrap().act(&open.seat, "confess").unwrap();
     let _ = session.advance().unwrap();
-    assert_eq!(session.seat(&open.seat).unwrap().undo().unwrap().text, "undid confess");
+    // It has whispered to that seat.
+    assert_eq!(session.seat(&open.seat).unwrap().undo().unwrap_err().kind(), "stands");
+    assert_eq!(session.undo().unwrap().text, "undid confess");
     let _ = session.advance().unwrap();
     assert_eq!(session.seat(&open.seat).unwrap().redo().unwrap().text, "redid confess");
     let _ = session.advance().unwrap();
@@ -710,6 +714,10 @@ fn an_answer_that_is_not_told_yet_changes_nothing_for_another_seat() {
             for question in &open {
                 for viewer in players(&session) {
                     if !is_secret(&session, question, &viewer) {
+                        continue;
+                    }
+                    // Of a Maneuver that others do not know of they see what it costs, and who has acted.
+                    if id == "riskbreaker-0.0.3" && ["group", "risk"].contains(&&*question.topic) {
                         continue;
                     }
                     let saved = session.save();
@@ -1216,8 +1224,8 @@ fn hushed(rules: &Arc<Ruleset>, laid: i64, many: [i64; 4]) -> Vec<String> {
         let torch = asked(&session, "north", "torch").ask.options()[0].clone();
         reply(&mut session, "north", "torch", Value::text(&torch.id));
         if turn == 2 {
-            let undone = session.seat("north").unwrap().undo().unwrap();
-            all.push(format!("{undone:?}"));
+            all.push(format!("{:?}", session.seat("north").unwrap().undo()));
+            session.undo().unwrap();
             let _ = session.advance().unwrap();
             look(&mut session, &mut all);
             reply(&mut session, "north", "torch", Value::text(&torch.id));
@@ -1304,7 +1312,8 @@ fn played_beside(game: &str, viewer: &str, variant: usize) -> Vec<String> {
             let _ = session.advance().unwrap();
             let undone = session.seen_by(viewer.clone()).undo();
             all.push(format!("{undone:?}"));
-            if undone.is_ok() {
+            // What stands is taken back by the game master.
+            if undone.is_ok() || session.undo().is_ok() {
                 let _ = session.advance().unwrap();
                 all.push(gets(&mut session, &viewer, false));
             }
@@ -2020,4 +2029,167 @@ fn no_odds_roll_anew_what_the_seat_has_seen() {
         let advised = session.seat("north").unwrap().advise(number, Duration::from_millis(50), None);
         assert_eq!(advised.is_ok(), may, "{rolls}");
     }
+}
+
+/// A fight of 0.0.3 at the turn of A, with these dice.
+fn trappers(dice: &[u32], open_traps: &str) -> Session {
+    let rules = load("rulesets", "riskbreaker-0.0.3");
+    let list = |items: &[&str]| Value::list(items.iter().map(|item| Value::text(*item)));
+    let scenario = Value::map([
+        ("us", list(&["A = W5: Set Trap; P5: Scout; idle", "B = M4: Sword"])),
+        ("them", list(&["X = M4: Sword; P5: Observation", "Y = M4: Sword"])),
+        ("advantage", Value::list([12, 0].map(Value::Int))),
+        ("turns", list(&["A", "X", "B", "Y"])),
+    ]);
+    let mut setup = Setup { scenario: Scenario::Table(scenario), ..Setup::default() };
+    setup.dice = DiceSource::Written(dice.to_vec());
+    setup.switches = BTreeMap::from([("open_traps".to_string(), Value::text(open_traps))]);
+    for seat in rules.seats().keys() {
+        setup = setup.seat(seat, Driver::Human);
+    }
+    let mut session = Session::start(&rules, setup).unwrap();
+    let _ = session.advance().unwrap();
+    session
+}
+
+/// What is said while a trap is laid in [`trappers`], with a mark in each text.
+const LAYS: [(&str, &str); 8] = [
+    ("card", "create_trigger"),
+    ("skill", "Scout"),
+    ("state", "enter"),
+    ("by", "anyone"),
+    ("place", "MARKED CELLAR"),
+    ("condition", "MARKED TRAP"),
+    ("damage", "SD 2"),
+    ("extras", "none"),
+];
+
+/// Who may not know of the trap gets nothing of it: neither while it is laid nor afterwards, nor when it is undone, loaded, or
+/// carried over to other rules and back.
+#[test]
+fn a_trap_of_0_0_3_is_in_nothing_that_others_get() {
+    let words = ["MARKED", "rolls Scout", "what sets it off", "create_trigger with Scout", "Create Trigger (RB3"];
+    let mut session = trappers(&[3, 7], "off");
+    let hides = |session: &mut Session, when: &str| {
+        for viewer in [Viewer::seat("foes"), Viewer::watcher()] {
+            let text = gets(session, &viewer, true);
+            for word in words {
+                assert!(!text.contains(word), "{} sees {word} {when}: {text}", viewer.words());
+            }
+        }
+    };
+    for (topic, answer) in LAYS {
+        reply(&mut session, "players", topic, answer);
+        hides(&mut session, &format!("after {topic}"));
+    }
+    reply(&mut session, "players", "victim", "whoever");
+    hides(&mut session, "when it is laid");
+    let own = gets(&mut session, &Viewer::seat("players"), false);
+    assert!(own.contains("MARKED TRAP") && own.contains("MARKED CELLAR") && own.contains("rolls Scout"), "{own}");
+    // Its roll is a secret that the players have seen; the game master takes it back.
+    let refused = session.seat("players").unwrap().undo().unwrap_err();
+    assert_eq!(refused.kind(), "stands", "{refused}");
+    let told = session.seen_by(Viewer::seat("foes")).events_since(0).unwrap().len();
+    session.seat("gm").unwrap().undo().unwrap();
+    let _ = session.advance().unwrap();
+    hides(&mut session, "when it is undone");
+    assert!(session.seen_by(Viewer::seat("foes")).events_since(0).unwrap().len() >= told);
+    session.redo().unwrap();
+    let _ = session.advance().unwrap();
+    hides(&mut session, "when it is redone");
+    let library = library("rulesets");
+    session = Session::load(&library, &session.save()).unwrap();
+    let _ = session.advance().unwrap();
+    hides(&mut session, "in a saved game");
+    for id in ["riskbreaker-0.0.1", "riskbreaker-0.0.3"] {
+        let rules = load("rulesets", id);
+        session.change_rules(&rules).unwrap();
+        let mut turns = 0;
+        while session.ruleset().id() != id && turns < 40 {
+            let question = session.questions()[0].clone();
+            session.answer(question.id, any_answer(&question, 0)).unwrap();
+            if let Step::Fault(_) = session.advance().unwrap() {
+                session.push_faces(&[9; 8]).unwrap();
+                session.remedy(riskbreaker::Remedy::Retry).unwrap();
+                let _ = session.advance().unwrap();
+            }
+            turns += 1;
+        }
+        assert_eq!(session.ruleset().id(), id);
+        hides(&mut session, &format!("under {id}"));
+    }
+    assert!(gets(&mut session, &Viewer::master(), false).contains("MARKED TRAP"));
+}
+
+/// The switch restores the open way.
+#[test]
+fn open_traps_of_0_0_3_are_seen_by_everybody() {
+    let mut session = trappers(&[3], "on");
+    for (topic, answer) in LAYS {
+        reply(&mut session, "players", topic, answer);
+    }
+    reply(&mut session, "players", "victim", "whoever");
+    for viewer in [Viewer::seat("foes"), Viewer::watcher()] {
+        let text = gets(&mut session, &viewer, false);
+        assert!(
+            text.contains("MARKED TRAP") && text.contains("rolls Scout") && text.contains("Create Trigger"),
+            "{text}"
+        );
+    }
+}
+
+/// Two seats at one screen have seen what one of them was shown; another ruleset may let more stand, or less.
+#[test]
+fn what_was_shown_at_a_screen_stands_there() {
+    let library = library("tests/rulesets");
+    let with = |stands: &str| {
+        let play = std::fs::read_to_string("tests/rulesets/peeks/play.luau").unwrap();
+        let play = play.replace("return rb.play({", &format!("return rb.play({{ stands = \"{stands}\","));
+        let files = [("peeks/play.luau", play.as_str())];
+        let mut own: Vec<(String, String)> = Vec::new();
+        for file in ["ruleset.toml", "RULES.md", "kinds.luau", "scenarios/start.toml"] {
+            let text = std::fs::read_to_string(format!("tests/rulesets/peeks/{file}")).unwrap();
+            own.push((format!("peeks/{file}"), text));
+        }
+        let all = own.iter().map(|(path, text)| (path.as_str(), text.as_str())).chain(files);
+        Ruleset::load(&Library::from_files(all), "peeks").unwrap_or_else(|error| panic!("{error}"))
+    };
+    let try_undo = |rules: &Arc<Ruleset>, act: &str, viewer: Viewer| {
+        let mut session = start(rules, 5);
+        reply(&mut session, "a", "card", act);
+        session.seen_by(viewer).undo().map_err(|refusal| refusal.kind()).map(|_| ())
+    };
+    let usual = Ruleset::load(&library, "peeks").unwrap();
+    let both = || Viewer::seats(["a", "b"]);
+    for (act, refused) in [("whisper", true), ("look", true), ("take", true), ("roll", false), ("plan", false)] {
+        let expected = if refused { Err("stands") } else { Ok(()) };
+        assert_eq!(try_undo(&usual, act, Viewer::seat("a")), expected, "{act}");
+        assert_eq!(try_undo(&usual, act, both()), expected, "{act}");
+        assert_eq!(try_undo(&usual, act, Viewer::master()), Ok(()), "{act}");
+        assert_eq!(try_undo(&with("nothing"), act, both()), Ok(()), "{act}");
+        assert_eq!(try_undo(&with("everything"), act, both()), Err("stands"), "{act}");
+    }
+    assert_eq!(try_undo(&with("dice"), "roll", both()), Err("stands"));
+    assert_eq!(try_undo(&with("dice"), "pass", both()), Ok(()));
+    // What was shown before a save stands behind it.
+    let mut session = start(&usual, 5);
+    reply(&mut session, "a", "card", "look");
+    let mut session = Session::load(&library, &session.save()).unwrap();
+    let _ = session.advance().unwrap();
+    assert_eq!(session.seat("a").unwrap().undo().unwrap_err().kind(), "stands");
+    // A free act does not go before an action that has shown its seat a secret.
+    let mut setup = Setup::default().seed(5);
+    setup.switches = BTreeMap::from([("lead".to_string(), Value::text("hint"))]);
+    let mut session = Session::start(&usual, setup.seat("a", Driver::Human).seat("b", Driver::Human)).unwrap();
+    let _ = session.advance().unwrap();
+    session.seat("a").unwrap().act("a", "dig").unwrap();
+    let _ = session.advance().unwrap();
+    let coins = |session: &Session| {
+        let view = session.view();
+        let ann = view.find("Ann").unwrap();
+        view.field(ann, "coins").cloned()
+    };
+    assert_eq!(coins(&session), Some(Value::Int(5)));
+    reply(&mut session, "a", "card", "pass");
+    assert_eq!(coins(&session), Some(Value::Int(6)));
 }

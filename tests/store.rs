@@ -19,7 +19,7 @@ use std::sync::Arc;
 use answers::any_answer;
 use riskbreaker::dice::DiceRng;
 use riskbreaker::store::{Campaign, Character, Kept, Store, StoreError, recover};
-use riskbreaker::{Driver, Edit, Happening, Library, Ruleset, Session, Setup, Step};
+use riskbreaker::{Driver, Edit, Happening, Library, Ruleset, Session, Setup, Step, Viewer};
 
 fn library(folder: &str) -> Library {
     Library::open(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)).unwrap()
@@ -255,7 +255,7 @@ fn a_replay_compares_every_entry_and_tells_where_other_rules_differ() {
         String::from_utf8(text).unwrap()
     };
     assert!(story.contains("## second") && story.contains("after the first"), "{story}");
-    let recap = campaign.recap().unwrap();
+    let recap = campaign.recap(&Viewer::master()).unwrap();
     assert!(
         recap[0].contains("first") && recap.iter().any(|text| text.contains("so much for the second")),
         "{recap:?}"
@@ -435,7 +435,7 @@ fn the_notes_of_a_recovered_campaign_are_those_that_are_left() {
     let campaign = Store::open(&path, &library).unwrap().first().unwrap().unwrap();
     let texts: Vec<_> = campaign.notes().unwrap().into_iter().filter_map(|note| note.text).collect();
     assert!(texts.contains(&text(2)) && !texts.contains(&text(1)), "{texts:?}");
-    campaign.recap().unwrap();
+    campaign.recap(&Viewer::watcher()).unwrap();
 }
 
 /// An undo leads back to the entry that stood there, also where that is a change of the roster.

@@ -157,7 +157,7 @@ impl Reader<'_> {
                     }
                     (ValueType::List, &[ValueType::Table, ValueType::Record, ValueType::Function])
                 }
-                Some("auto" | "sealed" | "propose" | "other") => (ValueType::Truth, &[]),
+                Some("auto" | "sealed" | "propose" | "peek" | "other") => (ValueType::Truth, &[]),
                 Some("default") => match ask {
                     "confirm" => (ValueType::Truth, &[]),
                     "number" => (ValueType::Number, &[]),

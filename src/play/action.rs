@@ -3,6 +3,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::peek::Course;
 use super::reload::{Patch, Swap};
 use super::save::SavedOpen;
 use super::{
@@ -88,7 +89,8 @@ pub(crate) struct Done {
     /// The agenda was empty after the action, which ended the game.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ended: bool,
-    /// Events that a replay may not produce again, with their audiences: of faces set by hand, and of changes of rules.
+    /// Events that a replay may not produce again, with their audiences: of faces set by hand, of changes of rules, and of free
+    /// acts that were not open any more when their turn came, which did nothing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub told: Vec<(Audience, Happening)>,
     /// For an edit or a free act: the tape of the action that was open before it.
@@ -114,6 +116,9 @@ pub(crate) struct Done {
     /// The places of its tape that not everybody may know of, and who may.
     #[serde(skip)]
     pub private: BTreeMap<u32, Audience>,
+    /// How far its run had come at each place of its tape, where it may have shown a seat what others may not see.
+    #[serde(skip)]
+    pub course: Option<Box<Course>>,
     /// What was in force before a change of rules or house rules, since `changes` cannot restore it.
     #[serde(skip)]
     pub swap: Option<Box<Swap>>,
@@ -134,6 +139,9 @@ pub(crate) struct OpenTape {
     /// Its places that not everybody may know of, and who may; nothing where it was read from a file.
     #[serde(skip)]
     private: Option<BTreeMap<u32, Audience>>,
+    /// What it had told to some and not to all.
+    #[serde(skip)]
+    told: Vec<Event>,
 }
 
 /// An action under way.
@@ -154,6 +162,8 @@ pub(crate) struct Open {
     pub private: BTreeMap<u32, Audience>,
     /// The rolls among these places, as of the last run: how many events had been told before each.
     pub told_before: BTreeMap<u32, usize>,
+    /// How far the last run had come at each place of its tape.
+    pub course: Course,
     pub questions: Vec<Question>,
     /// The label of the roll whose real dice have not been typed in yet.
     pub rolled_for: Option<Arc<str>>,
@@ -193,6 +203,7 @@ impl Open {
         self.private = context.take_private();
         self.private.extend(not_run_yet(&self.tape, context.cursor));
         self.told_before = std::mem::take(&mut context.told_before);
+        self.course = Course::of(context);
     }
 
     /// Frees the unused capacity of its lists.
@@ -211,11 +222,17 @@ impl Open {
 impl OpenTape {
     pub fn of(open: Option<&Open>) -> Option<Box<OpenTape>> {
         let open = open?;
-        Some(Box::new(OpenTape { tape: Packed::new(&open.tape), private: Some(open.private.clone()) }))
+        let told = open.events.iter().filter(|event| !event.audience.is_everybody()).cloned().collect();
+        Some(Box::new(OpenTape { tape: Packed::new(&open.tape), private: Some(open.private.clone()), told }))
     }
 
     pub fn tape(&self) -> Tape {
         self.tape.get()
+    }
+
+    /// Whether the action had told this by then.
+    pub fn had_told(&self, event: &Event) -> bool {
+        self.told.contains(event)
     }
 
     /// Gives an action its tape back.

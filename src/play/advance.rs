@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::action::{Cause, Done, Open, OpenTape, words_of};
+use super::action::{Cause, Done, Open, OpenTape, events_of, words_of};
 use super::fault_context::{card_of, fault_context};
 use super::headless::Current;
 use super::resume_point::ResumePoint;
@@ -101,6 +101,10 @@ impl Game {
                 if let Err(fault) = self.open_next(vm) {
                     return Halt::Fault(fault);
                 }
+                if self.open.is_none() {
+                    // A free act was not open any more, or the agenda is empty.
+                    continue;
+                }
             }
             self.run(vm);
         }
@@ -185,7 +189,10 @@ impl Game {
             return Ok(());
         }
         if let Some((seat, name, seq)) = self.queued.pop_front() {
-            self.open_free(seat, name, Some(seq));
+            match self.closed_act(vm, &seat, &name) {
+                Some(text) => self.lose_act(seat, name, seq, text),
+                None => self.open_free(seat, name, Some(seq)),
+            }
             return Ok(());
         }
         if !std::mem::replace(&mut self.asked_policies, true)
@@ -221,6 +228,24 @@ impl Game {
             }
         }
         Ok(())
+    }
+
+    /// Why a free act that has waited cannot be taken any more, as a line; `None` if it can.
+    fn closed_act(&mut self, vm: &mut dyn Machine, seat: &Arc<str>, name: &Arc<str>) -> Option<String> {
+        let acts = vm.free_acts(&mut self.context);
+        let closed = acts.into_iter().find(|act| act.seat == *seat && act.name == *name && !act.enabled)?;
+        let why = closed.reason.map_or_else(String::new, |reason| format!(": {reason}"));
+        Some(format!("{} is not open any more{why}", closed.title))
+    }
+
+    /// Records a free act that has waited and is not open any more. It does nothing, and its seat is told so.
+    fn lose_act(&mut self, seat: Arc<str>, name: Arc<str>, seq: u32, text: String) {
+        let (number, position) = (self.take_number(), self.context.position());
+        let told = vec![(Audience::named(&seat), Happening::Notice { text })];
+        let events = events_of(number, &told);
+        self.outbox.extend(events.iter());
+        let done = Done { seq: Some(seq), told, events, ..Done::new(number, Cause::Free { seat, name }, position) };
+        self.history.push(done);
     }
 
     /// Whether [`IDLE_ENTRIES`] entries have run in a row without a roll, a question or an outcome.
@@ -572,6 +597,7 @@ impl Game {
             open_tape,
             idle: self.idle,
             changes: Packed::new(&changes),
+            course: open.course.kept(&self.context, &open.events),
             events: open.events.into_iter().collect(),
             private: open.private,
             ..Done::new(open.number, open.cause, open.before)

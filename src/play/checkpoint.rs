@@ -123,6 +123,7 @@ impl Session {
             let since = std::mem::replace(&mut read.changes, std::mem::take(&mut played.changes));
             read.changes.extend(&since.get());
             read.private = std::mem::take(&mut played.private);
+            read.course = played.course.take();
             read.idle = played.idle;
         }
         Ok(())

@@ -5,6 +5,8 @@ use super::early::EarlyAnswers;
 use super::explorer::Explorer;
 use super::observers::Observers;
 use super::operation::Op;
+use super::peek::Reached;
+use super::secrecy::Secrecy;
 use super::{
     Answer, Choice, DicePosition, DiceSource, Driver, Event, Happening, Headless, Masked, MigrationNote, MissingRoll,
     Question, Refusal, Ruleset, Tape, Term, Viewer,
@@ -93,6 +95,16 @@ pub(crate) struct ActionContext {
     pub told_before: BTreeMap<u32, usize>,
     /// Answers of this run that are told later.
     pub untold: Vec<Untold>,
+    /// The parts of this run that are secret.
+    pub secrecy: Secrecy,
+    /// How far the run had come at each place of its tape.
+    pub reached: Vec<Reached>,
+    /// Places among the events of answers that were kept back until others were there, too.
+    pub unsealed: Vec<u32>,
+    /// Places of the tape of questions that show what not everybody may see.
+    pub showing: Vec<u32>,
+    /// Whether the question that is put next shows such a thing.
+    pub question_shows: bool,
     /// Who may see the next roll.
     pub roll_audience: Audience,
     /// The next roll is a draw from a deck: it is not told, and never typed in as real dice.
@@ -305,6 +317,11 @@ impl ActionContext {
             private: BTreeMap::new(),
             told_before: BTreeMap::new(),
             untold: Vec::new(),
+            secrecy: Secrecy::default(),
+            reached: Vec::new(),
+            unsealed: Vec::new(),
+            showing: Vec::new(),
+            question_shows: false,
             roll_audience: Audience::Everybody,
             dealing: false,
             race: None,
@@ -329,6 +346,11 @@ impl ActionContext {
         self.private.clear();
         self.told_before.clear();
         self.untold.clear();
+        self.secrecy = Secrecy::default();
+        self.reached.clear();
+        self.unsealed.clear();
+        self.showing.clear();
+        self.question_shows = false;
         self.roll_audience = Audience::Everybody;
         self.dealing = false;
         self.race = None;

@@ -78,8 +78,8 @@ impl Game {
         Ok(op)
     }
 
-    /// Takes a free act of a seat. It runs before the open action if the seat may see no roll of that action yet, otherwise
-    /// after it. Refused while another free act still asks.
+    /// Takes a free act of a seat. It runs before the open action unless that has shown the seat a roll or a secret; otherwise
+    /// after it, if it is still open then. Refused while another free act still asks.
     pub fn act(&mut self, seat: Arc<str>, name: Arc<str>) -> Result<(), Refusal> {
         if self.context.state.outcome().is_some() && self.open.is_none() {
             return Err(Refusal::Over);
@@ -89,7 +89,7 @@ impl Game {
         }
         let seq = self.next_seq();
         self.did(Op::Free { seat: seat.clone(), name: name.clone(), audience: Audience::Everybody });
-        if self.dice_are_cast(&seat) {
+        if self.act_waits(&seat) {
             self.queued.push_back((seat, name, seq));
             return Ok(());
         }

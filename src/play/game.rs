@@ -289,8 +289,14 @@ impl Game {
         self.open.as_ref().is_some_and(|open| open.tape.slots.iter().any(Option::is_some))
     }
 
-    /// Whether dice that a seat may know of have been rolled in the open action: free acts of the seat wait for its end.
-    pub fn dice_are_cast(&self, seat: &str) -> bool {
+    /// Whether a free act of a seat waits for the end of the open action: it has rolled dice that the seat may know of, or shown
+    /// the seat what not everybody may see. An act before it would make use of that.
+    pub fn act_waits(&self, seat: &str) -> bool {
+        self.dice_are_cast(seat) || (seat != MASTER && self.was_shown_secrets(&Viewer::seat(seat)))
+    }
+
+    /// Whether dice that a seat may know of have been rolled in the open action.
+    fn dice_are_cast(&self, seat: &str) -> bool {
         let viewer = if seat == MASTER { Viewer::master() } else { Viewer::seat(seat) };
         self.open.as_ref().is_some_and(|open| {
             let mut places = (0..).zip(&open.tape.slots);

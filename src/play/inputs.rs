@@ -122,7 +122,12 @@ impl ActionContext {
         self.may_leave_open("rolling dice")?;
         let need = sight.need();
         self.pulse += 1;
-        let audience = std::mem::take(&mut self.roll_audience);
+        let open = std::mem::take(&mut self.roll_audience);
+        self.note_reached();
+        let audience = match self.listening {
+            true => self.audience_of_place(self.cursor as u32, open.clone(), None),
+            false => open.clone(),
+        };
         if self.listening && !audience.is_everybody() {
             self.private.insert(self.cursor as u32, audience.clone());
             self.told_before.insert(self.cursor as u32, self.events.len());
@@ -142,7 +147,7 @@ impl ActionContext {
             let roll = self.draw(dice, label, need, &audience, &tell)?;
             self.explorer.iter_mut().for_each(|explorer| explorer.note_roll());
             self.note_roll(SeenRoll { total: roll.total(), shows_faces: sight.shows_faces(), unseen: None });
-            self.tell_roll(dice, &roll, sight, audience, &tell);
+            self.tell_roll(dice, &roll, sight, open, &tell);
             sight.of_roll(&roll)
         };
         if self.dealing {
@@ -525,6 +530,7 @@ impl ActionContext {
         self.pulse += 1;
         // What was worked out for the question is no part of the roll behind it.
         self.roll_terms.clear();
+        self.note_reached();
         self.open_seat(seat)?;
         if self.explorer.as_ref().is_some_and(|explorer| explorer.knows_next()) {
             return Ok(Answerer::Known);
@@ -674,6 +680,7 @@ impl ActionContext {
 
     /// Puts a question out and leaves its place on the tape empty.
     pub fn put_out(&mut self, question: Question) -> Asked {
+        self.note_showing();
         if self.cursor == self.tape.slots.len() {
             self.tape.slots.push(None);
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
 use super::operation::Op;
-use super::{ActionContext, Call, DiceSource, Fault, Game, Machine, Phase, Refusal, Slot, Viewer};
+use super::{ActionContext, Call, DiceSource, Fault, Game, Machine, Phase, Query, Refusal, Slot, Viewer};
 use crate::dice::DiceRng;
 use crate::state::{EntityId, FieldId, Kind, KindId, State, Value};
 
@@ -68,6 +68,23 @@ impl Game {
         context.masked = Some(Box::new(masked));
         context.phase = self.context.phase;
         Some(game)
+    }
+
+    /// The game as a viewer knows it, before the open action.
+    pub fn known_before(&self, viewer: &Viewer) -> Game {
+        let before = self.context.state.before_journal();
+        if viewer.is_master() || !self.context.rules.schema().has_secrets() {
+            return self.fork_onto(before);
+        }
+        let (state, masked) = masked(&self.context, before, viewer);
+        let mut game = self.fork_onto(state);
+        game.context.masked = Some(Box::new(masked));
+        game
+    }
+
+    /// Whether the open action has changed the state.
+    pub fn changes_something(&self) -> bool {
+        self.open.is_some() && !self.context.state.since(0).is_empty()
     }
 
     /// Who looks ahead from a question to a seat. Rules deal anew what one seat cannot see: of several seats at one screen, that is
@@ -236,6 +253,9 @@ impl ActionContext {
         if viewer.is_master() || self.glimpse.is_some() || !self.rules.schema().has_secrets() {
             return false;
         }
+        if !self.may_hide_something() {
+            return false;
+        }
         // Which entities and fields are hidden depends on fields whose reads are not observed.
         self.observers.observe(&Op::Glimpse);
         let (state, masked) = masked(self, self.state.clone(), &viewer);
@@ -244,6 +264,22 @@ impl ActionContext {
         }
         self.glimpse = Some(Box::new(state));
         true
+    }
+
+    /// Whether anything may be hidden from anybody: a field has an audience, or there is an entity of a kind that has one.
+    fn may_hide_something(&mut self) -> bool {
+        let rules = self.rules.clone();
+        let kinds = &rules.schema().kinds;
+        if kinds.iter().any(|kind| kind.fields.iter().any(|field| field.audience.is_some())) {
+            return true;
+        }
+        let mut found = false;
+        for (at, _) in kinds.iter().enumerate().filter(|(_, kind)| kind.audience.is_some()) {
+            let kind = KindId(at as u16);
+            self.observers.observe(&Op::ReadPopulation { query: Query::Kind(kind), state: &self.state });
+            found |= !self.state.of_kind(kind).is_empty();
+        }
+        found
     }
 
     /// The state as scripts may read it at the moment.

@@ -53,6 +53,7 @@ impl ActionContext {
         // While paths are explored only lines of the story are kept: they are part of the outcome.
         let is_heard = self.explorer.is_none() || matches!(happening, Happening::Said { .. });
         if self.listening && is_heard && !(self.at_start && piece) {
+            let audience = self.audience_in_secret(&happening, audience);
             let n = self.events.len() as u32;
             self.events.push(Event { action: self.action, n, audience, happening });
         }
@@ -60,13 +61,22 @@ impl ActionContext {
 
     /// Tells the answers that waited for those of other questions; `sealed`: those as well that wait for the end.
     pub fn tell_untold(&mut self, sealed: bool) {
+        let several = self.untold.len() > 1;
         for answer in std::mem::take(&mut self.untold) {
             if answer.sealed && !sealed {
                 self.untold.push(answer);
                 continue;
             }
-            if !answer.audience.is_everybody() {
-                self.private.insert(answer.ordinal, answer.audience.clone());
+            let seat = match &answer.happening {
+                Happening::Answered { seat, .. } => Some(seat.clone()),
+                _ => None,
+            };
+            let audience = self.audience_of_place(answer.ordinal, answer.audience.clone(), seat);
+            if !audience.is_everybody() {
+                self.private.insert(answer.ordinal, audience);
+            }
+            if several || answer.sealed {
+                self.unsealed.push(self.events.len() as u32);
             }
             self.tell(answer.happening, answer.audience);
         }

@@ -10,6 +10,7 @@ pub(crate) fn question(session: &Session, question: &Question) -> Value {
         ("seat".to_owned(), Value::Text(question.seat.clone())),
         ("topic".to_owned(), Value::Text(question.topic.clone())),
         ("why".to_owned(), Value::text(&question.why)),
+        ("audience".to_owned(), Value::text(question.audience.to_string())),
     ];
     if let Some(about) = question.about {
         row.push(("about".to_owned(), Value::Text(session.view().title(about))));

@@ -108,6 +108,13 @@ pub enum Refusal {
         /// Who acts.
         acting: Arc<str>,
     },
+    /// The decision is the seat's own, and only the game master may take it back.
+    Stands {
+        /// Who wants to take it back.
+        acting: Arc<str>,
+        /// Why it stands.
+        since: Stands,
+    },
     /// Nobody has decided anything that could be taken back.
     NothingToUndo,
     /// Nothing was taken back, or the game has gone another way since.
@@ -153,6 +160,20 @@ pub enum Refusal {
         /// What failed, as a sentence.
         message: String,
     },
+}
+
+/// Why a seat cannot take its own decision back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub enum Stands {
+    /// The seat has been shown something since that not everybody may see, or a sealed answer of another seat.
+    Secret,
+    /// Dice have been rolled since, and these rules let them stand.
+    Dice,
+    /// By these rules a seat takes nothing back.
+    Rules,
 }
 
 /// What a number that is out of bounds counts.
@@ -265,6 +286,7 @@ impl Refusal {
             Refusal::OnlyAnswer { .. } => "only_answer",
             Refusal::UnknownName { .. } => "unknown_name",
             Refusal::NotYourSeat { .. } => "not_your_seat",
+            Refusal::Stands { .. } => "stands",
             Refusal::NothingToUndo => "nothing_to_undo",
             Refusal::NothingToRedo { .. } => "nothing_to_redo",
             Refusal::Over => "over",
@@ -351,6 +373,16 @@ impl fmt::Display for Words<'_> {
                 (None, known) => write!(f, "{sentence}; it has {}", known.join(", ")),
             },
             Refusal::NotYourSeat { seat, acting } => write!(f, "that belongs to the seat {seat}, not to {acting}"),
+            Refusal::Stands { acting, since } => match since {
+                Stands::Secret => {
+                    write!(
+                        f,
+                        "{acting} has been shown what others may not see since: only the game master can undo that"
+                    )
+                }
+                Stands::Dice => write!(f, "dice have been rolled since: only the game master can undo that"),
+                Stands::Rules => write!(f, "by these rules only the game master can undo"),
+            },
             Refusal::NothingToUndo => write!(f, "There is nothing to undo."),
             Refusal::NothingToRedo { diverged: false } => {
                 write!(

@@ -3,6 +3,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::context::{Phase, SeenRoll, Sight, Untold};
+use super::secrecy::Secrecy;
 use super::{ActionContext, Event, Happening, Tape};
 use crate::dice::Dice;
 use crate::state::{Audience, Change, Key};
@@ -23,6 +24,7 @@ pub(crate) struct ResumePoint {
     cursor: usize,
     private: BTreeMap<u32, Audience>,
     untold: Vec<Untold>,
+    secrecy: Secrecy,
     rolls: Vec<SeenRoll>,
     last_roll: usize,
     before_script: usize,
@@ -56,6 +58,7 @@ impl ResumePoint {
             cursor: context.cursor,
             private: context.private.clone(),
             untold: context.untold.clone(),
+            secrecy: context.secrecy.clone(),
             rolls: context.rolls.clone(),
             last_roll: context.last_roll,
             before_script: context.before_script,
@@ -73,6 +76,7 @@ impl ResumePoint {
         context.cursor = self.cursor;
         context.private.clone_from(&self.private);
         context.untold.clone_from(&self.untold);
+        context.secrecy.clone_from(&self.secrecy);
         context.rolls.clone_from(&self.rolls);
         context.last_roll = self.last_roll;
         (context.before_script, context.dealt) = (self.before_script, 0);

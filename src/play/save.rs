@@ -498,6 +498,11 @@ fn numbers_at(position: DicePosition) -> impl Iterator<Item = u32> {
 pub(super) fn replay(game: &mut Game, vm: &mut dyn Machine, part: &[Done]) -> Result<(), String> {
     for done in part {
         let wrong = |what: &str| format!("action {}: {what}", done.number);
+        if matches!(done.cause, Cause::Free { .. }) && !done.told.is_empty() {
+            // It had waited and was not open any more: it did nothing.
+            game.put_recorded(done);
+            continue;
+        }
         game.reopen(done)?;
         if done.skipped.is_some() {
             game.remedy(Remedy::SkipAction).map_err(|refusal| wrong(&refusal.to_string()))?;

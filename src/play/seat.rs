@@ -309,6 +309,23 @@ impl Seat<'_> {
             return Vec::new();
         }
         let mut acts = self.look(|game, vm| Ok(vm.free_acts(&mut game.context))).unwrap_or_default();
+        // An act that comes before the open action starts from the state before it: so does its `when`.
+        let game = self.session.game();
+        let comes_first = |act: &FreeAct| !game.act_waits(&act.seat);
+        if game.changes_something() && acts.iter().any(comes_first) {
+            let early: Vec<bool> = acts.iter().map(comes_first).collect();
+            let before = Box::new(game.known_before(&self.viewer));
+            if let Ok((_, found)) = self.session.run_on(before, |game, vm| vm.free_acts(&mut game.context)) {
+                acts = acts
+                    .into_iter()
+                    .zip(early)
+                    .filter_map(|(act, early)| match early {
+                        true => found.iter().find(|other| other.seat == act.seat && other.name == act.name).cloned(),
+                        false => Some(act),
+                    })
+                    .collect();
+            }
+        }
         acts.retain(|act| self.viewer.plays(&act.seat));
         if let Some(reason) = self.session.game().no_free_act() {
             // Which act another seat takes may be a secret.
@@ -448,11 +465,12 @@ impl Seat<'_> {
         }
     }
 
-    /// Takes back the last decision, if it was the viewer's own; the game master takes back any.
+    /// Takes back the last decision, if it was the viewer's own and has shown it no secret; the game master takes back any.
     ///
     /// # Errors
     ///
-    /// The last decision was another's, or there is none.
+    /// The last decision was another's, or there is none; or [`Refusal::Stands`]: it has shown the viewer what not everybody may
+    /// see, or the rules let it stand (`stands` in `play.luau`).
     pub fn undo(&mut self) -> Result<Undone, Refusal> {
         if let Some(seat) = self.session.game().last_decider() {
             self.may_decide_for(&seat)?;

@@ -304,8 +304,8 @@ impl Session {
         self.seen_by(Viewer::master()).free_acts()
     }
 
-    /// Takes a free act for a seat. It runs with the next [`Session::advance`]: before the open action if that has no roll that
-    /// the seat may see, otherwise after it.
+    /// Takes a free act for a seat. It runs with the next [`Session::advance`]: before the open action, unless that has shown the
+    /// seat a roll or a secret; otherwise after it, if the act is still open then.
     ///
     /// # Errors
     ///
@@ -358,11 +358,21 @@ impl Session {
         if self.game().undo_reaches_unplayed() {
             self.play_unplayed()?;
         }
+        self.may_take_back(viewer, 1)?;
         let undone = self.game_mut().undo();
         self.rules = self.game().context.rules.clone();
         let report = undone?;
         self.game_mut().publish(Some(report.note("undo", "undid")));
         Ok(Undone::of(report, viewer, "undid"))
+    }
+
+    /// Refuses to take back so many decisions, the last ones, if the viewer may not take back all of them.
+    pub(crate) fn may_take_back(&mut self, viewer: &Viewer, decisions: u32) -> Result<(), Refusal> {
+        if !viewer.is_master() {
+            // What a viewer was shown in actions that were only read is not known.
+            self.play_unplayed()?;
+        }
+        self.game().may_take_back(viewer, decisions)
     }
 
     /// Does again what the last undo took back.
@@ -697,9 +707,9 @@ impl Session {
         self.game().in_the_middle()
     }
 
-    /// Whether dice have been rolled in the open action.
-    pub(crate) fn dice_are_cast(&self, seat: &str) -> bool {
-        self.game().dice_are_cast(seat)
+    /// Whether a free act of a seat waits for the end of the open action.
+    pub(crate) fn act_waits(&self, seat: &str) -> bool {
+        self.game().act_waits(seat)
     }
 
     /// The state in canonical bytes: equal states give equal bytes.

@@ -98,6 +98,11 @@ impl<'a> View<'a> {
         self.context.title(id)
     }
 
+    /// Whether not everybody may know of an entity.
+    pub fn is_secret(&self, id: EntityId) -> bool {
+        !self.context.state.audience(self.context.rules.schema(), id).is_everybody()
+    }
+
     /// The name of the kind of an entity; `None` if it is not there.
     pub fn kind(&self, id: EntityId) -> Option<&'a str> {
         let entity = self.context.state.entity(id)?;

@@ -44,6 +44,8 @@ pub(crate) struct Declarations {
     pub horizon: Vec<Arc<str>>,
     /// What a hit is: fields by which it is told that a target was hit.
     pub hit: Vec<HitSign>,
+    /// What a seat cannot take back.
+    pub stands: LetStand,
     /// Rulesets whose games it can take over by a file of `convert/`.
     pub converts: Vec<Arc<str>>,
 }
@@ -65,6 +67,30 @@ pub(crate) enum HitCount {
     Falls,
     /// More entities refer to it by the field.
     Refers,
+}
+
+/// What of its own decisions a seat cannot take back, as a ruleset declares it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum LetStand {
+    /// It takes back any of its own.
+    Nothing,
+    /// What has shown it something that not everybody may see.
+    #[default]
+    Secrets,
+    /// The same, and what came before dice that it has seen.
+    Dice,
+    /// Every decision.
+    Everything,
+}
+
+impl LetStand {
+    /// The words for it, from the loosest to the strictest.
+    pub const WORDS: [(&str, LetStand); 4] = [
+        ("nothing", LetStand::Nothing),
+        ("secrets", LetStand::Secrets),
+        ("dice", LetStand::Dice),
+        ("everything", LetStand::Everything),
+    ];
 }
 
 /// A number that a ruleset follows from round to round.

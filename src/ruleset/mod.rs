@@ -33,7 +33,7 @@ pub use contrast::{Contrast, ContrastSection, Differing};
 pub use creation::{Breach, CreationPart, SheetForm, SheetPrice, SheetStep};
 pub(crate) use data::Data;
 pub use declarations::FreeName;
-pub(crate) use declarations::{Declarations, EntryName, HitCount, HitSign, Statistic};
+pub(crate) use declarations::{Declarations, EntryName, HitCount, HitSign, LetStand, Statistic};
 pub use difference::changes_between;
 #[cfg(feature = "check")]
 pub(crate) use document::{Document, in_order};

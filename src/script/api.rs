@@ -78,7 +78,7 @@ use Group::*;
 pub(crate) const WORDS: &[Word] = &[
     reads(
         Declaring,
-        "rb.kinds({ NAME = { title, fields, derived, sheet, relates, mutual, timed, ended } })",
+        "rb.kinds({ NAME = { title, fields, derived, sheet, audience, peek, relates, mutual, timed, ended } })",
         "(kinds: { [string]: KindBody | Changed }) -> Declaration",
         "The kinds of entities, in `kinds.luau`. `relates = { \"from\", \"to\" }`: the kind is a relation between these references, and goes with either; `mutual = true`: their order says nothing. `timed = true`: it can have an end; `ended = function(self)` is run then.",
     ),
@@ -96,7 +96,7 @@ pub(crate) const WORDS: &[Word] = &[
     ),
     reads(
         Declaring,
-        "rb.play({ start, entries, free, views, boundary, horizon, hit, prompt, deal, card, item, printed })",
+        "rb.play({ start, entries, free, views, boundary, stands, horizon, hit, prompt, deal, card, item, printed })",
         "(play: PlayBody) -> Declaration",
         "How a game starts and what stands on the agenda, in `play.luau`.",
     ),
@@ -505,6 +505,24 @@ pub(crate) const WORDS: &[Word] = &[
     ),
     acts(
         Telling,
+        "rb.secretly(audience, run, ...)",
+        "(audience: Audience, run: (...any) -> ...any, ...any) -> ...any",
+        "Runs a function and gives back what it gives. What it says, rolls, asks and is answered is for this audience alone; whoever is asked sees the question. Changes of fields have the audiences of the fields.",
+    ),
+    acts(
+        Telling,
+        "rb.disclose()",
+        "() -> ()",
+        "Inside `rb.secretly`: what it has told so far and tells from here on is for everybody who would be told without it.",
+    ),
+    acts(
+        Telling,
+        "rb.openly(run, ...)",
+        "(run: (...any) -> ...any, ...any) -> ...any",
+        "Runs a function and gives back what it gives. What it tells is told as if nothing were secret, also inside `rb.secretly`.",
+    ),
+    acts(
+        Telling,
         "rb.cut(reason, ...)",
         "(reason: string, ...any) -> ()",
         "Ends the action at once and keeps what it changed.",
@@ -653,7 +671,16 @@ pub(crate) const SPEC_METHODS: &[Method] = &[
         ("title: string, field: string, value: any", "()"),
         "The game master's hand; a reference takes a title, or \"none\". The name of a relation makes one to that title, or ends those that there are.",
     ),
-    method("t:undo()", ("", "()"), "Takes back the last answer."),
+    method(
+        "t:undo(seat?)",
+        ("seat: string?", "()"),
+        "Takes back the last decision: the game master does, or the seat that is named.",
+    ),
+    method(
+        "t:undo_refused(seat)",
+        ("seat: string", "()"),
+        "The seat may not take its last decision back: it has been shown what not everybody may see, or `stands` says so.",
+    ),
     method("t:redo()", ("", "()"), "Takes it again."),
     method(
         "t:expect({ title = { field = value } })",
@@ -719,7 +746,7 @@ pub(crate) const SPEC_METHODS: &[Method] = &[
 
 /// Fields that every question takes, and those of the single kinds.
 pub(crate) const QUESTION_FIELDS: &[&str] =
-    &["seat", "topic", "about", "why", "default", "audience", "auto", "sealed", "propose", "ask", "check"];
+    &["seat", "topic", "about", "why", "default", "audience", "auto", "sealed", "propose", "peek", "ask", "check"];
 pub(crate) const QUESTIONS: &[(&str, &[&str])] = &[
     ("choose", &["options", "other", "note", "cards", "ctx", "when", "more"]),
     ("choose_many", &["options", "min", "max", "note"]),

@@ -90,10 +90,12 @@ impl Loader<'_> {
         kinds: &BTreeSet<String>,
         own: &OfKinds,
     ) -> Result<(Kind, Table, Table)> {
-        let known =
-            ["title", "fields", "derived", "sheet", "overview", "audience", "relates", "mutual", "timed", "ended"];
+        let known = [
+            "title", "fields", "derived", "sheet", "overview", "audience", "peek", "relates", "mutual", "timed",
+            "ended",
+        ];
         self.known_keys("kinds", name, body, &known, None)?;
-        let mut kind = Kind { name: Arc::from(name), ..Kind::default() };
+        let mut kind = Kind { name: Arc::from(name), peek: true, ..Kind::default() };
         let nullable = self.fields(&mut kind, body, kinds)?;
         self.title(&mut kind, body)?;
         let derived = self.derived(&mut kind, body)?;
@@ -125,6 +127,16 @@ impl Loader<'_> {
             Ok(ends) => (kind.relates, kind.mutual) = ends,
             Err(Wrong { message, cure }) => {
                 self.problem("kinds", &format!("{name}/relates"), format!("the kind `{name}` {message}"), cure);
+            }
+        }
+        match body.raw_get::<Lv>("peek")? {
+            Lv::Nil => {}
+            Lv::Boolean(peek) => kind.peek = peek,
+            other => {
+                let message =
+                    format!("the kind `{name}` has a `peek` that is a {}, not true or false", sort_of(&other));
+                let cure = "write peek = false if those who see such an entity know it already";
+                self.problem("kinds", &format!("{name}/peek"), message, cure);
             }
         }
         match read_audience(body) {
@@ -435,6 +447,7 @@ fn read_field(name: &str, declared: &Lv, kinds: &BTreeSet<String>) -> Read<Field
         show,
         said,
         audience: read_audience(table)?,
+        peek: flag("peek", "")?.unwrap_or(true),
         by_hand: flag("by_hand", "")?.unwrap_or(false),
         ..bare
     })
@@ -456,6 +469,7 @@ fn of_type(name: &str, ty: Type) -> Field {
         show: true,
         said: false,
         audience: None,
+        peek: true,
         by_hand: false,
         origin: Arc::from(""),
     }

@@ -10,7 +10,9 @@ use super::declared_kinds::OfKinds;
 use super::load::{Loader, sorted, title_of};
 use super::sandbox::hold;
 use crate::ruleset::quoted::quoted;
-use crate::ruleset::{Declarations, EntryName, FreeName, HitCount, HitSign, Problem, Statistic, instead, instead_or};
+use crate::ruleset::{
+    Declarations, EntryName, FreeName, HitCount, HitSign, LetStand, Problem, Statistic, instead, instead_or,
+};
 use crate::state::{ENDING, Type};
 
 /// The horizon that is the end of the open action.
@@ -35,6 +37,7 @@ impl Loader<'_> {
             "result",
             "statistics",
             "views",
+            "stands",
         ];
         self.known_keys("play", "", play, &known, None)?;
         let declared_in = self.merger.a_path("play");
@@ -63,6 +66,7 @@ impl Loader<'_> {
             *found = self.has_function("play", "", play, (name, written))?;
             made.raw_set(name, play.raw_get::<Lv>(name)?)?;
         }
+        declarations.stands = self.stands(play)?;
         declarations.printed = self.printed(play, declarations)?;
         made.raw_set("statistics", self.statistics(play, declarations)?)?;
         let entries = self.entries(play, declarations)?;
@@ -234,6 +238,22 @@ impl Loader<'_> {
             bodies.push((name, body));
         }
         Ok(bodies)
+    }
+
+    /// What a seat cannot take back, by its word.
+    fn stands(&mut self, play: &Table) -> Result<LetStand> {
+        let word = match play.raw_get::<Lv>("stands")? {
+            Lv::Nil => return Ok(LetStand::default()),
+            Lv::String(word) => word.to_string_lossy(),
+            other => format!("a {}", sort_of(&other)),
+        };
+        if let Some((_, stands)) = LetStand::WORDS.iter().find(|(known, _)| **known == *word) {
+            return Ok(*stands);
+        }
+        let message = format!("`stands` in play.luau says what a seat cannot take back; it is not {}", quoted(&word));
+        let cure = instead(&word, LetStand::WORDS.iter().map(|(word, _)| *word));
+        self.problem("play", "stands", message, cure);
+        Ok(LetStand::default())
     }
 
     /// Facts of cards with what they are called on paper: `{ { "max_risk", "Risk up to" } }`.

@@ -31,6 +31,7 @@ names! {
     Note = c"note",
     Options = c"options",
     Other = c"other",
+    Peek = c"peek",
     Propose = c"propose",
     Reason = c"reason",
     ReasonArgs = c"reason_args",

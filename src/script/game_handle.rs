@@ -7,7 +7,7 @@ use mlua::{Error, Result, Table as LuaTable, UserData, UserDataMethods, Value as
 use super::conversion::{plain_from, plain_to};
 use super::sandbox::renew_program;
 use super::table::Shared;
-use crate::play::{DiceSource, Driver, Edit, Ruleset, Scenario, Session, Setup, Step, plain};
+use crate::play::{DiceSource, Driver, Edit, MASTER, Ruleset, Scenario, Session, Setup, Step, plain};
 use crate::ruleset::Library;
 use crate::state::Value;
 
@@ -189,15 +189,17 @@ fn add_playing<M: UserDataMethods<GameHandle>>(methods: &mut M) {
             advance(session).map(step_words)
         })
     });
-    methods.add_method("undo", |_, game, ()| {
+    methods.add_method("undo", |_, game, seat: Option<String>| {
         game.with(|session| {
-            let undone = session.undo().map_err(said)?;
+            let undone =
+                session.seat(seat.as_deref().unwrap_or(MASTER)).and_then(|mut seat| seat.undo()).map_err(said)?;
             advance(session).map(|_| undone.text)
         })
     });
-    methods.add_method("redo", |_, game, ()| {
+    methods.add_method("redo", |_, game, seat: Option<String>| {
         game.with(|session| {
-            let undone = session.redo().map_err(said)?;
+            let undone =
+                session.seat(seat.as_deref().unwrap_or(MASTER)).and_then(|mut seat| seat.redo()).map_err(said)?;
             advance(session).map(|_| undone.text)
         })
     });

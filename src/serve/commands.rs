@@ -243,6 +243,8 @@ impl Command<'_> {
             return Err(Failure::forbidden(self.role.word(), "the game master, or the seat that decided last"));
         }
         let (mut undone, viewer) = (Vec::new(), Sight::of(self.role).viewer());
+        // All of them or none.
+        game.session.may_take_back(&viewer, steps)?;
         loop {
             match game.session.undo_for(&viewer) {
                 // The game was opened from a checkpoint: older decisions are in the campaign file.

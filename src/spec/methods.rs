@@ -5,7 +5,7 @@ use super::lines::cards_in;
 use super::odds;
 use crate::dice::{Fraction, ratio};
 use crate::play::plain::{self, replies, value_of};
-use crate::play::{Edit, Refusal, Session, Step};
+use crate::play::{Edit, MASTER, Refusal, Session, Step};
 use crate::ruleset::instead;
 use crate::script::SpecMethods;
 use crate::state::{EntityId, Value};
@@ -51,7 +51,8 @@ impl SpecMethods for Case {
             "rules" => self.change_rules(&args.text(0)?).map(|migration| plain::notes(&migration)),
             "noted" => done(self.noted(&args)),
             "rules_refused" => done(self.rules_refused(&args)),
-            "undo" => done(self.undo()),
+            "undo" => done(self.undo(&args)),
+            "undo_refused" => done(self.undo_refused(&args)),
             "redo" => done(self.redo()),
             "expect" => done(self.expect(args.value(0))),
             "value" => self.value(&args),
@@ -293,7 +294,7 @@ impl Case {
     /// Takes a free act at the next question, if it is open. Once its dice are rolled an action is played to its end first.
     fn act(&mut self, args: &Args) -> Checked<Result<(), Refusal>> {
         let (seat, name) = (args.text(0)?, args.text(1)?);
-        if self.session()?.dice_are_cast(&seat) {
+        if self.session()?.act_waits(&seat) {
             self.settle()?;
         }
         let session = self.session()?;
@@ -345,10 +346,22 @@ impl Case {
         }
     }
 
-    fn undo(&mut self) -> Checked<()> {
+    /// Takes the last decision back: the game master does, or the seat that is named.
+    fn undo(&mut self, args: &Args) -> Checked<()> {
+        let seat = if *args.value(0) == Value::None { MASTER.to_owned() } else { args.text(0)? };
         let session = self.session()?;
-        session.undo().map_err(wrong)?;
+        session.seat(&seat).map_err(wrong)?.undo().map_err(wrong)?;
         session.advance_by(0).map(|_| ()).map_err(wrong)
+    }
+
+    /// A seat may not take its last decision back.
+    fn undo_refused(&mut self, args: &Args) -> Checked<()> {
+        let seat = args.text(0)?;
+        match self.session()?.seat(&seat).map_err(wrong)?.undo() {
+            Ok(undone) => Err(wrong(format!("{seat} could take it back: {}", undone.text))),
+            Err(Refusal::Stands { .. }) => Ok(()),
+            Err(other) => Err(wrong(other)),
+        }
     }
 
     fn redo(&mut self) -> Checked<()> {

@@ -316,6 +316,7 @@ mod tests {
             show: true,
             said: false,
             audience: None,
+            peek: true,
             by_hand: false,
             origin: "".into(),
         };

@@ -41,6 +41,9 @@ pub struct Kind {
     pub overview: bool,
     /// Who may see an entity of this kind at all; everybody if nothing is declared.
     pub audience: Option<AudienceRule>,
+    /// Whether it is news to those who see it while others may not: a seat cannot take back what has shown it such a thing.
+    #[serde(skip_serializing_if = "is_news")]
+    pub peek: bool,
     /// The references that it stands between, for a relation: none is ever empty, and it goes when one of them goes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub relates: Vec<FieldId>,
@@ -73,10 +76,18 @@ pub struct Field {
     pub said: bool,
     /// Who may see it, of those who see the entity; all of them if nothing is declared.
     pub audience: Option<AudienceRule>,
+    /// Whether a value that not everybody may see is news to those who see it: see [`Kind::peek`].
+    #[serde(skip_serializing_if = "is_news")]
+    pub peek: bool,
     /// Whether the host sets it to true when the game master edits the game or turns a house rule.
     pub by_hand: bool,
     /// The file that declares it.
     pub origin: Arc<str>,
+}
+
+/// Whether `peek` holds its default.
+fn is_news(peek: &bool) -> bool {
+    *peek
 }
 
 /// What a field may hold.

@@ -6,17 +6,18 @@ use std::ops::ControlFlow;
 use super::campaign::Campaign;
 use super::error::StoreError;
 use super::notes::Note;
-use crate::play::{Event, Happening};
+use crate::play::{Event, Happening, Viewer};
 
 impl Campaign {
-    /// Tells what happened since people sat down last, in paragraphs: one a scene. What only some may see is left out.
+    /// Tells what happened since people sat down last, in paragraphs: one a scene. It has only what the viewer may see; manual
+    /// edits and notes are told to the game master alone. [`Viewer::watcher`] is told what all players may know.
     ///
     /// # Errors
     ///
     /// As [`Campaign::replay`].
-    pub fn recap(&self) -> Result<Vec<String>, StoreError> {
+    pub fn recap(&self, viewer: &Viewer) -> Result<Vec<String>, StoreError> {
         match self.last_sitting()? {
-            Some(sitting) => self.recap_since(&sitting),
+            Some(sitting) => self.recap_since(&sitting, viewer),
             None => Ok(Vec::new()),
         }
     }
@@ -26,14 +27,14 @@ impl Campaign {
     /// # Errors
     ///
     /// As [`Campaign::replay`].
-    pub fn recap_all(&self) -> Result<Vec<String>, StoreError> {
+    pub fn recap_all(&self, viewer: &Viewer) -> Result<Vec<String>, StoreError> {
         match self.notes()?.into_iter().next() {
-            Some(first) => self.recap_since(&Note { entry: 0, text: None, ..first }),
+            Some(first) => self.recap_since(&Note { entry: 0, text: None, ..first }, viewer),
             None => Ok(Vec::new()),
         }
     }
 
-    fn recap_since(&self, sitting: &Note) -> Result<Vec<String>, StoreError> {
+    fn recap_since(&self, sitting: &Note, viewer: &Viewer) -> Result<Vec<String>, StoreError> {
         let mut scenes: Vec<(String, Vec<Event>)> = Vec::new();
         let mut title = String::new();
         self.replay_since(sitting.entry, None, |played| {
@@ -62,7 +63,10 @@ impl Campaign {
                 (0, _) => format!("On {date} you played on in “{title}”."),
                 _ => format!("Then came “{title}”."),
             };
-            told.push(paragraph(opening, events));
+            told.push(paragraph(opening, events, viewer));
+        }
+        if !viewer.is_master() {
+            return Ok(told);
         }
         told.extend(
             self.notes()?
@@ -76,13 +80,14 @@ impl Campaign {
 }
 
 /// What was said, what it came to, and how it ended.
-fn paragraph(opening: String, events: &[Event]) -> String {
+fn paragraph(opening: String, events: &[Event], viewer: &Viewer) -> String {
     let mut sentences = vec![opening];
     let mut net: BTreeMap<(String, String), (usize, String, String)> = BTreeMap::new();
     let (mut rolls, mut won) = (0, 0);
-    for (at, event) in events.iter().enumerate().filter(|(_, event)| event.audience.is_everybody()) {
+    for (at, event) in events.iter().enumerate().filter(|(_, event)| viewer.sees(&event.audience)) {
+        let mark = if event.audience.is_everybody() { "" } else { "(secret) " };
         match &event.happening {
-            Happening::Said { text } => sentences.push(sentence(text)),
+            Happening::Said { text } => sentences.push(sentence(&format!("{mark}{}", text.trim()))),
             Happening::Rolled { success, .. } => {
                 rolls += 1;
                 won += u32::from(*success == Some(true));
@@ -94,7 +99,7 @@ fn paragraph(opening: String, events: &[Event]) -> String {
                     .or_insert_with(|| (at, from.to_owned(), String::new()));
                 place.2 = to.to_owned();
             }
-            Happening::Edited { text } => sentences.push(sentence(text)),
+            Happening::Edited { text } if viewer.is_master() => sentences.push(sentence(&format!("{mark}{text}"))),
             Happening::Over { text } => sentences.push(format!("It ended: {}", sentence(text))),
             _ => {}
         }

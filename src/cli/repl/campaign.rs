@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use riskbreaker::state::readable_name;
 use riskbreaker::store::{Campaign, Character, Roster, SceneLog, StoreError};
-use riskbreaker::{Edit, Session, Value};
+use riskbreaker::{Edit, Session, Value, Viewer};
 use serde_json::json;
 
 use super::line::split_first;
@@ -314,25 +314,25 @@ impl Repl {
         Ok(self.screen.columns(2, cells.collect())?)
     }
 
-    /// `recap`: the events since the program was started.
+    /// `recap [all] [gm]`: the last session or the whole campaign, for the players or for the game master.
     pub(super) fn recap(&mut self, rest: &str) -> Done {
         let Some(campaign) = &self.campaign else { return Err(no_campaign("recap")) };
-        let told = match rest {
-            "" => campaign.recap(),
-            "all" => campaign.recap_all(),
+        let words: Vec<&str> = rest.split_whitespace().collect();
+        let (all, viewer) = match words.as_slice() {
+            [] => (false, Viewer::watcher()),
+            ["all"] => (true, Viewer::watcher()),
+            ["gm"] | ["all", "gm"] | ["gm", "all"] if !self.masters() => return Err(self.not_here()),
+            ["gm"] => (false, Viewer::master()),
+            ["all", "gm"] | ["gm", "all"] => (true, Viewer::master()),
             _ => {
                 return Err(Complaint::wrong(
-                    "Type `recap` for the last session, or `recap all` for the whole campaign.",
+                    "Type `recap` for the last session, `recap all` for the whole campaign, and `gm` behind it for what only the \
+                     game master knows.",
                 ));
             }
         };
-        let mut told = told.map_err(wrong)?;
-        if !self.masters() {
-            // The last paragraphs are the notes.
-            let notes = campaign.notes().map_err(wrong)?;
-            let notes: Vec<String> = notes.into_iter().filter_map(|note| note.text).collect();
-            told.retain(|text| text.strip_prefix("Noted: ").is_none_or(|text| !notes.iter().any(|note| note == text)));
-        }
+        let told = if all { campaign.recap_all(&viewer) } else { campaign.recap(&viewer) };
+        let told = told.map_err(wrong)?;
         if self.screen.json() {
             return Ok(self.screen.event("recap", &json!({ "paragraphs": told }))?);
         }

@@ -351,9 +351,9 @@ pub static COMMANDS: &[Command] = &[
         Recap,
         Table,
         "recap",
-        "[all]",
+        "[all] [gm]",
         "tells what happened since you sat down to play",
-        "`recap all` tells the whole campaign."
+        "It is for the players. `recap all` tells the whole campaign, `recap gm` and `recap all gm` also notes, edits and secrets."
     ),
     command!(
         Goto,

@@ -30,20 +30,22 @@ impl Untold {
 /// Turns events into rows. Consecutive changes are aligned in columns.
 ///
 /// `own` are the answers that the person has just typed, as topic and title or seat; they are left out. Answers taken for
-/// the `absent` seats are printed in a faint style. `printed` is what was printed of the last action.
+/// the `absent` seats are printed in a faint style. `printed` is what was printed of the last action. `marks`: events that not
+/// everybody sees are marked.
 pub fn tell(
     events: &[Event],
     printed: &mut Vec<Event>,
     own: &mut Vec<(Arc<str>, Arc<str>)>,
     absent: &[Arc<str>],
     untold: &Untold,
-    width: Option<usize>,
+    (marks, width): (bool, Option<usize>),
 ) -> Vec<Row> {
     let mut rows = Vec::new();
     let mut changes: Vec<Changed<'_>> = Vec::new();
     let mut answers: Option<Answers> = None;
     let told_at_all = |event: &&Event| !is_setting_up(event) && !untold.holds(&event.happening, absent);
     for event in standing(events, printed).into_iter().filter(told_at_all) {
+        let mark = if marks && !event.audience.is_everybody() { SECRET } else { "" };
         let change = matches!(
             event.happening,
             Happening::Changed { .. } | Happening::Spawned { .. } | Happening::Removed { .. }
@@ -61,7 +63,7 @@ pub fn tell(
             if text.is_empty() {
                 continue;
             }
-            let said = format!("{} {}", readable_name(topic), in_one_line(text));
+            let said = format!("{} {}{mark}", readable_name(topic), in_one_line(text));
             match &mut answers {
                 Some(before) if before.who == *who => before.said.push(said),
                 _ => {
@@ -78,21 +80,30 @@ pub fn tell(
                     Some(reason) => Cow::Owned(format!("{} ({})", in_one_line(text), marked(reason))),
                     None => in_one_line(text),
                 };
+                let text = Cow::Owned(format!("{text}{mark}"));
                 changes.push(Changed { title: in_one_line(title), label: in_one_line(label), text });
             }
-            Happening::Spawned { title, .. } => {
-                changes.push(Changed { title: in_one_line(title), label: "is there".into(), text: "".into() })
-            }
-            Happening::Removed { title, .. } => {
-                changes.push(Changed { title: in_one_line(title), label: "is gone".into(), text: "".into() })
-            }
-            other => rows.push(told(other)),
+            Happening::Spawned { title, .. } => changes.push(Changed {
+                title: in_one_line(title),
+                label: "is there".into(),
+                text: mark.trim_start().into(),
+            }),
+            Happening::Removed { title, .. } => changes.push(Changed {
+                title: in_one_line(title),
+                label: "is gone".into(),
+                text: mark.trim_start().into(),
+            }),
+            other if mark.is_empty() => rows.push(told(other)),
+            other => rows.push(told(other).faint(mark)),
         }
     }
     rows.extend(answers.take().map(answered));
     rows.extend(changed(changes, width));
     rows
 }
+
+/// Stands behind what not everybody may see.
+pub const SECRET: &str = " (secret)";
 
 /// A change, or an entity that was added or removed.
 struct Changed<'e> {
@@ -228,7 +239,7 @@ mod tests {
     }
 
     fn text(events: &[Event], own: &mut Vec<(Arc<str>, Arc<str>)>) -> Vec<String> {
-        tell(events, &mut Vec::new(), own, &[], &Untold::default(), None).iter().map(Row::bare).collect()
+        tell(events, &mut Vec::new(), own, &[], &Untold::default(), (true, None)).iter().map(Row::bare).collect()
     }
 
     #[test]
@@ -272,7 +283,7 @@ mod tests {
             event(1, answer("fray", "edge", "none")),
             event(2, answer("Foe", "card", "Feint")),
         ];
-        let rows = tell(&events, &mut Vec::new(), &mut vec![], &["foes".into()], &untold, None);
+        let rows = tell(&events, &mut Vec::new(), &mut vec![], &["foes".into()], &untold, (true, None));
         assert_eq!(rows.iter().map(Row::bare).collect::<Vec<_>>(), ["  Foe: card Feint"]);
     }
 
@@ -292,10 +303,10 @@ mod tests {
         let said = |action: u32, text: &str| Event { action, ..event(0, Happening::Said { text: text.into() }) };
         let printed = |second: &str| {
             let mut told = Vec::new();
-            tell(&[said(2, "Round 2")], &mut told, &mut vec![], &[], &Untold::default(), None);
+            tell(&[said(2, "Round 2")], &mut told, &mut vec![], &[], &Untold::default(), (true, None));
             let batch =
                 [event(0, Happening::Withdrawn { from: 0 }), said(3, "other rules are in force"), said(4, second)];
-            let rows = tell(&batch, &mut told, &mut vec![], &[], &Untold::default(), None);
+            let rows = tell(&batch, &mut told, &mut vec![], &[], &Untold::default(), (true, None));
             rows.iter().map(Row::bare).collect::<Vec<_>>()
         };
         assert_eq!(printed("Round 2"), ["  other rules are in force"]);

@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::act::count;
 use super::command::{COMMANDS, Command, Group};
+use super::event_rows::SECRET;
 use super::line::split_first;
 use super::master::driver_name;
 use super::question::with_capital;
@@ -84,8 +85,15 @@ impl Repl {
             rest => self.only_entity(rest)?,
         };
         let lines = self.session.sheet(entity).map_err(|fault| Complaint::Wrong(fault.to_string()))?;
-        let title = self.session.view().title(entity);
+        let title = self.marked_title(entity);
         self.show_pairs("sheet", &title, &lines)
+    }
+
+    /// What an entity is called; where everything is seen, with a mark if not everybody may know of it.
+    fn marked_title(&self, entity: EntityId) -> String {
+        let view = self.session.view();
+        let mark = if self.masters() && view.is_secret(entity) { SECRET } else { "" };
+        format!("{}{mark}", view.title(entity))
     }
 
     /// Whom a look without a name means: the one who is asked, or was last.
@@ -138,7 +146,7 @@ impl Repl {
                 let values = fields
                     .iter()
                     .map(|(field, _)| view.field(*id, field).map_or(String::new(), |value| view.words(value)));
-                std::iter::once(view.title(*id).to_string()).chain(values).collect()
+                std::iter::once(self.marked_title(*id)).chain(values).collect()
             })
             .collect();
         if self.screen.json() {
@@ -160,7 +168,7 @@ impl Repl {
         let mut tables: Vec<(String, Vec<Line>)> = Vec::new();
         for kind in kinds {
             let view = self.session.view();
-            let ids: Vec<(EntityId, String)> = view.of_kind(kind).map(|id| (id, view.title(id).to_string())).collect();
+            let ids: Vec<(EntityId, String)> = view.of_kind(kind).map(|id| (id, self.marked_title(id))).collect();
             if schema.kind_named(kind).is_some_and(|kind| schema.kind(kind).overview) {
                 let (ids, titles): (Vec<EntityId>, Vec<String>) = ids.into_iter().unzip();
                 let rows = self.session.overviews(ids).map_err(|fault| Complaint::Wrong(fault.to_string()))?;

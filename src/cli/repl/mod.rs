@@ -560,7 +560,8 @@ impl Repl {
         let seats = self.session.seats().iter().filter(|(_, driver)| **driver == Driver::Absent);
         let absent: Vec<Arc<str>> = seats.map(|(seat, _)| seat.clone()).collect();
         let untold = if whole { Untold::default() } else { self.untold() };
-        let rows = event_rows::tell(&seen, &mut self.told, &mut self.own, &absent, &untold, self.screen.width());
+        let shown = (self.masters(), self.screen.width());
+        let rows = event_rows::tell(&seen, &mut self.told, &mut self.own, &absent, &untold, shown);
         Ok(self.screen.rows(&rows)?)
     }
 

@@ -83,8 +83,9 @@ impl SessionSlot {
         match &self.seats {
             Some(seats) => Viewer::seats(seats),
             None => {
+                // Who runs the prompt for everybody is the game master.
                 let people = self.seats().iter().filter(|(_, driver)| **driver == Driver::Human);
-                Viewer::seats(people.map(|(seat, _)| seat))
+                Viewer::seats(people.map(|(seat, _)| &**seat).chain(["gm"]))
             }
         }
     }

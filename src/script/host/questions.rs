@@ -270,6 +270,28 @@ fn question_audience(context: &mut ActionContext, handles: &Handles, q: &Table, 
     Ok(audience.with(&asking.seat))
 }
 
+/// Whether a question that not everybody sees may show its seat something new: one with an `audience` of its own, unless it
+/// says `peek = false`, and one that names an entity which the action has made or changed.
+fn shows_secrets(context: &ActionContext, handles: &Handles, q: &Table, asking: &Asking) -> Result<bool> {
+    if matches!(handles.read(q, Name::Peek)?, Lv::Boolean(false)) {
+        return Ok(false);
+    }
+    if !handles.read(q, Name::Audience)?.is_nil() || asking.about.is_some_and(|about| context.has_touched(about)) {
+        return Ok(true);
+    }
+    let Lv::Table(options) = handles.read(q, Name::Options)? else { return Ok(false) };
+    for option in options.sequence_values::<Lv>() {
+        let Lv::Table(option) = option? else { continue };
+        let named = handles.id_of(&option);
+        let entity =
+            named.or_else(|| handles.read(&option, Name::Value).ok().and_then(|value| handles.entity_in(&value)));
+        if entity.is_some_and(|entity| context.has_touched(entity)) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// An answer that fits, by the ids of its options, and in words.
 fn in_words(
     context: &mut ActionContext,
@@ -402,7 +424,10 @@ fn undefaulted(
         Lv::Nil | Lv::Function(_) => String::new(),
         value => text_arg(context, &value, "the `why` of a question")?.to_string(),
     };
-    let audience = question_audience(context, handles, q, &asking)?;
+    let open = question_audience(context, handles, q, &asking)?;
+    let audience = context.secrecy.narrowed(open).with(&asking.seat);
+    context.question_shows =
+        context.listening && !audience.is_everybody() && shows_secrets(context, handles, q, &asking)?;
     let options = match handles.read(q, Name::Options)? {
         _ if !kind.has_options() => Vec::new(),
         _ if opened => cards_of(context, &handles.read(q, Name::Cards)?)?,
