@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use answers::any_answer;
-use riskbreaker::lab::{Limits, Odds, OddsQuery};
+use riskbreaker::lab::{AdviceLimits, Limits, Odds, OddsQuery};
 use riskbreaker::play::{Assumed, Given, Source};
 use riskbreaker::state::Type;
 use riskbreaker::{
@@ -823,7 +823,7 @@ fn looking_ahead_deals_anew_what_the_seat_cannot_see() {
     let mut south = session.seat("south").unwrap();
     assert_eq!(south.questions().len(), 1);
     assert_eq!(south.suggest(hidden, "calm"), Err(Refusal::Stale { question: hidden }));
-    assert!(south.advise(hidden, Duration::from_millis(1), None).is_err());
+    assert!(south.advise(hidden, AdviceLimits::within(Duration::from_millis(1)), None).is_err());
 }
 
 /// A game without secrets: north bets on the face that is rolled next, and a policy picks one.
@@ -1476,7 +1476,11 @@ fn odds_of_hidden_cards_are_exact_over_all_that_can_be_held() {
             assert!(odds.is_exact() && odds.dealt, "{odds:?}");
             let strikes = odds.chance(|outcome| outcome.line().to_lowercase().contains("south coins"));
             assert_eq!(strikes.to_string(), format!("{}", riskbreaker::dice::ratio(wins, 6)));
-            let advised = session.seat("north").unwrap().advise(question.id, Duration::from_millis(5), None).unwrap();
+            let advised = session
+                .seat("north")
+                .unwrap()
+                .advise(question.id, AdviceLimits::within(Duration::from_millis(5)), None)
+                .unwrap();
             assert!(advised.dealt && advised.unseen == odds.unseen && advised.answers.len() == 2);
             // The game master's odds are those of the true state.
             let truth = session.seat("gm").unwrap().odds(place, query);
@@ -1510,7 +1514,7 @@ fn seats_that_share_a_screen_look_ahead_from_the_hand_of_the_one_that_is_asked()
             assert!(odds.is_exact() && odds.dealt, "{odds:?}");
             let strikes = odds.chance(|outcome| outcome.line().to_lowercase().contains("south coins"));
             assert_eq!(strikes, riskbreaker::dice::ratio(wins, 3), "{together:?}");
-            assert!(seats.advise(number, Duration::from_millis(5), None).unwrap().dealt);
+            assert!(seats.advise(number, AdviceLimits::within(Duration::from_millis(5)), None).unwrap().dealt);
         }
     }
 }
@@ -1624,7 +1628,7 @@ fn a_hint_plays_games_for_each_seat_that_is_asked_together_with_others() {
         let mut session = together(together::ALL, is_about, seats);
         for seat in &together::SEATS[..seats] {
             let question = asked(&session, seat, "card");
-            let advised = session.advise(question.id, Duration::from_millis(1_000), None).unwrap();
+            let advised = session.advise(question.id, AdviceLimits::within(Duration::from_secs(20)), None).unwrap();
             let now = advised.now.expect("games are played by policies alone");
             assert_eq!((now.average, now.wins), (2.0, Some(0)), "{seat}");
             for one in &advised.answers {
@@ -1654,7 +1658,7 @@ fn a_hint_keeps_the_answers_that_stand() {
     let mut session = together(together::ALL, true, 2);
     reply(&mut session, "south", "card", "bold");
     let question = asked(&session, "north", "card").id;
-    let advised = session.advise(question, Duration::from_millis(1_000), None).unwrap();
+    let advised = session.advise(question, AdviceLimits::within(Duration::from_secs(20)), None).unwrap();
     let (rate, margin) = advised.now.expect("games are played by policies alone").win_rate().unwrap();
     assert!((rate - 0.6).abs() <= 2.0 * margin, "{rate}, give or take {margin}");
     let safe = advised.answers.iter().find(|one| one.text == "safe").unwrap();
@@ -1665,7 +1669,8 @@ fn a_hint_keeps_the_answers_that_stand() {
     assert!(south.to.len() > 1, "{:?}", south.to);
     // North does not know it.
     let question = session.number_for(&Viewer::seat("north"), question).unwrap();
-    let advised = session.seat("north").unwrap().advise(question, Duration::from_millis(1_000), None).unwrap();
+    let advised =
+        session.seat("north").unwrap().advise(question, AdviceLimits::within(Duration::from_secs(20)), None).unwrap();
     assert_eq!(advised.now.unwrap().wins, Some(0));
 }
 
@@ -1674,7 +1679,7 @@ fn a_hint_plays_games_for_each_seat_of_a_race() {
     let mut session = together(together::RACE, false, 3);
     for seat in together::SEATS {
         let question = asked(&session, seat, "card");
-        let advised = session.advise(question.id, Duration::from_millis(1_000), None).unwrap();
+        let advised = session.advise(question.id, AdviceLimits::within(Duration::from_secs(20)), None).unwrap();
         let safe = advised.answers.iter().find(|one| one.text == "safe").unwrap();
         let played = safe.played.unwrap_or_else(|| panic!("{seat}: no game was played"));
         assert_eq!((played.average, played.wins), (2.0, Some(played.games)), "{seat}");
@@ -1693,7 +1698,7 @@ fn a_hint_ends_early_if_no_game_can_be_played_to_its_end() {
     let mut session = start(&rules, 3);
     let question = asked(&session, "south", "card").id;
     let began = Instant::now();
-    let advised = session.advise(question, Duration::from_secs(60), None).unwrap();
+    let advised = session.advise(question, AdviceLimits::within(Duration::from_secs(60)), None).unwrap();
     assert!(began.elapsed() < Duration::from_secs(30));
     assert!(advised.now.is_none() && advised.answers.iter().all(|one| one.played.is_none()));
 }
@@ -2026,7 +2031,8 @@ fn no_odds_roll_anew_what_the_seat_has_seen() {
             }
         }
         let number = session.number_for(&Viewer::seat("north"), question.id).unwrap();
-        let advised = session.seat("north").unwrap().advise(number, Duration::from_millis(50), None);
+        let advised =
+            session.seat("north").unwrap().advise(number, AdviceLimits::within(Duration::from_millis(50)), None);
         assert_eq!(advised.is_ok(), may, "{rolls}");
     }
 }

@@ -400,6 +400,13 @@ fn odds_of_a_seat_answer_no_question_of_another() {
             };
             assert_eq!(one["answer"], expected, "{one}");
         }
+        // The same ranking twice, however many threads there are; the seed of the game is in nothing that a seat gets.
+        let params = json!({ "viewer": welcome["viewer"], "question": own["id"], "games": 200 });
+        let (hint, _) = done(&connection, "hint", params.clone());
+        assert_eq!(hint["answers"].as_array().map(Vec::len), Some(2), "{hint}");
+        if hint["out_of_time"] == false {
+            assert_eq!(done(&connection, "hint", params).0, hint);
+        }
     }
 }
 

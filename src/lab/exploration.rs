@@ -814,11 +814,13 @@ impl Counted {
     fn odds(self, outcomes: Vec<Arc<Outcome>>, ends: &[(u32, EndWorth)]) -> Odds {
         let mut chances: BTreeMap<u32, Fraction> = BTreeMap::new();
         let mut worth = Worth::new();
+        let mut highest: BTreeMap<Arc<str>, i64> = BTreeMap::new();
         for (end, chance) in self.ends {
             let (outcome, own) = &ends[end as usize];
             for (seat, own) in own.iter() {
                 let whole = Fraction::from(*own);
                 *worth.entry(seat.clone()).or_default() += whole * &chance;
+                highest.entry(seat.clone()).and_modify(|most| *most = (*most).max(*own)).or_insert(*own);
             }
             *chances.entry(*outcome).or_default() += chance;
         }
@@ -848,6 +850,7 @@ impl Counted {
             until: Vec::new(),
             no_further: None,
             targets: Vec::new(),
+            highest,
             unasked: Vec::new(),
             unseen: Vec::new(),
             dealt: false,

@@ -1,6 +1,8 @@
 //! Exact odds, simulation, comparison and advice, all computed from the scripts themselves.
 
 mod advice;
+mod advice_report;
+mod alarm;
 mod chain;
 mod compared;
 mod comparison;
@@ -11,14 +13,18 @@ mod odds;
 mod odds_for_program;
 mod opening;
 mod outcome;
+mod paired;
+mod playouts;
 mod position;
+mod reason;
 mod seat;
 mod simulation;
 mod tally;
 mod trial;
 mod whole_game;
 
-pub use advice::{Advice, Advised, PlayedOut};
+pub use advice::{Advice, AdviceLimits, Advised};
+pub use advice_report::{AdviceReport, AnswerReport, DifferenceReport, PlayedReport, ShareReport};
 pub use compared::Compared;
 pub use comparison::{CardOdds, compare_cards};
 pub use exploration::until;
@@ -27,6 +33,8 @@ pub use odds::{Estimate, FieldOdds, Limits, Odds, OddsQuery};
 pub use odds_for_program::odds_for_program;
 pub use opening::Opening;
 pub use outcome::{Effect, Outcome};
+pub use paired::Difference;
+pub use playouts::PlayedOut;
 pub use position::{Place, Position};
 pub use simulation::{Findings, MemoUse, Plan, PlannedVariant, Progress, Shard, Simulation, SimulationError, Variant};
 pub use tally::{CardUse, LeftOut, Rate, Sum, Tally};

@@ -113,6 +113,8 @@ pub struct Odds {
     pub no_further: Option<String>,
     /// The average value of the state afterwards, for each seat that was asked for.
     pub worth: BTreeMap<Arc<str>, Fraction>,
+    /// The highest value of the state afterwards in any outcome, for each seat that was asked for.
+    pub highest: BTreeMap<Arc<str>, i64>,
     /// Topics of given answers that no question asked for; an empty one stands for [`OddsQuery::against`].
     pub unasked: Vec<String>,
     /// What the one who asks cannot see: kinds of entities by name, and single fields as `kind.field`. Empty where the asker
@@ -335,6 +337,7 @@ mod tests {
             until: Vec::new(),
             no_further: None,
             targets: Vec::new(),
+            highest: BTreeMap::new(),
             unasked: Vec::new(),
             unseen: Vec::new(),
             dealt: false,

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
-use super::{Advised, Odds, OddsQuery};
+use super::{AdviceLimits, Advised, Odds, OddsQuery};
 use crate::play::{Answer, QuestionId, Refusal, Seat};
 
 impl Seat<'_> {
@@ -31,12 +30,12 @@ impl Seat<'_> {
     pub fn advise(
         &mut self,
         question: QuestionId,
-        time: Duration,
+        limits: AdviceLimits,
         interrupt: Option<&Arc<AtomicBool>>,
     ) -> Result<Advised, Refusal> {
         let question = self.own(question)?;
         let viewer = self.viewer.clone();
-        self.session.advise_for(question, time, &viewer, interrupt.cloned())
+        self.session.advise_for(question, limits, &viewer, interrupt)
     }
 
     /// What a policy would answer to a question of the viewer's, from what the viewer knows. For all but the game master,

@@ -119,6 +119,14 @@ impl Pool {
         self.engine
     }
 
+    /// How many jobs run at the same time.
+    pub fn threads(&self) -> usize {
+        match &self.home {
+            Home::Threads(queue) => queue.most,
+            Home::Caller { .. } => 1,
+        }
+    }
+
     /// Runs a job on a machine and waits for it.
     ///
     /// # Errors

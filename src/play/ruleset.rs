@@ -128,6 +128,11 @@ impl Ruleset {
         self.pool.run(job)
     }
 
+    /// How many machines of this ruleset run at the same time.
+    pub(crate) fn threads(&self) -> usize {
+        self.pool.threads()
+    }
+
     /// A machine of its own, outside the pool.
     ///
     /// # Errors

@@ -260,6 +260,16 @@ impl Session {
         self.suggest_for(id, policy, &Viewer::master())
     }
 
+    /// What the state is worth to a seat, by `value` of the rules; `None` if they do not say. Nothing changes.
+    ///
+    /// # Errors
+    ///
+    /// The fault of the script.
+    pub fn worth(&mut self, seat: &str) -> Result<Option<i64>, Fault> {
+        let seat = seat.to_owned();
+        self.look(move |game, vm| vm.worth(&mut game.context, &seat))
+    }
+
     /// The same, from what a viewer knows. Only for the game master the policy draws from the game's own dice. To others,
     /// these would foretell the next rolls.
     pub(crate) fn suggest_for(

@@ -2,7 +2,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use mlua::{Error, Result, Table as LuaTable, UserData, UserDataMethods, Value as Lv};
+use mlua::{Error, Lua, Result, Table as LuaTable, UserData, UserDataMethods, Value as Lv};
 
 use super::conversion::{plain_from, plain_to};
 use super::sandbox::renew_program;
@@ -123,6 +123,28 @@ fn step_words(step: Step) -> (&'static str, Option<String>) {
         Step::Over(text) => ("over", Some(text)),
         Step::Fault(fault) => ("fault", Some(fault.to_string())),
     }
+}
+
+/// Plain data as a program sees it; nothing is `nil`.
+fn lua_of(lua: &Lua, data: &serde_json::Value) -> Result<Lv> {
+    use serde_json::Value as Json;
+    Ok(match data {
+        Json::Null => Lv::Nil,
+        Json::Bool(value) => Lv::Boolean(*value),
+        Json::Number(number) => Lv::Number(number.as_f64().unwrap_or(f64::NAN)),
+        Json::String(text) => Lv::String(lua.create_string(text)?),
+        Json::Array(items) => {
+            let items = items.iter().map(|item| lua_of(lua, item)).collect::<Result<Vec<_>>>()?;
+            Lv::Table(lua.create_sequence_from(items)?)
+        }
+        Json::Object(fields) => {
+            let table = lua.create_table()?;
+            for (name, value) in fields {
+                table.raw_set(name.as_str(), lua_of(lua, value)?)?;
+            }
+            Lv::Table(table)
+        }
+    })
 }
 
 /// The named answers of a table, as [`Session::reply`] takes them.
@@ -251,6 +273,24 @@ fn add_looking<M: UserDataMethods<GameHandle>>(methods: &mut M) {
             let found = look_ahead(session, replies, until.as_deref()).map_err(said);
             renew_program();
             plain_to(lua, &found?)
+        })
+    });
+    methods.add_method("hint", |lua, game, topic: Option<String>| {
+        game.with(|session| {
+            let open = session.questions();
+            let found = match &topic {
+                Some(topic) => open.iter().find(|question| *question.topic == **topic),
+                None => open.first(),
+            };
+            let question = found.map(|question| question.id);
+            let question = question.ok_or_else(|| match &topic {
+                Some(topic) => said(format!("no question of the topic `{topic}` is open")),
+                None => said("no question is open"),
+            })?;
+            let advised = session.advise(question, Default::default(), None).map_err(said)?;
+            renew_program();
+            let report = serde_json::to_value(advised.report()).map_err(said)?;
+            lua_of(lua, &report)
         })
     });
     methods.add_method("outcome", |_, game, ()| game.with(|session| Ok(session.outcome().map(str::to_string))));

@@ -16,7 +16,7 @@ use super::misfit::misfit;
 use super::table::Game;
 use super::viewer::Role;
 use crate::dice::{Fraction, float};
-use crate::lab::{Limits, Odds, OddsQuery};
+use crate::lab::{AdviceLimits, Limits, Odds, OddsQuery};
 use crate::play::{Answering, Edit, Given, Question, QuestionId, Refusal, Seat, Session, Undone};
 use crate::play::{Machines, Migration, MigrationFate, MigrationNote, ReloadReport, Ruleset};
 use crate::ruleset::Library;
@@ -125,6 +125,7 @@ impl Command<'_> {
             "answers" => self.answers(game),
             "suggest" => self.suggest(game),
             "odds" => self.odds(game),
+            "hint" => self.hint(game),
             "why" => self.why(game),
             "sheet" => {
                 let EntityParams { entity } = self.read()?;
@@ -351,6 +352,15 @@ impl Command<'_> {
         };
         let odds = game.session.odds_ahead(id, query, until.as_deref())?;
         written(report(&odds))
+    }
+
+    fn hint(&self, game: &mut Game) -> Result<Json, Failure> {
+        let HintParams { question, games } = self.read()?;
+        self.own_question(game, question)?;
+        let usual = AdviceLimits::default();
+        let limits = AdviceLimits { games: games.unwrap_or(usual.games).min(usual.games), ..usual };
+        let advised = self.seat_of(game).advise(question, limits, Some(self.interrupt))?;
+        written(advised.report())
     }
 
     fn why(&self, game: &mut Game) -> Result<Json, Failure> {

@@ -635,7 +635,7 @@ impl Connection {
             _ => {}
         }
         let interrupt = Arc::new(AtomicBool::new(false));
-        let name = id.as_ref().map(Json::to_string).filter(|_| method == "odds");
+        let name = id.as_ref().map(Json::to_string).filter(|_| matches!(&*method, "odds" | "hint"));
         let under_way = name.map(|name| UnderWay::begin(&self.under_way, name, &interrupt));
         Ok(self.job(id, table, move |table, extent| {
             let library = &host.shared.library;

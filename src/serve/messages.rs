@@ -168,6 +168,15 @@ pub struct Suggestion {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+pub struct HintParams {
+    pub question: QuestionId,
+    /// How many games are played from all answers together; 4,000 if it is left out, and at most.
+    #[serde(default)]
+    pub games: Option<u64>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct OddsParams {
     pub question: QuestionId,
     /// Answers that are given, by topic.

@@ -4,6 +4,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use super::frames::{Snapshot, StepFrame};
 use super::messages::*;
+use crate::lab::AdviceReport;
 
 /// A method of the protocol.
 pub struct Method {
@@ -87,7 +88,8 @@ pub const METHODS: &[Method] = &[
         Players,
         "what the open action, or the game up to a horizon, can come to; may be cancelled",
     ),
-    method::<CancelParams, Cancelled>("cancel", Anyone, "ends an `odds` of this connection"),
+    method::<HintParams, AdviceReport>("hint", Players, "ranks the answers to a question; may be cancelled"),
+    method::<CancelParams, Cancelled>("cancel", Anyone, "ends an `odds` or a `hint` of this connection"),
     method::<WhyParams, WhyReport>("why", Anyone, "where a number comes from"),
     method::<EntityParams, Sheet>("sheet", Anyone, "the sheet of an entity"),
     method::<CardParams, CardReport>("card", Anyone, "the text of a card"),

@@ -1,9 +1,7 @@
 //! The commands `odds` and `hint`.
 
-use std::time::Duration;
-
 use riskbreaker::dice::{Fraction, float};
-use riskbreaker::lab::{Advice, Advised, Effect, Limits, Odds, OddsQuery, PlayedOut};
+use riskbreaker::lab::{Advice, AdviceLimits, Advised, Effect, Limits, Odds, OddsQuery, PlayedOut};
 use riskbreaker::play::{Answering, Given, Source};
 use riskbreaker::state::readable_name;
 use riskbreaker::{Question, Refusal, Viewer};
@@ -14,15 +12,13 @@ use super::event_rows::Untold;
 use super::meaning::answers;
 use super::vocabulary::Vocabulary;
 use super::{Complaint, Done, Repl};
-use crate::cli::figures::{chance_json, counted, likeliest, percent};
+use crate::cli::figures::{counted, likeliest, percent};
 use crate::cli::interrupt::Watch;
 use crate::cli::odds;
 use crate::cli::row::{Row, Span};
 
 /// The most ways that `odds` explores at the prompt.
 const ODDS_WAYS: u64 = 200_000;
-/// The time limit of `hint`.
-const TIME: Duration = Duration::from_secs(1);
 /// The most outcomes that a hint lists for an answer.
 const NAMED: usize = 2;
 /// The most answers that a hint lists.
@@ -172,17 +168,16 @@ impl Repl {
     pub(super) fn hint(&mut self) -> Done {
         let question = self.wanted_question()?;
         let watch = Watch::begin();
-        let advised = self.session.advise(question.id, TIME, Some(&watch.wanted()))?;
-        let measured = self.session.ruleset().measures();
+        let advised = self.session.advise(question.id, AdviceLimits::default(), Some(&watch.wanted()))?;
         if self.screen.json() {
-            let rows: Vec<_> = advised.answers.iter().map(|one| advice_json(one, &question.topic)).collect();
-            let now = advised.now.as_ref().map(played_json);
-            let told = json!({
-                "question": question.topic, "now": now, "answers": rows, "unseen": advised.unseen, "dealt": advised.dealt,
-            });
+            let mut told = json!(advised.report());
+            told["question"] = json!(question.topic);
+            for (row, one) in told["answers"].as_array_mut().into_iter().flatten().zip(&advised.answers) {
+                row["odds"] = json!(one.odds.as_ref().ok().map(odds::OddsJson));
+            }
             return Ok(self.screen.event("hint", &told)?);
         }
-        self.show_advice(&advised, &question.topic, measured)?;
+        self.show_advice(&advised, &question.topic)?;
         self.tell_unseen(advised.unseen_in_words())
     }
 
@@ -194,146 +189,198 @@ impl Repl {
         }
     }
 
-    /// One ranking by one number, the odds of the next step below each answer, at most a screen of it.
-    fn show_advice(&mut self, Advised { answers, now, .. }: &Advised, topic: &str, measured: bool) -> Done {
-        if !measured {
-            let text = format!(
-                "{} does not say what a position is worth, so this is no ranking.",
-                self.session.ruleset().id()
-            );
-            self.screen.row(&Row::at(2).faint(text))?;
+    /// The best answers, then the others by how much worse they are; below each answer the reason or the odds of the next step.
+    fn show_advice(&mut self, advised: &Advised, topic: &str) -> Done {
+        let mut shown = advised.clone();
+        if !advised.is_by_games() {
+            // Their shares mean nothing.
+            shown.answers.iter_mut().for_each(|one| one.played = None);
         }
-        let wins = answers.iter().filter_map(|one| one.played).any(|played| played.win_rate().is_some());
+        let advised = &shown;
         let untold = self.untold();
-        let games: u64 = answers.iter().filter_map(|one| one.played).chain(*now).map(|played| played.games).sum();
-        // The shares of a few games mean nothing.
-        let ranked = measured && !now.iter().chain(answers.iter().filter_map(|one| one.played.as_ref())).any(too_few);
-        let mut rows: Vec<Ranked> = Vec::new();
-        for mut one in answers.iter().map(|one| Ranked::of(one, topic, &untold)) {
-            // All answers are ranked by the same number: if some were played to the end, the value of the next step is not used.
-            if games > 0 && one.played.is_none() || !ranked {
-                one.number = None;
-            }
-            match rows.iter_mut().find(|row| !row.differs_from(&one, ranked)) {
-                Some(row) => row.join(one),
-                None => rows.push(one),
-            }
-        }
-        let more = rows.len().saturating_sub(MOST_ROWS);
-        for (at, row) in rows.iter().take(MOST_ROWS).enumerate() {
-            let mut line = Row::at(2);
-            line = if at == 0 && ranked { line.strong(&row.answer) } else { line.plain(&row.answer) };
-            if let Some(number) = &row.number {
-                let from = if at == 0 && wins { " of games from here" } else { "" };
-                let give = match &row.margin {
-                    Some(margin) => format!(", give or take {margin}"),
-                    None => String::new(),
-                };
-                line = line.plain(format!(": {number}{from}{give}"));
-            }
-            self.screen.row(&line)?;
-            if let Some(odds) = &row.odds {
-                // The games were played with the answers of policies; these are the odds with the best ones.
-                let with = if row.best.is_empty() { String::new() } else { format!("with {}: ", row.best.join(", ")) };
-                self.screen.row(&Row::prose(6).faint(format!("{with}{odds}")))?;
-            }
-        }
-        if more > 0 {
-            self.screen.row(&Row::at(2).faint(format!("and {more} more answers, no better than these")))?;
-        }
-        if measured {
-            if let Some(now) = now.filter(|_| ranked) {
-                let (number, margin) = in_words(&now);
-                let text = format!("If the computer chooses for everybody from here: {number}, give or take {margin}.");
+        let best = advised.best();
+        match best {
+            [] => {}
+            [one] => self.screen.row(&Row::at(2).strong(&one.text).plain(alone(one)))?,
+            all if all.len() == advised.answers.len() && all.iter().all(|one| one.played.is_none()) => {
+                let text =
+                    "After the next step no answer is better than another. `odds ANSWER` shows what one leads to.";
                 self.screen.row(&Row::at(2).plain(text))?;
             }
-            let text = match games {
-                0 => {
-                    let ranked = match rows.len() {
-                        1 => {
-                            "After the next step no answer is better than another. `odds ANSWER` shows what one leads to."
-                        }
-                        _ => {
-                            "Ranked by the average value of the position after the next step. The ruleset defines the value."
-                        }
-                    };
-                    format!("No game could be played to its end from here. {ranked}")
-                }
-                games if !ranked => {
-                    let games = counted(games, "game", "games");
-                    format!(
-                        "Only {games} could be played to the end in a second, too few to rank the answers. Below each answer: the odds of the next step."
-                    )
-                }
-                games => format!("From {games} games played to the end. Below each answer: the odds of the next step."),
-            };
+            all => {
+                let text = format!("no difference found between these {}", in_number(all.len()));
+                let line = Row::at(2).plain(format!("{text}: ")).strong(listed(all)).plain(equal(all, advised.margin));
+                self.screen.row(&line)?;
+            }
+        }
+        let told_alone = usize::from(best.len() == 1);
+        if let [one] = best {
+            self.show_reason(one, topic, &untold)?;
+        } else {
+            self.show_reasons(best, topic, &untold)?;
+        }
+        let rest = &advised.answers[best.len()..];
+        let shown = MOST_ROWS.saturating_sub(told_alone);
+        for group in by_place(rest).into_iter().take(shown) {
+            let line = Row::at(2).plain(format!("{}{}", listed(group), worse(group)));
+            self.screen.row(&line)?;
+            self.show_reasons(group, topic, &untold)?;
+        }
+        let more: usize = by_place(rest).into_iter().skip(shown).map(<[Advice]>::len).sum();
+        if more > 0 {
+            let than = if advised.best().is_empty() { "" } else { ", worse than these" };
+            let text = format!("and {}{than}", counted(more as u64, "more answer", "more answers"));
             self.screen.row(&Row::at(2).faint(text))?;
+        }
+        if let Some(now) = advised.now.filter(|_| advised.is_by_games()) {
+            let (number, margin) = in_words(&now);
+            let text = format!("If the computer chooses for everybody from here: {number}, give or take {margin}.");
+            self.screen.row(&Row::at(2).plain(text))?;
+        }
+        let text =
+            how_it_was_found(advised, &self.session.ruleset().id().to_string(), self.session.ruleset().measures());
+        Ok(self.screen.row(&Row::at(2).faint(text))?)
+    }
+
+    /// The reason for an answer, or the odds of its next step where they give none.
+    fn show_reason(&mut self, advice: &Advice, topic: &str, untold: &Untold) -> Done {
+        let text = advice.reason.clone().unwrap_or_else(|| after_it(advice, topic, untold));
+        Ok(self.screen.row(&Row::prose(6).faint(text))?)
+    }
+
+    /// The reasons of several answers, each with its answer; those that are the same together.
+    fn show_reasons(&mut self, all: &[Advice], topic: &str, untold: &Untold) -> Done {
+        let mut told: Vec<(String, Vec<&str>)> = Vec::new();
+        for one in all {
+            let text = one.reason.clone().unwrap_or_else(|| after_it(one, topic, untold));
+            match told.iter_mut().find(|(known, _)| *known == text) {
+                Some((_, answers)) => answers.push(&one.text),
+                None => told.push((text, vec![&one.text])),
+            }
+        }
+        let apart = told.len() > 1;
+        let more = told.len().saturating_sub(MOST_ROWS);
+        for (text, answers) in told.into_iter().take(MOST_ROWS) {
+            let of = if apart { format!("{}: ", answers.join(", ")) } else { String::new() };
+            self.screen.row(&Row::prose(6).faint(format!("{of}{text}")))?;
+        }
+        if more > 0 {
+            self.screen.row(&Row::prose(6).faint(format!("and {more} more; `odds ANSWER` shows what one leads to")))?;
         }
         Ok(())
     }
 }
 
-/// Whether so few games were played out that their share of wins may be off by a quarter, or their average by anything.
-fn too_few(played: &PlayedOut) -> bool {
-    played.win_rate().map_or(!played.margin().is_finite(), |(_, margin)| margin > 0.25)
+/// Answers that share a place, one slice for each place; answers without a place one by one.
+fn by_place(answers: &[Advice]) -> Vec<&[Advice]> {
+    answers.chunk_by(|one, other| one.place.is_some() && one.place == other.place).collect()
 }
 
-/// One row of the ranking: an answer, or several with the same outcomes, and the number that ranks it.
-struct Ranked {
-    answer: String,
-    /// The best answers to the questions that follow; none for a row of several answers.
-    best: Vec<String>,
-    played: Option<PlayedOut>,
-    /// `wins 64 %`, or the average worth, and how far it may be off.
-    number: Option<String>,
-    margin: Option<String>,
-    /// The odds of the next step in a few words; none for several answers with different odds.
-    odds: Option<String>,
+fn listed(answers: &[Advice]) -> String {
+    answers.iter().map(|one| &*one.text).collect::<Vec<_>>().join(", ")
 }
 
-impl Ranked {
-    fn of(advice: &Advice, topic: &str, untold: &Untold) -> Ranked {
-        let (number, margin) = match (&advice.played, &advice.worth) {
-            (Some(played), _) => {
-                let (number, margin) = in_words(played);
-                (Some(number), Some(margin))
-            }
-            (None, Some(worth)) => (Some(format!("worth {:.1} after the next step", float(worth))), None),
-            (None, None) => (None, None),
-        };
-        let odds = match &advice.odds {
-            Ok(odds) => next_step(odds, untold),
-            Err(refusal) => refusal.to_string(),
-        };
-        Ranked {
-            answer: advice.text.clone(),
-            best: with_best(advice, topic),
-            played: advice.played,
-            number,
-            margin,
-            odds: Some(odds),
-        }
-    }
+/// A small number as a word.
+fn in_number(count: usize) -> String {
+    const WORDS: [&str; 9] = ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
+    count.checked_sub(2).and_then(|at| WORDS.get(at)).map_or_else(|| count.to_string(), ToString::to_string)
+}
 
-    /// Whether two answers get a row each. Answers with the same odds share a row if their numbers differ by less than the
-    /// margin.
-    fn differs_from(&self, other: &Ranked, measured: bool) -> bool {
-        match (&self.played, &other.played) {
-            _ if !measured => self.odds != other.odds,
-            (Some(one), Some(two)) => {
-                let margin = |played: &PlayedOut| played.win_rate().map_or(played.margin(), |(_, margin)| margin);
-                self.odds != other.odds || (one.score() - two.score()).abs() > margin(one).max(margin(two))
-            }
-            (None, None) => self.number != other.number,
-            _ => true,
+/// The number of an answer that is best alone.
+fn alone(one: &Advice) -> String {
+    match (&one.played, &one.worth) {
+        (Some(played), _) => {
+            let (number, margin) = in_words(played);
+            let from = if played.wins.is_some() { " of games from here" } else { "" };
+            format!(": {number}{from}, give or take {margin}{}", drawn(played))
         }
+        (None, Some(worth)) => format!(": worth {:.1} after the next step", float(worth)),
+        (None, None) => String::new(),
     }
+}
 
-    /// Adds an answer with the same outcomes.
-    fn join(&mut self, other: Ranked) {
-        self.answer = format!("{}, {}", self.answer, other.answer);
-        self.best.clear();
-        self.odds = self.odds.take().filter(|odds| Some(odds) == other.odds.as_ref());
+/// What is known of the best answers together.
+fn equal(all: &[Advice], margin: Option<f64>) -> String {
+    let played = || all.iter().filter_map(|one| one.played.as_ref());
+    let Some(first) = played().next() else {
+        return all[0].worth.as_ref().map_or_else(String::new, |worth| format!(": worth {:.1}", float(worth)));
+    };
+    let margin = margin.unwrap_or(f64::INFINITY);
+    let games: u64 = played().map(|played| played.games).sum();
+    let together = |of: fn(&PlayedOut) -> f64| {
+        played().map(|played| of(played) * played.games as f64).sum::<f64>() / games.max(1) as f64
+    };
+    match first.wins {
+        Some(_) => format!(
+            ": they win {:.0} % of games from here, and differ by {:.0} points at most",
+            100.0 * together(|played| played.win_rate().map_or(0.0, |(share, _)| share)),
+            (100.0 * margin).ceil()
+        ),
+        None => format!(
+            ": they end with {:.1} on the average, and differ by {:.1} at most",
+            together(|played| played.average),
+            margin
+        ),
+    }
+}
+
+/// How much worse an answer is than the best; for several the range.
+fn worse(group: &[Advice]) -> String {
+    let first = &group[0];
+    let behind: Vec<_> = group.iter().filter_map(|one| one.behind).collect();
+    let Some(some) = behind.first() else {
+        return match (&first.worth, first.place) {
+            (Some(worth), Some(_)) if first.played.is_none() => format!(": worth {:.1}", float(worth)),
+            _ => String::new(),
+        };
+    };
+    let wins = first.played.is_some_and(|played| played.wins.is_some());
+    let least = behind.iter().map(|one| one.average).fold(some.average, f64::min);
+    let most = behind.iter().map(|one| one.average).fold(some.average, f64::max);
+    let margin = behind.iter().map(|one| one.margin).fold(some.margin, f64::max);
+    let number = |value: f64| if wins { format!("{:.0}", 100.0 * value) } else { format!("{value:.1}") };
+    let range = match (number(least), number(most)) {
+        (least, most) if least == most => least,
+        (least, most) => format!("{least} to {most}"),
+    };
+    let margin = if wins { format!("{:.0}", (100.0 * margin).ceil()) } else { format!("{margin:.1}") };
+    let unit = if wins { "points of 100 fewer wins" } else { "less" };
+    format!(": {range} {unit}, give or take {margin}")
+}
+
+/// What happens next after an answer, with the best answers to what it asks further.
+fn after_it(advice: &Advice, topic: &str, untold: &Untold) -> String {
+    let odds = match &advice.odds {
+        Ok(odds) => next_step(odds, untold),
+        Err(refusal) => return refusal.to_string(),
+    };
+    // The games were played with the answers of policies; these are the odds with the best ones.
+    let best = with_best(advice, topic);
+    let with = if best.is_empty() { String::new() } else { format!("with {}: ", best.join(", ")) };
+    format!("{with}{odds}")
+}
+
+/// From how many games the ranking is, or why there is none, and what ended the work.
+fn how_it_was_found(advised: &Advised, rules: &str, measured: bool) -> String {
+    let games = counted(advised.games, "game", "games");
+    let stopped = match advised.stopped {
+        0 => String::new(),
+        all => format!(" ({all} of them stopped after {} actions)", AdviceLimits::ACTIONS),
+    };
+    let time =
+        if advised.out_of_time { " The time ended the work; the same seed may give more elsewhere." } else { "" };
+    let ranked = !advised.best().is_empty();
+    if !measured {
+        format!("{rules} does not say what a position is worth, so this is no ranking.")
+    } else if advised.is_by_games() {
+        format!("From {games} played to the end{stopped}, every answer on the same dice.{time}")
+    } else if advised.games > 0 {
+        let by = if ranked { "ranked by the exact value after the next step" } else { "too few to rank the answers" };
+        format!("Only {games} could be played to the end{stopped}: {by}.{time}")
+    } else if ranked {
+        format!("No game could be played to its end. Ranked by the exact value after the next step.{time}")
+    } else {
+        format!("No game could be played to its end, so this is no ranking.{time}")
     }
 }
 
@@ -371,9 +418,12 @@ fn in_words(played: &PlayedOut) -> (String, String) {
     }
 }
 
-fn played_json(played: &PlayedOut) -> serde_json::Value {
-    let wins = played.win_rate().map(|(share, margin)| json!({ "share": share, "margin": margin }));
-    json!({ "games": played.games, "wins": wins, "average": played.average, "margin": played.margin() })
+/// The share of draws, where there are any.
+fn drawn(played: &PlayedOut) -> String {
+    match played.draws.filter(|draws| *draws > 0) {
+        Some(draws) => format!("; {} drawn", percent(draws as f64 / played.games as f64)),
+        None => String::new(),
+    }
 }
 
 /// The best answers to the questions that follow. Those of the question's own topic are orders of others, given at the same
@@ -438,22 +488,4 @@ fn summary(odds: &Result<Odds, Refusal>) -> String {
         parts.push(format!("{} not followed", percent(float(&odds.remaining))));
     }
     parts.join("; ")
-}
-
-/// The likeliest outcomes, and the answers assumed for later questions.
-fn why(advice: &Advice, topic: &str) -> String {
-    let best = with_best(advice, topic);
-    let with = if best.is_empty() { String::new() } else { format!("with {}: ", best.join(", ")) };
-    format!("{with}{}", summary(&advice.odds))
-}
-
-fn advice_json(advice: &Advice, topic: &str) -> serde_json::Value {
-    json!({
-        "answer": advice.answer,
-        "text": advice.text,
-        "worth": advice.worth.as_ref().map(chance_json),
-        "at_the_end": advice.played.as_ref().map(played_json),
-        "why": why(advice, topic),
-        "odds": advice.odds.as_ref().ok().map(odds::OddsJson),
-    })
 }

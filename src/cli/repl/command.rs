@@ -333,11 +333,12 @@ pub static COMMANDS: &[Command] = &[
         Encounter,
         Master,
         "encounter",
-        "NAMES against NAMES | yes",
+        "NAMES against NAMES [--seat SEAT=POLICY] | yes",
         "puts a new scene together and says how likely each side wins; `encounter yes` begins it",
         "Names are those of the roster and of the ruleset's cast, with commas: `encounter Ann, Bob against 3 x NAME`. `Heroes: Ann` \
          names a side; there may be more than two. The first side is that of the players. For a second, games are played out by \
-         policies; the range is where the true share lies in 95 of 100 cases."
+         one policy on all sides, or by those that `--seat` names; the range is where the true share lies in 95 of 100 cases. Notes \
+         say who is out, who breaks a rule of creation, and who of the roster is not there."
     ),
     command!(
         Note,

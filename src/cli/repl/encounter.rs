@@ -1,11 +1,13 @@
 //! `encounter`: a new scene from the roster and the cast, and the chances of each side by simulation.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use riskbreaker::lab::{MemoUse, Rate, Simulation, Tally, Variant};
 use riskbreaker::ruleset::CreationPart;
 use riskbreaker::state::readable_name;
-use riskbreaker::{DiceSource, Setup, Value};
+use riskbreaker::{DiceSource, Driver, Setup, Value};
 use serde_json::json;
 
 use super::sheet_entry::{fault, in_words};
@@ -31,8 +33,11 @@ const MOST_PEOPLE: usize = 50;
 pub struct Encounter(Setup);
 
 impl Repl {
-    /// `encounter NAMES against NAMES`, `encounter yes`.
+    /// `encounter NAMES against NAMES [--seat SEAT=POLICY]...`, `encounter yes`.
     pub(super) fn encounter(&mut self, rest: &str) -> Done {
+        let mut options = rest.split("--seat");
+        let rest = options.next().unwrap_or_default().trim();
+        let played_by = self.played_by(options.map(str::trim))?;
         if rest.eq_ignore_ascii_case("yes") {
             // It stays prepared where an unsaved game is left only when asked twice.
             let Some(Encounter(setup)) = self.encounter.clone() else {
@@ -63,6 +68,7 @@ impl Repl {
         let mut sides: Vec<(String, Vec<Value>)> = Vec::new();
         let mut notes = Vec::new();
         let mut whom = Vec::new();
+        let mut titles: Vec<String> = Vec::new();
         for (at, part) in parts.iter().enumerate() {
             let (title, names) = match part.split_once(':') {
                 Some((title, names)) => (title.trim().to_owned(), names),
@@ -74,6 +80,7 @@ impl Repl {
                 let (count, name) = counted(name);
                 let (title, sheet) = self.sheet_named(name)?;
                 let sheet = self.fitting(&title, sheet, &mut notes)?;
+                titles.push(title.clone());
                 sheets.extend(std::iter::repeat_n(sheet, count));
                 told.push(if count > 1 { format!("{count} {}", readable_name(&title)) } else { readable_name(&title) });
             }
@@ -95,15 +102,68 @@ impl Repl {
         };
         // Switches and seats are those of this game. The seats of the position count only if the command line names none.
         let setup = Setup { scenario: riskbreaker::Scenario::Table(scenario), ..self.next_setup() };
-        for note in notes {
-            self.screen.row(&Row::at(2).with(note, Tone::Note))?;
+        if let Some(note) = self.left_at_home(&titles) {
+            notes.push(note);
         }
-        self.foretell(&setup, &title)?;
+        if !self.screen.json() {
+            for note in &notes {
+                self.screen.row(&Row::at(2).with(note, Tone::Note))?;
+            }
+        }
+        self.foretell(&setup, &title, played_by, &notes)?;
         self.encounter = Some(Encounter(setup));
         Ok(self.screen.row(&Row::at(2).with("`encounter yes` begins it.", Tone::Faint))?)
     }
 
-    /// A sheet without the keys that these rules do not know, and a note about them.
+    /// Who plays each seat in the simulation: the same policy everywhere, the first of the ruleset, unless another one is given. The
+    /// game master takes defaults.
+    fn played_by<'t>(&self, given: impl Iterator<Item = &'t str>) -> Result<BTreeMap<Arc<str>, Driver>, Complaint> {
+        let rules = self.session.ruleset();
+        let usual = rules.policies().first().map_or(Driver::Absent, |policy| Driver::Policy(policy.clone()));
+        let is_master = |seat: &str| seat == "gm";
+        let mut seats: BTreeMap<Arc<str>, Driver> = rules
+            .seats()
+            .keys()
+            .map(|seat| (Arc::from(&**seat), if is_master(seat) { Driver::Absent } else { usual.clone() }))
+            .collect();
+        let listed = |names: Vec<&str>| names.join(", ");
+        for option in given {
+            let Some((seat, policy)) = option.split_once('=').map(|(seat, policy)| (seat.trim(), policy.trim())) else {
+                return Err(Complaint::Wrong(format!(
+                    "Write `--seat SEAT=POLICY`, for example `--seat {}={}`.",
+                    seats.keys().find(|seat| !is_master(seat)).map_or("SEAT", |seat| seat),
+                    rules.policies().first().map_or("POLICY", |policy| policy)
+                )));
+            };
+            if !seats.contains_key(seat) {
+                let known = listed(seats.keys().map(|seat| &**seat).collect());
+                return Err(Complaint::Wrong(format!("There is no seat `{seat}`. Seats: {known}.")));
+            }
+            let Some(policy) = rules.policies().iter().find(|known| ***known == *policy) else {
+                let known = listed(rules.policies().iter().map(|policy| &**policy).collect());
+                let list = if known.is_empty() { "The ruleset has none".into() } else { format!("Policies: {known}") };
+                return Err(Complaint::Wrong(format!("There is no policy `{policy}`. {list}.")));
+            };
+            seats.insert(seat.into(), Driver::Policy(policy.clone()));
+        }
+        Ok(seats)
+    }
+
+    /// A note about characters of the roster that the scene leaves out.
+    fn left_at_home(&self, titles: &[String]) -> Option<String> {
+        self.campaign.as_ref()?;
+        let roster = self.campaign_roster().ok()?;
+        let there = |name: &str| titles.iter().any(|title| title.eq_ignore_ascii_case(name));
+        // A scene without anybody of the roster is about others.
+        if !roster.characters.keys().any(|name| there(name)) {
+            return None;
+        }
+        let missing: Vec<&str> = roster.characters.keys().map(String::as_str).filter(|name| !there(name)).collect();
+        (!missing.is_empty()).then(|| format!("of the roster, not in this scene: {}", missing.join(", ")))
+    }
+
+    /// A sheet without the keys that these rules do not know, and notes about them and about what the rules say of the sheet:
+    /// breaches and warnings, such as that somebody is out.
     fn fitting(&self, name: &str, sheet: Value, notes: &mut Vec<String>) -> Result<Value, Complaint> {
         let (rules, switches) = (self.session.ruleset(), self.session.switches().clone());
         let steps = rules.sheet_steps(switches.clone()).map_err(fault)?;
@@ -122,7 +182,7 @@ impl Repl {
             sheet => sheet,
         };
         if rules.creates(CreationPart::Check) {
-            for breach in rules.check_sheet_under(&sheet, switches).map_err(fault)?.iter().filter(|b| !b.warning) {
+            for breach in rules.check_sheet_under(&sheet, switches).map_err(fault)?.iter() {
                 notes.push(format!("{name}: {}", in_words(breach)));
             }
         }
@@ -130,10 +190,16 @@ impl Repl {
     }
 
     /// Plays the scene with policies for less than a second, and prints how often each side won.
-    fn foretell(&mut self, setup: &Setup, title: &str) -> Done {
+    fn foretell(
+        &mut self,
+        setup: &Setup,
+        title: &str,
+        played_by: BTreeMap<Arc<str>, Driver>,
+        notes: &[String],
+    ) -> Done {
         let rules = self.session.ruleset().clone();
         let began = Instant::now();
-        let seated = Setup { dice: DiceSource::Seeded, ..setup.clone() };
+        let seated = Setup { dice: DiceSource::Seeded, seats: played_by.clone(), ..setup.clone() };
         let variant = Variant::new("rules", &rules, seated).map_err(|error| Complaint::Wrong(error.to_string()))?;
         let (mut tally, mut games, mut wanted) = (Tally::default(), 0, FIRST);
         let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
@@ -173,8 +239,12 @@ impl Repl {
         results.sort_by_key(|(_, rate)| std::cmp::Reverse(rate.count));
         if self.screen.json() {
             let told: Vec<_> = results.iter().map(|(result, rate)| json!({ "result": result, "rate": rate })).collect();
-            let event =
-                json!({ "title": title, "games": tally.trials, "undecided": tally.left_out.len(), "results": told });
+            let seats: BTreeMap<&str, Option<&str>> =
+                played_by.iter().map(|(seat, driver)| (&**seat, policy_of(driver))).collect();
+            let event = json!({
+                "title": title, "games": tally.trials, "undecided": tally.left_out.len(), "results": told, "seats": seats,
+                "notes": notes,
+            });
             return Ok(self.screen.event("encounter", &event)?);
         }
         self.screen.row(&Row::at(0).strong(title))?;
@@ -188,12 +258,45 @@ impl Repl {
         });
         self.screen.columns(2, cells.collect())?;
         let until = if watch.is_over() { ", interrupted" } else { "" };
-        let mut text = format!("{} games, every seat played by a policy{until}", tally.trials);
+        let mut text = format!("{} games, {}{until}", tally.trials, in_policies(&played_by));
         if !tally.left_out.is_empty() {
             text = format!("{text}; {} more had no end after {ACTIONS} actions", tally.left_out.len());
         }
         Ok(self.screen.row(&Row::at(2).faint(text))?)
     }
+}
+
+/// The policy that plays a seat; `None` if its questions take their defaults.
+fn policy_of(driver: &Driver) -> Option<&str> {
+    match driver {
+        Driver::Policy(policy) => Some(policy),
+        _ => None,
+    }
+}
+
+/// Who played the seats, in words.
+fn in_policies(played_by: &BTreeMap<Arc<str>, Driver>) -> String {
+    let mut groups: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let mut absent = Vec::new();
+    for (seat, driver) in played_by {
+        match policy_of(driver) {
+            Some(policy) => groups.entry(policy).or_default().push(seat),
+            None => absent.push(&**seat),
+        }
+    }
+    let mut parts: Vec<String> = match groups.iter().next() {
+        Some((policy, seats)) if groups.len() == 1 && seats.len() > 1 => {
+            vec![format!("every side played by the policy `{policy}`")]
+        }
+        _ => groups
+            .iter()
+            .map(|(policy, seats)| format!("{} played by the policy `{policy}`", seats.join(", ")))
+            .collect(),
+    };
+    if !absent.is_empty() {
+        parts.push(format!("{} by the defaults", absent.join(", ")));
+    }
+    parts.join(", ")
 }
 
 /// `3 x NAME`, `3 NAME`, `NAME x3`: how many, and who.

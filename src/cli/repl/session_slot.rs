@@ -3,9 +3,8 @@ use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
-use riskbreaker::lab::Advised;
+use riskbreaker::lab::{AdviceLimits, Advised};
 use riskbreaker::play::{Explanation, Known};
 use riskbreaker::{
     Answer, Driver, Edit, EntityId, Event, Fault, FreeAct, Happening, Question, QuestionId, Refusal, Remedy, Seat,
@@ -247,14 +246,14 @@ impl SessionSlot {
     pub fn advise(
         &mut self,
         question: QuestionId,
-        time: Duration,
+        limits: AdviceLimits,
         interrupt: Option<&Arc<AtomicBool>>,
     ) -> Result<Advised, Refusal> {
         // Even where everybody plays at one screen, the advice is for the seat that is asked.
         let own = self.questions().iter().any(|open| open.id == question && self.viewer().plays(&open.seat));
         match self.deref().number_for(&self.viewer(), question).filter(|_| own) {
-            Some(number) => self.seat().advise(number, time, interrupt),
-            None => self.deref_mut().advise(question, time, interrupt),
+            Some(number) => self.seat().advise(number, limits, interrupt),
+            None => self.deref_mut().advise(question, limits, interrupt),
         }
     }
 
