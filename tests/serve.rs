@@ -404,8 +404,9 @@ fn odds_of_a_seat_answer_no_question_of_another() {
         let params = json!({ "viewer": welcome["viewer"], "question": own["id"], "games": 200 });
         let (hint, _) = done(&connection, "hint", params.clone());
         assert_eq!(hint["answers"].as_array().map(Vec::len), Some(2), "{hint}");
-        if hint["out_of_time"] == false {
-            assert_eq!(done(&connection, "hint", params).0, hint);
+        let (again, _) = done(&connection, "hint", params);
+        if hint["out_of_time"] == false && again["out_of_time"] == false {
+            assert_eq!(again, hint);
         }
     }
 }
