@@ -29,8 +29,8 @@ pub(super) struct Handles {
     identity: u64,
     handles: ByEntity<(Table, KindId)>,
     by_address: HashMap<usize, EntityId, BuildHasherDefault<NumberHash>>,
-    /// Tombstones: the addresses of handles whose entities scripts have removed, until the handles are made anew.
-    tombstones: HashMap<usize, EntityId, BuildHasherDefault<NumberHash>>,
+    /// Entities that scripts have removed, by the address of their handle, until the handles are made anew.
+    tombstones: HashMap<usize, Tombstone, BuildHasherDefault<NumberHash>>,
     /// The handles for the prelude, by entity id.
     pub listed: Option<Table>,
     /// Names of the fields of each kind, in lists: a list, of which the host's functions know as well.
@@ -88,7 +88,13 @@ impl Handles {
 
     /// The same, also for an entity that a script has taken away.
     pub fn id_ever_at(&self, address: usize) -> Option<EntityId> {
-        self.id_at(address).or_else(|| self.tombstones.get(&address).copied())
+        self.id_at(address).or_else(|| self.tombstones.get(&address).map(|tombstone| tombstone.id))
+    }
+
+    /// The title that an entity had when a script removed it. `None` if the value is not the handle of such an entity.
+    pub fn last_title(&self, value: &Lv) -> Option<&str> {
+        let tombstone = self.tombstones.get(&(value.as_table()?.to_pointer() as usize))?;
+        Some(&tombstone.title)
     }
 
     /// Whether scripts may hold handles of entities that have been taken away.
@@ -191,8 +197,9 @@ impl Handles {
         }
     }
 
-    /// Forgets an entity that a script has taken away: its handle keeps the last values.
-    pub fn leave_tombstone(&mut self, lua: &Lua, schema: &Schema, id: EntityId, last: &Entity) -> Result<()> {
+    /// Forgets an entity that a script has removed. Its handle keeps the last values, and texts name it by its last title.
+    pub fn leave_tombstone(&mut self, lua: &Lua, schema: &Schema, stone: Tombstone, last: &Entity) -> Result<()> {
+        let id = stone.id;
         let Some(handle) = self.handle(id) else { return Ok(()) };
         let (Some(fill), Some(names)) = (&self.fill, self.names_of(last.kind)) else { return Ok(()) };
         handle.set_readonly(false);
@@ -203,7 +210,7 @@ impl Handles {
             }
         }
         handle.set_readonly(true);
-        self.tombstones.insert(handle.to_pointer() as usize, id);
+        self.tombstones.insert(handle.to_pointer() as usize, stone);
         self.remove(id);
         Ok(())
     }
@@ -267,6 +274,13 @@ impl Handles {
         handle.set_readonly(true);
         forgotten
     }
+}
+
+/// An entity that a script has removed.
+pub(super) struct Tombstone {
+    pub id: EntityId,
+    /// Its title at that moment.
+    pub title: Arc<str>,
 }
 
 /// Which fields the handles hold, and what state they are of.

@@ -5,7 +5,7 @@ use mlua::{Error, Lua, Result, Table, Value as Lv};
 use super::super::account::charge;
 use super::super::allocation::limited;
 use super::super::conversion::{from_lua, name_of};
-use super::super::handles::Handles;
+use super::super::handles::{Handles, Tombstone};
 use super::super::sandbox::hold;
 use super::messages::no_member;
 use super::{CHANGE, HostState, TOLD, fault, host_function, plain, stopped, string_arg, text_arg};
@@ -174,23 +174,25 @@ pub(super) fn take_away(lua: &Lua, context: &mut ActionContext, handles: &mut Ha
     let rules = context.rules.clone();
     let gone = context.relations_of(id).into_iter().chain([id]);
     charge_lists(context);
-    let last: Vec<_> =
-        gone.inspect(|_| charge(64)).filter_map(|id| Some((id, context.state.entity(id)?.clone()))).collect();
+    let last: Vec<_> = gone
+        .inspect(|_| charge(64))
+        .filter_map(|id| Some((Tombstone { id, title: context.title(id) }, context.state.entity(id)?.clone())))
+        .collect();
     if context.notes_reads() {
         // Their handles hold the last values, which scripts look at without asking the host.
-        for (id, entity) in &last {
+        for (stone, entity) in &last {
             for at in 0..entity.fields.len() {
-                context.read(*id, FieldId(at as u16));
+                context.read(stone.id, FieldId(at as u16));
             }
         }
     }
-    let is_gone = |named: EntityId| last.iter().any(|(gone, _)| *gone == named);
+    let is_gone = |named: EntityId| last.iter().any(|(gone, _)| gone.id == named);
     let mut attachments = context.state.attachments().values();
     let changes_hooks = attachments.any(|one| is_gone(one.owner) || one.data.any_entity(&is_gone));
     let touched = context.remove(id).map_err(stopped)?;
     handles.attachments_change();
-    for (id, last) in last {
-        handles.leave_tombstone(lua, rules.schema(), id, &last)?;
+    for (stone, last) in last {
+        handles.leave_tombstone(lua, rules.schema(), stone, &last)?;
     }
     for (other, field) in touched {
         handles.forget_field(rules.schema(), other, field)?;

@@ -3,10 +3,9 @@ use std::rc::Rc;
 use mlua::{Lua, LuaString, Result, Table, Value as Lv, Variadic};
 
 use super::super::account::{TOO_MANY_WORDS, no_more_words};
-use super::super::conversion::from_lua;
 use super::super::handles::Handles;
 use super::super::sandbox::{hold, must_stop};
-use super::{HostState, TERM, TOLD, audience_arg, fill, fill_told, host_function, stopped, text_arg};
+use super::{HostState, TERM, TOLD, audience_arg, fill, fill_told, host_function, stopped, text_arg, words_of};
 use crate::play::{ActionContext, Stop, Term};
 use crate::state::{Audience, Value};
 
@@ -113,10 +112,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
     )| {
         let context = b.context()?;
         let label = fill(&label.to_str()?, &args, context, &b.handles.borrow());
-        let value = match from_lua(&value, &b.handles.borrow()) {
-            Ok(value) => context.words(&value),
-            Err(_) => "?".into(),
-        };
+        let value = words_of(&value, context, &b.handles.borrow());
         let term = Term { label, value, path: path.trim_start_matches('=').to_string(), line, depth };
         let held = hold(TERM + term.label.len() + term.value.len());
         if explains {

@@ -231,16 +231,21 @@ pub(super) fn fill(template: &str, args: &[Lv], context: &ActionContext, handles
     while let Some(at) = rest.find("{}") {
         text.push_str(&rest[..at]);
         match args.next() {
-            Some(value) => match from_lua(value, handles) {
-                Ok(value) => text.push_str(&context.words(&value)),
-                Err(_) => text.push('?'),
-            },
+            Some(value) => text.push_str(&words_of(value, context, handles)),
             None => text.push_str("{}"),
         }
         rest = &rest[at + 2..];
     }
     text.push_str(rest);
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(2000).collect()
+}
+
+/// A value of a script in words. An entity that a script has removed keeps its last title; `?` for what is no plain data.
+pub(super) fn words_of(value: &Lv, context: &ActionContext, handles: &Handles) -> String {
+    match from_lua(value, handles) {
+        Ok(value) => context.words(&value),
+        Err(_) => handles.last_title(value).unwrap_or("?").to_owned(),
+    }
 }
 
 /// The same for what is only made where somebody reads it: that costs the action nothing.
