@@ -723,6 +723,67 @@ fn program(folder: &Path, args: &[&str]) -> Command {
     command
 }
 
+fn copy_folder(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        let target = to.join(path.file_name().unwrap());
+        if path.is_dir() {
+            copy_folder(&path, &target);
+        } else {
+            fs::copy(&path, &target).unwrap();
+        }
+    }
+}
+
+/// What the program prints when it plays a campaign by the rules of a folder and reads these lines.
+fn played(place: &Path, rulesets: &Path, args: &[&str], lines: &str) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_riskbreaker"));
+    command.current_dir(place).args(["play", "game"]).args(args).arg("--rulesets").arg(rulesets);
+    command.env("XDG_STATE_HOME", place.join("state")).env("NO_COLOR", "1");
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn a_campaign_of_an_older_version_says_what_is_new_and_keeps_its_rules_until_the_game_master_switches() {
+    let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("rulesets");
+    let games = [
+        ("rbf", "1.0.0", "RBF-R-1"),
+        ("contest", "1.0.0", "CON-R-1"),
+        ("silent-winter", "1.0.0", "SW-R-1"),
+        ("riskbreaker-0.0.1", "0.0.1", "RB1-120"),
+        ("riskbreaker-0.0.3", "0.0.3", "RB3-R-2"),
+    ];
+    for (id, old, rule) in games {
+        let place = folder(&format!("older-{id}"));
+        let before = place.join("rulesets");
+        copy_folder(&shipped, &before);
+        let manifest = before.join(id).join("ruleset.toml");
+        let text = fs::read_to_string(&manifest).unwrap();
+        let line = text.lines().find(|line| line.starts_with("version = ")).unwrap();
+        let new = line.trim_start_matches("version = ").trim_matches('"').to_owned();
+        assert_ne!(new, old, "{id}");
+        fs::write(&manifest, text.replacen(line, &format!("version = \"{old}\""), 1)).unwrap();
+        fs::remove_file(before.join(id).join("CHANGELOG.md")).unwrap();
+
+        played(&place, &before, &["--rules", id, "--seed", "2"], "auto\nauto\nquit\n");
+        let told = played(&place, &shipped, &[], &format!("auto\nrules {id}\nrules {id} yes\nauto\nquit\n"));
+        for part in
+            ["plays on by the rules kept in its file", &format!("version {new} there, {old} here"), "New in ", rule]
+        {
+            assert!(told.contains(part), "{id}: no `{part}` in\n{told}");
+        }
+        assert!(told.contains("is in force, after") || told.contains("into force"), "{id}:\n{told}");
+        // What it plays by is kept in its file: a third sitting finds it as the second has left it.
+        played(&place, &shipped, &[], "auto\nquit\n");
+    }
+}
+
 /// Texts that were said in the game of a file.
 fn said(path: &Path) -> Vec<String> {
     let library = library("tests/rulesets");

@@ -376,7 +376,7 @@ fn open_campaign(path: &Path, mut campaign: Campaign, entry: Option<u32>, librar
     campaigns::remember(path);
     let setup = campaign.setup()?;
     let title = format!("{} · {} · entry {}", path.display(), campaign.scene_title()?, campaign.head());
-    let notes = rules_note(&session, library).into_iter().collect();
+    let notes = rules_note(&session, library).into_iter().chain(news(&session, library)).collect();
     Ok(Opening { session, setup, title, about: String::new(), campaign: Some(campaign), notes, goes_on: true })
 }
 
@@ -417,6 +417,16 @@ pub fn rules_note(session: &Session, library: &Library) -> Option<String> {
         Err(_) if library.contains(rules.id()) => Some(format!("{kept}: {name} cannot be loaded as it is today.")),
         Err(_) => Some(format!("{kept}: {name} is not there.")),
     }
+}
+
+/// What the rules on the disk say is new in them since the version that a game plays by.
+fn news(session: &Session, library: &Library) -> Vec<String> {
+    let rules = session.ruleset();
+    let Ok(today) = Ruleset::load_with(library, rules.id(), rules.extra_layers()) else { return Vec::new() };
+    let sections = today.changes_since(rules.version()).into_iter();
+    sections
+        .flat_map(|(version, lines)| lines.into_iter().map(move |line| format!("New in {version}: {line}")))
+        .collect()
 }
 
 fn resume(path: &Path, library: &Library) -> Result<Session> {

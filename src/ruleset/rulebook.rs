@@ -3,6 +3,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde::Serialize;
 
+use super::version::Version;
 use super::{Data, Declarations, FreeName, HitCount, HitSign, LoadError, Problem, Stack, Switch};
 use crate::state::{Entity, EntityId, Schema, State, Type, Value};
 
@@ -119,6 +120,15 @@ impl Rulebook {
     pub fn rule_texts(&self) -> impl Iterator<Item = (&str, &str)> {
         let files = self.stack.parts().iter().filter_map(|part| part.folder.file("RULES.md"));
         files.map(|source| (&*source.path, &*source.text))
+    }
+
+    /// What its `CHANGELOG.md` says of versions above `version`: each version with its lines, in the order of the file.
+    ///
+    /// A version is a heading `## 1.1.0`, a line is an item `- ...` with what continues it. Empty if `version` cannot be read.
+    pub fn changes_since(&self, version: &str) -> Vec<(String, Vec<String>)> {
+        let Some(known) = Version::parse(version) else { return Vec::new() };
+        let file = self.stack.main().folder.file("CHANGELOG.md");
+        file.map_or_else(Vec::new, |source| sections_above(&source.text, known))
     }
 
     /// The rulesets that it is made of, bottom first.
@@ -479,5 +489,45 @@ pub(crate) fn plain(value: &serde_json::Value) -> Value {
         serde_json::Value::String(text) => Value::text(text),
         serde_json::Value::Array(items) => Value::list(items.iter().map(plain)),
         serde_json::Value::Object(items) => Value::map(items.iter().map(|(key, item)| (key, plain(item)))),
+    }
+}
+
+/// The sections of a changelog whose heading names a version above `known`.
+fn sections_above(text: &str, known: Version) -> Vec<(String, Vec<String>)> {
+    let mut sections: Vec<(String, Vec<String>)> = Vec::new();
+    let mut is_newer = false;
+    for line in text.lines() {
+        if let Some(heading) = line.strip_prefix("## ") {
+            let name = heading.split_whitespace().next().unwrap_or("");
+            is_newer = Version::parse(name).is_some_and(|version| version > known);
+            if is_newer {
+                sections.push((name.to_owned(), Vec::new()));
+            }
+        } else if is_newer && let Some((_, lines)) = sections.last_mut() {
+            match (line.strip_prefix("- "), lines.last_mut()) {
+                (Some(item), _) => lines.push(item.trim().to_owned()),
+                (None, Some(last)) if line.starts_with("  ") => {
+                    last.push(' ');
+                    last.push_str(line.trim());
+                }
+                _ => {}
+            }
+        }
+    }
+    sections
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_changelog_says_what_is_new_since_a_version() {
+        let text = "# Changes\n\n## 1.2.0\n\n- X-2: two\n  lines\n- three\n\n## 1.1.0 (June)\n\n- X-1: one\n\n## Unknown\n\n- none\n\n## 1.0.0\n\n- first\n";
+        let since = |version| sections_above(text, Version::parse(version).unwrap());
+        let newest = ("1.2.0".to_owned(), vec!["X-2: two lines".to_owned(), "three".to_owned()]);
+        assert_eq!(since("1.1.0"), [newest.clone()]);
+        assert_eq!(since("1.0"), [newest, ("1.1.0".to_owned(), vec!["X-1: one".to_owned()])]);
+        assert!(since("1.2.0").is_empty());
     }
 }

@@ -77,11 +77,44 @@ impl Repl {
             true => (cut.head, cut.named.into_iter().chain(named).collect()),
             false => (head, named),
         };
-        let replies = replies_of(&question, head, named)?;
+        let replies = match self.with_next_answer(&question, &head, &named) {
+            Some(replies) => replies,
+            None => replies_of(&question, head, named)?,
+        };
         self.reply_all(&question, replies).map_err(|complaint| match complaint {
             Complaint::Refused(refusal) => self.advised(&question, &typed, refusal),
             other => other,
         })
+    }
+
+    /// The replies of a line such as `move 10, 0`: an option, and after it without a small word the answer of the question that
+    /// follows for the same seat. `None` if the line is an option as it stands, or if no such question takes the rest.
+    ///
+    /// It looks ahead, so it is only for those who may see all.
+    fn with_next_answer(
+        &self,
+        question: &Question,
+        head: &Phrase,
+        named: &[(String, Phrase)],
+    ) -> Option<Vec<(String, Value)>> {
+        let known = self.words().words_of_option(&head.text);
+        if !self.masters() || known == 0 || question.read(&head.value()).is_ok() {
+            return None;
+        }
+        let words: Vec<&str> = head.text.split_whitespace().collect();
+        let (option, rest) = (words[..known].join(" "), words[known..].join(" "));
+        if rest.is_empty() {
+            return None;
+        }
+        let follows = self.questions_after(question, &option);
+        let next = follows.iter().find(|next| next.seat == question.seat && next.read(&Value::text(&rest)).is_ok())?;
+        if named.iter().any(|(topic, _)| **topic == *next.topic) {
+            return None;
+        }
+        let mut replies =
+            vec![(question.topic.to_string(), Value::text(&option)), (next.topic.to_string(), Value::text(&rest))];
+        replies.extend(named.iter().map(|(topic, phrase)| (topic.clone(), phrase.value())));
+        Some(replies)
     }
 
     /// What to answer first, if a card is named while another question is open.
