@@ -737,7 +737,7 @@ fn copy_folder(from: &Path, to: &Path) {
 }
 
 /// What the program prints when it plays a campaign by the rules of a folder and reads these lines.
-fn played(place: &Path, rulesets: &Path, args: &[&str], lines: &str) -> String {
+fn sitting(place: &Path, rulesets: &Path, args: &[&str], lines: &str) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_riskbreaker"));
     command.current_dir(place).args(["play", "game"]).args(args).arg("--rulesets").arg(rulesets);
     command.env("XDG_STATE_HOME", place.join("state")).env("NO_COLOR", "1");
@@ -771,8 +771,8 @@ fn a_campaign_of_an_older_version_says_what_is_new_and_keeps_its_rules_until_the
         fs::write(&manifest, text.replacen(line, &format!("version = \"{old}\""), 1)).unwrap();
         fs::remove_file(before.join(id).join("CHANGELOG.md")).unwrap();
 
-        played(&place, &before, &["--rules", id, "--seed", "2"], "auto\nauto\nquit\n");
-        let told = played(&place, &shipped, &[], &format!("auto\nrules {id}\nrules {id} yes\nauto\nquit\n"));
+        sitting(&place, &before, &["--rules", id, "--seed", "2"], "auto\nauto\nquit\n");
+        let told = sitting(&place, &shipped, &[], &format!("auto\nrules {id}\nrules {id} yes\nauto\nquit\n"));
         for part in
             ["plays on by the rules kept in its file", &format!("version {new} there, {old} here"), "New in ", rule]
         {
@@ -780,7 +780,7 @@ fn a_campaign_of_an_older_version_says_what_is_new_and_keeps_its_rules_until_the
         }
         assert!(told.contains("is in force, after") || told.contains("into force"), "{id}:\n{told}");
         // What it plays by is kept in its file: a third sitting finds it as the second has left it.
-        played(&place, &shipped, &[], "auto\nquit\n");
+        sitting(&place, &shipped, &[], "auto\nquit\n");
     }
 }
 
