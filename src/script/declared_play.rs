@@ -120,7 +120,7 @@ impl Loader<'_> {
     /// by a reference, a hit makes more entities refer to the target.
     fn hit(&mut self, play: &Table, declarations: &Declarations) -> Result<Vec<HitSign>> {
         const CURE: &str = "write hit = \"-character.health\": a number that falls with a hit, one that rises, or a reference to \
-                            the one who was hit, such as \"wound.bearer\"";
+                            the one who was hit, such as \"scar.bearer\"";
         let text = match play.raw_get::<Lv>("hit")? {
             Lv::Nil => return Ok(Vec::new()),
             Lv::String(text) => text.to_string_lossy(),
