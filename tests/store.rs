@@ -1077,7 +1077,7 @@ fn a_scene_of_the_roster_and_the_cast_says_how_likely_it_is_won_and_begins() {
              encounter Ann, {hero} against {foe}\nencounter Ann against {foe}x\n"
         );
         let told = said_to(&folder, "shipped", &["play", id, "--rules", id], &lines);
-        assert!(told.contains(" games, every seat played by a policy") && told.contains(" %"), "{id}: {told}");
+        assert!(told.contains(" games, every side played by the policy") && told.contains(" %"), "{id}: {told}");
         assert!(told.contains("Ann is kept, with"), "{id}: {told}");
         assert!(told.contains("There is no sheet"), "{id}: {told}");
         let told = said_to(&folder, "shipped", &["replay", id, "--verify"], "");

@@ -181,26 +181,37 @@ pub(crate) fn explore(
     let topics = query.given.iter().map(|given| given.topic.as_str()).chain(query.against.as_ref().map(|_| ""));
     let unasked: Vec<String> = topics.filter(|topic| !used.contains(*topic)).map(String::from).collect();
     if let (Some(topic), false) = (unasked.first(), query.lenient) {
-        return Err(Refusal::new(match (topic.as_str(), &query.against) {
-            ("", Some(against)) => {
-                let why =
-                    unknown.map_or_else(|| format!("{} answers no question here", told(against)), |it| it.to_string());
-                let titles = |ids: &BTreeSet<EntityId>| {
-                    ids.iter().map(|id| game.context.title(*id).to_string()).collect::<Vec<_>>().join(", ")
-                };
-                let known: Vec<String> =
-                    offered.iter().map(|(topic, ids)| format!("`{topic}` takes {}", titles(ids))).collect();
-                match known.as_slice() {
-                    [] => format!("{why}; no question here takes a name, others are answered by `--TOPIC ANSWER`"),
-                    known => format!("{why}. Names that answer a question here: {}", known.join("; ")),
-                }
-            }
-            (topic, _) => format!("nothing asks for `{topic}` here"),
-        }));
+        return Err(nothing_asks(&game, topic, query.against.as_ref(), unknown, &offered));
     }
     let answers = taken.into_iter().chain(odds.answers.iter().cloned()).collect();
     let hits = targets.iter().map(|target| game.context.title(*target)).collect();
     Ok(Odds { answers, unasked, until: query.until.clone(), targets: hits, ..odds })
+}
+
+/// The refusal of an answer that no question takes. `topic` is empty for names; `offered`: the entities that questions take.
+fn nothing_asks(
+    game: &Game,
+    topic: &str,
+    against: Option<&Value>,
+    unknown: Option<Refusal>,
+    offered: &BTreeMap<Arc<str>, BTreeSet<EntityId>>,
+) -> Refusal {
+    Refusal::new(match (topic, against) {
+        ("", Some(against)) => {
+            let why =
+                unknown.map_or_else(|| format!("{} answers no question here", told(against)), |it| it.to_string());
+            let titles = |ids: &BTreeSet<EntityId>| {
+                ids.iter().map(|id| game.context.title(*id).to_string()).collect::<Vec<_>>().join(", ")
+            };
+            let known: Vec<String> =
+                offered.iter().map(|(topic, ids)| format!("`{topic}` takes {}", titles(ids))).collect();
+            match known.as_slice() {
+                [] => format!("{why}; no question here takes a name, others are answered by `--TOPIC ANSWER`"),
+                known => format!("{why}. Names that answer a question here: {}", known.join("; ")),
+            }
+        }
+        (topic, _) => format!("nothing asks for `{topic}` here"),
+    })
 }
 
 /// The entities that are named as answers, of those that the ruleset can tell to be hit.

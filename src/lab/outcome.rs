@@ -300,7 +300,7 @@ fn entity_effects(
             .enumerate()
             .filter(|(at, (field, value))| {
                 let audience = || state.field_audience(schema, *id, FieldId(*at as u16), None);
-                is_told(*field) && field.default != **value && (field.audience.is_none() || !hidden(&audience()))
+                is_told(field) && field.default != **value && (field.audience.is_none() || !hidden(&audience()))
             })
             .map(|(_, with)| with);
         let with: Vec<String> =

@@ -312,7 +312,7 @@ impl Session {
     ///
     /// As there, and a name that the ruleset does not declare.
     pub fn odds_ahead(&mut self, question: QuestionId, query: OddsQuery, until: Option<&str>) -> Result<Odds, Refusal> {
-        let names = super::until(&self.ruleset(), until)?;
+        let names = super::until(self.ruleset(), until)?;
         let limits = if names.is_empty() { query.limits } else { query.limits.ahead() };
         let further = OddsQuery { until: names, limits, ..query.clone() };
         if until.is_some() || further.until.is_empty() {

@@ -526,7 +526,7 @@ mod tests {
         let text = "# Changes\n\n## 1.2.0\n\n- X-2: two\n  lines\n- three\n\n## 1.1.0 (June)\n\n- X-1: one\n\n## Unknown\n\n- none\n\n## 1.0.0\n\n- first\n";
         let since = |version| sections_above(text, Version::parse(version).unwrap());
         let newest = ("1.2.0".to_owned(), vec!["X-2: two lines".to_owned(), "three".to_owned()]);
-        assert_eq!(since("1.1.0"), [newest.clone()]);
+        assert_eq!(since("1.1.0"), std::slice::from_ref(&newest));
         assert_eq!(since("1.0"), [newest, ("1.1.0".to_owned(), vec!["X-1: one".to_owned()])]);
         assert!(since("1.2.0").is_empty());
     }

@@ -205,7 +205,7 @@ pub(super) fn compare(
         wanted.push(Wanted::read(session, &one.wanted, &mut watch)?);
     }
     let looked_at = watch.clone();
-    let until = crate::lab::until(&session.ruleset(), Some(until)).map_err(wrong)?;
+    let until = crate::lab::until(session.ruleset(), Some(until)).map_err(wrong)?;
     let query = OddsQuery { given, watch, interrupt, until, ..OddsQuery::default() };
     let odds = session.odds_at(question.id, query).map_err(wrong)?;
     if !odds.is_exact() && within.is_none() {

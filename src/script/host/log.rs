@@ -23,26 +23,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         let (handles, text) = (b.handles.borrow(), text.to_str()?);
         context.say(audience, |context| fill_told(&text, &args, context, &handles)).map_err(stopped)
     });
-    // begin_secret(audience): what is told from here on is for these alone.
-    host_function!(lua, host, table, "begin_secret", |_, b, audience: Lv| {
-        let context = b.context()?;
-        let audience = audience_arg(context, &audience, &b.handles.borrow(), "the audience of rb.secretly")?;
-        context.secrecy.begin(audience);
-        Ok(())
-    });
-    // begin_open(): what is told from here on is told as if nothing were secret.
-    host_function!(lua, host, table, "begin_open", |_, b, (): ()| {
-        b.context()?.secrecy.begin_open();
-        Ok(())
-    });
-    host_function!(lua, host, table, "end_secret", |_, b, (): ()| {
-        b.context()?.secrecy.end();
-        Ok(())
-    });
-    host_function!(lua, host, table, "disclose", |_, b, (): ()| {
-        b.context()?.disclose();
-        Ok(())
-    });
+    add_secrets(lua, host, table)?;
     // no_more_words(): why no words are made, if they have made too much already.
     host_function!(lua, host, table, "no_more_words", |_, _b, (): ()| Ok(no_more_words()));
     // words_failed(error, function): what stands in the place of words whose function has failed. A budget that is spent is no
@@ -121,6 +102,31 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         } else if held.is_ok() {
             context.note_roll_term(term);
         }
+        Ok(())
+    });
+    Ok(())
+}
+
+/// Adds the functions that open and end the secret parts of an action.
+fn add_secrets(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
+    // begin_secret(audience): what is told from here on is for these alone.
+    host_function!(lua, host, table, "begin_secret", |_, b, audience: Lv| {
+        let context = b.context()?;
+        let audience = audience_arg(context, &audience, &b.handles.borrow(), "the audience of rb.secretly")?;
+        context.secrecy.begin(audience);
+        Ok(())
+    });
+    // begin_open(): what is told from here on is told as if nothing were secret.
+    host_function!(lua, host, table, "begin_open", |_, b, (): ()| {
+        b.context()?.secrecy.begin_open();
+        Ok(())
+    });
+    host_function!(lua, host, table, "end_secret", |_, b, (): ()| {
+        b.context()?.secrecy.end();
+        Ok(())
+    });
+    host_function!(lua, host, table, "disclose", |_, b, (): ()| {
+        b.context()?.disclose();
         Ok(())
     });
     Ok(())
