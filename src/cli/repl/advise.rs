@@ -237,8 +237,7 @@ impl Repl {
             let text = format!("If the computer chooses for everybody from here: {number}, give or take {margin}.");
             self.screen.row(&Row::at(2).plain(text))?;
         }
-        let text =
-            how_it_was_found(advised, &self.session.ruleset().id().to_string(), self.session.ruleset().measures());
+        let text = how_it_was_found(advised, self.session.ruleset().id(), self.session.ruleset().measures());
         Ok(self.screen.row(&Row::at(2).faint(text))?)
     }
 
