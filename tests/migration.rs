@@ -172,7 +172,13 @@ fn go_over(session: &mut Session, to: &Arc<Ruleset>, from: u64) -> bool {
         // Who was out and is healed acts again; a fight that was over or left without opponents is gone.
         let rises = fact.ends_with(" out") && was == "yes" && now == "no";
         let shut_out = fact.ends_with(" is on") && now == "no side" && session.view().of_kind("bar").next().is_some();
-        assert!(was == now || rises || shut_out, "{fact}: {was} -> {now}");
+        // Whom Tactics has let into a fight is on its side there once the next round is declared.
+        let let_in = |name| {
+            let view = session.view();
+            was == "no side" && view.find(name).is_ok_and(|id| view.field(id, "plan") == Some(&Value::text("join")))
+        };
+        let joins = fact.strip_suffix(" is on").is_some_and(let_in);
+        assert!(was == now || rises || shut_out || joins, "{fact}: {was} -> {now}");
     }
     // What was owed is settled, and nothing else moves the lead; the game has played on since, so that the preview tells it.
     let preview = session.preview_rules(to).unwrap();

@@ -669,8 +669,8 @@ const MISTAKES: &[Mistake] = &[
     ("house-armour/hooks/armour.luau", "soaked > 0 then", "rb.switches.armour_limit then", "always has a value"),
     (
         "riskbreaker-0.0.3/hooks/watch.luau",
-        "local trigger = holder.owner\n\t\t\tif trigger.place",
-        "local trigger = holder.owner\n\t\t\tif e.place == holder then return end\n\t\t\tif trigger.place",
+        "local trigger = holder.owner\n\t\t\tif trigger.where",
+        "local trigger = holder.owner\n\t\t\tif e.place == holder then return end\n\t\t\tif trigger.where",
         "no entity",
     ),
     ("contest/policies/steady.luau", "return sense.detail(q)", "return \"parry\"", "nothing offers"),
