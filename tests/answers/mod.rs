@@ -6,7 +6,13 @@ use riskbreaker::{Answer, Ask, Question};
 pub fn any_answer(question: &Question, n: u64) -> Answer {
     let open: Vec<_> = question.ask.options().iter().filter(|option| option.enabled).collect();
     match &question.ask {
-        Ask::Choose { other: true, .. } if open.is_empty() => Answer::Choice("somewhere else".into()),
+        // A word that names no closed option.
+        Ask::Choose { other: true, options, .. } if open.is_empty() => {
+            let mut words =
+                (1..).map(|n| if n == 1 { "somewhere else".to_owned() } else { format!("somewhere else {n}") });
+            let free = words.find(|word| options.iter().all(|option| *option.id != **word));
+            Answer::Choice(free.unwrap_or_default().into())
+        }
         Ask::Choose { .. } => {
             assert!(!open.is_empty(), "nothing can be answered to {question:?}");
             Answer::Choice(open[n as usize % open.len()].id.clone())
