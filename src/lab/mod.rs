@@ -2,10 +2,12 @@
 
 mod advice;
 mod chain;
+mod chance;
 mod compared;
 mod comparison;
 mod exploration;
 mod interrupt;
+mod interval;
 mod memo_report;
 mod odds;
 mod odds_for_program;
@@ -19,6 +21,7 @@ mod trial;
 mod whole_game;
 
 pub use advice::{Advice, Advised, PlayedOut};
+pub use chance::Chance;
 pub use compared::Compared;
 pub use comparison::{CardOdds, compare_cards};
 pub use exploration::until;
@@ -30,7 +33,7 @@ pub use outcome::{Effect, Outcome};
 pub use position::{Place, Position};
 pub use simulation::{Findings, MemoUse, Plan, PlannedVariant, Progress, Shard, Simulation, SimulationError, Variant};
 pub use tally::{CardUse, LeftOut, Rate, Sum, Tally};
-pub use whole_game::{GameLimits, GameOdds, game_odds};
+pub use whole_game::{GameEstimate, GameLimits, GameOdds, game_odds};
 
 pub(crate) use compared::check_compared;
 pub(crate) use interrupt::is_set;
