@@ -505,7 +505,7 @@ fn report(odds: &Odds) -> OddsReport {
                 source: one.source.to_string(),
             })
             .collect(),
-        hits: odds.hits().into_iter().map(|(target, of)| (target.to_string(), chance(&of))).collect(),
+        hits: odds.hits().into_iter().map(|(target, of)| (target.to_string(), odds.stated(&of))).collect(),
         until: odds.until.clone(),
         no_further: odds.no_further.clone(),
         unseen: odds.unseen.clone(),
