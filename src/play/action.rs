@@ -64,7 +64,15 @@ pub enum Cause {
 impl Cause {
     /// Whether other rules came into force with the action.
     pub(crate) fn brings_rules(&self) -> bool {
-        matches!(self, Cause::Reload { .. } | Cause::Rules { .. })
+        self.rules_brought().is_some()
+    }
+
+    /// The hash of the rules that came into force with the action; `None` if none did.
+    pub(crate) fn rules_brought(&self) -> Option<&str> {
+        match self {
+            Cause::Reload { rules: hash, .. } | Cause::Rules { hash, .. } => Some(hash),
+            _ => None,
+        }
     }
 }
 

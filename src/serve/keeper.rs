@@ -5,7 +5,7 @@ use std::path::Path;
 use super::error::Failure;
 use crate::play::Session;
 use crate::ruleset::Library;
-use crate::store::{Campaign, Store, StoreError};
+use crate::store::{Campaign, Store, StoreError, allowed_name};
 
 /// How the name of a campaign file ends.
 const ENDING: &str = ".rbsave";
@@ -51,7 +51,7 @@ impl Keeper {
         }
         let store = Store::open(path, library)?;
         let name = Path::new(path).file_stem().map_or("table".into(), |name| name.to_string_lossy());
-        let mut campaign = store.create(&name)?;
+        let mut campaign = store.create(&allowed_name(&name))?;
         let title = session.ruleset().title().to_owned();
         match whole {
             Some(whole) => campaign.adopt_whole(whole, session, &title)?,

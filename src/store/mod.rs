@@ -24,12 +24,14 @@
 
 mod campaign;
 mod date;
+mod disk;
 mod error;
 mod file;
 mod generation;
 mod history;
 mod lock;
 mod log;
+mod name;
 mod notes;
 mod pack;
 mod pages;
@@ -41,6 +43,7 @@ mod rows;
 mod text;
 mod upgrade;
 mod verify;
+mod whole;
 mod writer;
 
 use std::path::Path;
@@ -57,6 +60,7 @@ use self::file::{Access, StoreFile};
 pub use self::history::SceneLog;
 pub use self::lock::Holder;
 pub use self::log::LogEntry;
+pub use self::name::nearest_allowed as allowed_name;
 pub use self::notes::Note;
 pub use self::recover::{RecoveredCampaign, Recovery, recover};
 pub use self::replay::{Difference, ReplaySummary, Replayed};
@@ -94,12 +98,12 @@ impl Store {
         Store::of(path.as_ref(), library, Access::Write, true)
     }
 
-    /// Opens a file that is there for reading. It needs no place to write, unless a program ended in the middle of a write:
-    /// that is taken back first.
+    /// Opens a file that is there for reading: what it holds at this moment, also while a program plays it. It needs no place to
+    /// write. If a program ended in the middle of a write, that is taken back first, in a copy where the file cannot be written.
     ///
     /// # Errors
     ///
-    /// [`StoreError::Held`] if a program plays it.
+    /// There is no such file, it is damaged, or it is none of ours.
     pub fn read(path: impl AsRef<Path>, library: &Library) -> Result<Store, StoreError> {
         Store::of(path.as_ref(), library, Access::Read, false)
     }
@@ -119,12 +123,13 @@ impl Store {
         file.games()?.into_iter().map(|id| file.game(id).map(info)).collect()
     }
 
-    /// Begins a campaign.
+    /// Begins a campaign. Its name has 1 to 200 printable characters; it is kept with single spaces and composed characters.
     ///
     /// # Errors
     ///
-    /// [`StoreError::Exists`].
+    /// [`StoreError::Exists`]; a name that is not allowed.
     pub fn create(&self, name: &str) -> Result<Campaign, StoreError> {
+        let name = &*name::normalized(name)?;
         let id = {
             let mut file = lock(&self.file);
             let last = file.connection.query_row(
@@ -137,7 +142,9 @@ impl Store {
                 (false, last) => last.map_or(0, |last| last + 1),
             };
             let now = date::now();
-            let row = GameRow { name: name.into(), made: now.clone(), played: now, ..GameRow::default() };
+            let id_text = format!("{:016x}{:016x}", random_number(), random_number());
+            let row =
+                GameRow { name: name.into(), made: now.clone(), played: now, identity: id_text, ..GameRow::default() };
             file.write(|to| {
                 to.new_game(id, name)?;
                 to.game(id, &row)
@@ -153,6 +160,7 @@ impl Store {
     ///
     /// [`StoreError::Unknown`].
     pub fn campaign(&self, name: &str) -> Result<Campaign, StoreError> {
+        let name = &*name::normalized(name)?;
         let found = lock(&self.file).find("SELECT id FROM game WHERE name = ?1", [name], |row| row.get::<_, u32>(0))?;
         match found {
             Some(id) => Campaign::open(&self.file, id),
@@ -173,4 +181,10 @@ impl Store {
 
 fn info(row: GameRow) -> CampaignInfo {
     CampaignInfo { name: row.name, made: row.made, played: row.played, entries: row.moments }
+}
+
+/// A number that hardly comes twice: from the system's seed of hash maps and the clock.
+fn random_number() -> u64 {
+    use std::hash::{BuildHasher as _, RandomState};
+    RandomState::new().hash_one(std::time::SystemTime::now())
 }

@@ -432,6 +432,7 @@ impl Repl {
             Word::Roll => self.roll(rest),
             Word::Undo => self.undo(rest),
             Word::Redo => self.redo(rest),
+            Word::Retry if self.retry_campaign()? => Ok(()),
             Word::Retry => self.remedy(riskbreaker::Remedy::Retry),
             Word::Skip if rest.is_empty() => self.remedy(riskbreaker::Remedy::SkipAction),
             Word::Skip => self.leave_out(rest, true),

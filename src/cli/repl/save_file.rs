@@ -154,6 +154,7 @@ impl Repl {
             return self.begin_campaign(path);
         }
         if let (None, Some(campaign)) = (file_named(rest), &self.campaign) {
+            campaign.must_be_unchanged().map_err(super::campaign::wrong)?;
             return self.say_done(&format!("every line is kept in {}", campaign.name()));
         }
         let path = match (file_named(rest), &self.saved.file) {

@@ -65,12 +65,15 @@ impl Campaign {
     ///
     /// # Errors
     ///
-    /// The file cannot be written: nothing of it is there then, and the session is ahead of the file. Go back with
+    /// [`StoreError::Changed`] if another program has changed the file. [`StoreError::Refused`] for a session that does not
+    /// continue this campaign from where it stands, such as one of another campaign, an older one, or a copy. The file cannot be written: nothing of it is there then, and the session is ahead of the file. Go back with
     /// [`Campaign::session`], or try again.
     pub fn keep(&mut self, session: &mut Session) -> Result<Kept, StoreError> {
+        self.must_continue(session)?;
         self.read_anew()?;
         let shared = self.file.clone();
         let file = &mut *lock(&shared);
+        file.must_be_unchanged()?;
         let Some(step) = self.step(file, session)? else { return Ok(Kept::Nothing) };
         let mut row = self.row.clone();
         let found = match self.on_the_way(file, &step)? {
@@ -98,7 +101,7 @@ impl Campaign {
         let Step { scene, seating, .. } = step;
         let made = session.decision_count().made;
         self.head = Head { made, scene, seating, roster: self.head.roster, act, ..Head::bare(moment) };
-        session.note_kept();
+        self.note_kept(session);
         Ok(kept)
     }
 
