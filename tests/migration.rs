@@ -126,6 +126,13 @@ fn leads(session: &Session) -> BTreeMap<EntityId, i64> {
     sides.iter().filter(|(_, sides)| sides.len() == 2).map(|(fight, sides)| (*fight, lead(*fight, sides))).collect()
 }
 
+/// The fight that each character is in.
+fn standings(session: &Session) -> BTreeMap<String, EntityId> {
+    let view = session.view();
+    let fight = |id| refers(session, refers(session, id, "side")?, "fight");
+    view.of_kind("character").filter_map(|id| Some((view.title(id).to_string(), fight(id)?))).collect()
+}
+
 fn goes_on(session: &Session, fight: EntityId) -> bool {
     session.view().field(fight, "state") != Some(&Value::text("over"))
 }
@@ -162,23 +169,23 @@ fn go_over(session: &mut Session, to: &Arc<Ruleset>, from: u64) -> bool {
         return false;
     }
     assert!(session.pending_rules().is_none());
-    let (after, bytes) = (facts(session), session.state_bytes());
+    let (after, fights_after, bytes) = (facts(session), standings(session), session.state_bytes());
     session.undo().unwrap();
     assert_eq!(session.ruleset().id(), id);
     assert!(session.pending_rules().is_none());
     let (before, lead_before) = (facts(session), leads(session));
+    let fights_before: Vec<EntityId> = session.view().of_kind("fight").collect();
     for (fact, was) in &before {
         let now = &after[fact];
         // Who was out and is healed acts again; a fight that was over or left without opponents is gone.
         let rises = fact.ends_with(" out") && was == "yes" && now == "no";
         let shut_out = fact.ends_with(" is on") && now == "no side" && session.view().of_kind("bar").next().is_some();
-        // Whom Tactics has let into a fight is on its side there once the next round is declared.
-        let let_in = |name| {
-            let view = session.view();
-            was == "no side" && view.find(name).is_ok_and(|id| view.field(id, "plan") == Some(&Value::text("join")))
-        };
-        let joins = fact.strip_suffix(" is on").is_some_and(let_in);
-        assert!(was == now || rises || shut_out || joins, "{fact}: {was} -> {now}");
+        // The game has played on to a question: a round of the new rules may have begun, in which people whose fight was over
+        // meet in a new one.
+        let name = fact.strip_suffix(" is on");
+        let meets = |name| fights_after.get(name).is_some_and(|fight| !fights_before.contains(fight));
+        let meets = was == "no side" && name.is_some_and(meets);
+        assert!(was == now || rises || shut_out || meets, "{fact}: {was} -> {now}");
     }
     // What was owed is settled, and nothing else moves the lead; the game has played on since, so that the preview tells it.
     let preview = session.preview_rules(to).unwrap();
