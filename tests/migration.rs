@@ -1140,3 +1140,37 @@ fn a_relation_whose_ends_other_rules_do_not_have_returns() {
     let _ = session.advance().unwrap();
     assert_eq!(stands(&session), before);
 }
+
+#[test]
+fn the_history_of_a_value_goes_through_a_change_of_rules() {
+    let library = library();
+    let (old, new) = (load(&library, OLD), load(&library, NEW));
+    let mut session = start(&old, "duel", 7);
+    let found = (0..400).find(|n| {
+        decide(&mut session, *n);
+        leads(&session).values().any(|lead| *lead != 0)
+    });
+    let from = found.expect("somebody gets ahead") + 1;
+    assert!(go_over(&mut session, &new, from), "the rules come into force");
+    let sides: Vec<EntityId> = session.view().of_kind("side").collect();
+    for side in sides {
+        let now = number(&session, side, "advantage");
+        let changes = session.why(side, "advantage").unwrap().changes;
+        let first = changes.first().unwrap_or_else(|| panic!("{now} comes from nowhere"));
+        assert!(first.contains("the change to riskbreaker-0.0.3") && first.contains("begins with"), "{changes:?}");
+        assert!(changes.last().unwrap().ends_with(&format!(" {now}")), "{changes:?}");
+    }
+    let told: Vec<String> = session.undo().unwrap().changes.iter().map(riskbreaker::Happening::line).collect();
+    assert!(!told.is_empty(), "the undo lists what it restored");
+}
+
+#[test]
+fn the_dry_run_of_a_layer_lists_what_it_changes() {
+    let library = library();
+    let (plain, layered) = (load(&library, OLD), Ruleset::load_with(&library, OLD, &["house-taunt".into()]).unwrap());
+    let mut session = start(&plain, "duel", 7);
+    let changes = session.preview_rules(&layered).unwrap().changes;
+    assert!(changes.iter().any(|change| change == "adds the card Taunt"), "{changes:?}");
+    decide(&mut session, 1);
+    assert_eq!(session.ruleset().id(), OLD);
+}

@@ -682,3 +682,82 @@ fn an_undo_goes_back_over_a_reload_that_takes_a_kind_away() {
     let _ = session.advance().unwrap();
     assert_eq!(session.view().title(EntityId(1)).to_string(), "Ann");
 }
+
+/// The small game, whose need is a sum, and whose rolls add to it.
+fn of_sums() -> Files {
+    Files::of_tug()
+        .with(
+            "kinds.luau",
+            "return rb.term(\"strength\", self.strength) + rb.term(\"every pull\", 1)\n\t\t\tend,",
+            "return rb.sum(\"strength\", self.strength, \"every pull\", 1)\n\t\t\tend,\n\t\t\tlead = function(self, other)\n\t\t\t\treturn rb.sum(\"own\", self.strength) - rb.sum(\"theirs\", other.strength)\n\t\t\tend,",
+        )
+        .with(
+            "maneuvers/pull.luau",
+            "ctx.actor:need(), \"{} pulls\", ctx.actor)",
+            "rb.sum(\"need\", rb.sum_of(ctx.actor, \"need\"), \"wind\", 2, \"nothing\", 0):most(7, \"limit\"), \"{} pulls with {}\", ctx.actor, rb.sum(\"arm\", 3) - rb.sum(\"wound\", 1))",
+        )
+}
+
+#[test]
+fn a_roll_shows_the_parts_of_its_numbers() {
+    let mut session = start(&of_sums(), &[3]);
+    pull(&mut session, 2);
+    let rolled = session.log().into_iter().map(|event| event.happening);
+    let rolled = rolled.into_iter().find(|event| matches!(event, Happening::Rolled { .. })).unwrap();
+    assert_eq!(
+        rolled.line(),
+        "Ann pulls with 2 (arm 3 - wound 1): needs under 7 (need 6 + wind 2 - limit 1), rolled 3: success"
+    );
+    let Happening::Rolled { terms, .. } = rolled else { unreachable!() };
+    let told: Vec<(&str, &str, u32)> = terms.iter().map(|term| (&*term.label, &*term.value, term.depth)).collect();
+    let parts = [
+        ("needed", "7", 0),
+        ("need", "6", 1),
+        ("strength", "5", 2),
+        ("every pull", "1", 2),
+        ("wind", "2", 1),
+        ("limit", "-1", 1),
+        ("pulls with", "2", 0),
+        ("arm", "3", 1),
+        ("wound", "-1", 1),
+    ];
+    assert_eq!(told, parts);
+    let places: Vec<&str> = terms.iter().filter(|term| term.depth > 0).map(|term| &*term.path).collect();
+    assert!(places.iter().all(|path| path.starts_with("tug/")), "{places:?}");
+    assert!(places[1].ends_with("kinds.luau") && places[3].ends_with("pull.luau"), "{places:?}");
+}
+
+#[test]
+fn a_value_of_two_entities_names_what_it_lacks() {
+    let mut session = start(&of_sums(), &[]);
+    let (ann, bob) = (session.view().find("Ann").unwrap(), session.view().find("Bob").unwrap());
+    let refusal = session.why(ann, "lead").unwrap_err().to_string();
+    assert!(refusal.contains("`why Ann lead Bob`"), "{refusal}");
+    let why = session.why_of(ann, "lead", &[Value::Entity(bob)]).unwrap();
+    assert_eq!((why.title.as_str(), why.value.as_str()), ("Ann: lead (Bob)", "0"));
+    let told: Vec<(&str, &str)> = why.terms.iter().map(|term| (&*term.label, &*term.value)).collect();
+    assert_eq!(told, [("own", "5"), ("theirs", "-5")]);
+    let refusal = session.why_of(ann, "need", &[Value::Entity(bob)]).unwrap_err().to_string();
+    assert!(refusal.contains("`why Ann need`"), "{refusal}");
+}
+
+#[test]
+fn what_a_hook_changes_of_a_sum_is_a_part_under_its_name() {
+    let layer = "rb.hook({ id = \"wind\", title = \"Head wind\", always = true, before = { heave = function(e) e.needs -= 1 end } })";
+    let mut files = of_sums()
+        .with("verbs.luau", "return rb.verbs({", "return rb.verbs({\n\theave = rb.verb({ \"who\", \"needs\" }, function(who, needs)\n\t\treturn rb.under(\"1d10\", needs, \"{} heaves\", who)\n\tend),")
+        .with("maneuvers/pull.luau", "rb.under(\"1d10\", ", "rb.act.heave(ctx.actor, ")
+        .with("maneuvers/pull.luau", ", \"{} pulls with {}\", ctx.actor, rb.sum(\"arm\", 3) - rb.sum(\"wound\", 1))", ")");
+    files.0.insert("tug/hooks/wind.luau".into(), format!("local rb = require(\"@riskbreaker\")\n\nreturn {layer}\n"));
+    let mut session = start(&files, &[3]);
+    pull(&mut session, 2);
+    let rolled = session.log().into_iter().find(|event| matches!(event.happening, Happening::Rolled { .. })).unwrap();
+    assert_eq!(
+        rolled.happening.line(),
+        "Ann heaves: needs under 6 (need 6 + wind 2 - limit 1 - Head wind 1), rolled 3: success"
+    );
+    let Happening::Rolled { terms, .. } = rolled.happening else { unreachable!() };
+    let last = terms.last().unwrap();
+    assert_eq!((&*last.label, &*last.value), ("Head wind", "-1"));
+    assert!(last.path.ends_with("hooks/wind.luau"), "{last:?}");
+}

@@ -70,6 +70,8 @@ pub(super) fn wanted(ty: &str, sort: ValueType) -> Option<&'static str> {
             function if function.contains("->") => ValueType::Function,
             table if table.starts_with('{') => ValueType::Table,
             "Entity" => ValueType::Entity,
+            "Sum" if sort == ValueType::Number || sort.is_table() => return None,
+            "Sum" => ValueType::Number,
             "Key" if sort == ValueType::Number || sort.is_table() => return None,
             "Key" => ValueType::Number,
             "Dice" if sort == ValueType::Text || sort.is_table() => return None,

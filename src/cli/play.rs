@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use anyhow::Result;
 use clap::Parser;
-use riskbreaker::ruleset::{changes_between, nearest, system_message};
+use riskbreaker::ruleset::{Contrast, nearest, system_message};
 use riskbreaker::store::{Campaign, StoreError};
 use riskbreaker::{DiceSource, Driver, Library, Ruleset, Session, Setup, StartError, Value};
 use serde_json::json;
@@ -411,7 +411,7 @@ pub fn rules_note(session: &Session, library: &Library) -> Option<String> {
             Some(format!(
                 "{kept}: {name} has changed ({versions}, {}). `rules {name}` shows what the rules of today would do, \
                  `rules {name} yes` goes over to them.",
-                super::figures::counted(changes_between(rules, &today).len(), "change", "changes")
+                super::figures::counted(Contrast::between(rules, &today).sentences.len(), "change", "changes")
             ))
         }
         Err(_) if library.contains(rules.id()) => Some(format!("{kept}: {name} cannot be loaded as it is today.")),

@@ -122,7 +122,13 @@ pub(crate) struct Done {
     /// What was in force before a change of rules or house rules, since `changes` cannot restore it.
     #[serde(skip)]
     pub swap: Option<Box<Swap>>,
+    /// For a change of rules: the reasons that the conversion gave for values.
+    #[serde(skip)]
+    pub reasons: Reasons,
 }
+
+/// Why a conversion set a field, by entity and field.
+pub(crate) type Reasons = BTreeMap<(EntityId, Arc<str>), Arc<str>>;
 
 impl Done {
     /// An action that has read, changed and told nothing.

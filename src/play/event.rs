@@ -2,6 +2,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::explanation::NEEDED;
 use super::{Term, in_one_line, marked};
 use crate::state::{Audience, EntityId, Value};
 
@@ -159,7 +160,7 @@ impl Happening {
                 marked(text).into_owned()
             }
             Happening::Edited { text } | Happening::Notice { text } => text.replace(char::is_control, " "),
-            Happening::Rolled { label, dice, faces, total, need, success, result, explain, .. } => {
+            Happening::Rolled { label, dice, faces, total, need, success, result, explain, terms } => {
                 let rolled = match explain {
                     Some(explain) => explain.clone(),
                     None if faces.len() == 1 => format!("rolled {total}"),
@@ -176,7 +177,9 @@ impl Happening {
                 }
                 let label = marked(label);
                 match need {
-                    Some(need) => format!("{label}: needs {}, {rolled}{outcome}", marked(need)),
+                    Some(need) => {
+                        format!("{label}: needs {}{}, {rolled}{outcome}", marked(need), Term::in_short(terms, NEEDED))
+                    }
                     None => format!("{label}: {rolled}{outcome}"),
                 }
             }

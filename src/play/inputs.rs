@@ -20,8 +20,8 @@ use crate::state::{Audience, EntityId, Value};
 /// How the tape labels a draw from a deck.
 const DRAW: &str = "draw";
 
-/// So many parts of what a roll needs are kept.
-const MOST_TERMS: usize = 32;
+/// Most parts that are kept of the numbers of one roll.
+const MOST_TERMS: usize = 64;
 
 /// Who answers the next question.
 #[derive(Debug)]

@@ -68,8 +68,14 @@ pub(crate) trait Machine {
     /// Reads something without changing the game.
     fn look(&mut self, context: &mut ActionContext, call: &Call) -> Result<Value, Fault>;
 
-    /// Works out a derived value with its terms.
-    fn explain(&mut self, context: &mut ActionContext, entity: EntityId, name: &str) -> Result<Explanation, Fault>;
+    /// Works out a derived value with its terms. `args`: what it takes after the entity.
+    fn explain(
+        &mut self,
+        context: &mut ActionContext,
+        entity: EntityId,
+        name: &str,
+        args: &[Value],
+    ) -> Result<Explanation, Fault>;
 
     /// The sheet of an entity.
     fn sheet(&mut self, context: &mut ActionContext, entity: EntityId) -> Result<Lines, Fault>;

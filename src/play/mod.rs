@@ -64,6 +64,7 @@ pub use creation::BuiltSheet;
 pub use decision_count::DecisionCount;
 pub use edit::Edit;
 pub use event::{Event, Happening};
+pub(crate) use explanation::without_parts;
 pub use explanation::{Explanation, Term};
 pub use explorer::{Answering, Assumed, Given, Source};
 pub use fault::{Fault, Remedy};

@@ -3,6 +3,8 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use super::action::words_of;
+use super::explanation::{must_take, takes_more, with};
 use super::prepared::known_seat;
 use super::{
     Answer, Call, Edit, Event, Explanation, Fault, FreeAct, Game, Happening, MASTER, Machine, Question, QuestionId,
@@ -262,19 +264,42 @@ impl Seat<'_> {
     ///
     /// A sentence, if the entity has no such field or value, or not for this viewer.
     pub fn why(&mut self, entity: EntityId, name: &str) -> Result<Explanation, Refusal> {
+        self.why_of(entity, name, &[])
+    }
+
+    /// Explains a derived value that takes arguments, as [`Session::why_of`] does.
+    ///
+    /// # Errors
+    ///
+    /// As [`Session::why_of`], and if the value depends on what the viewer may not see.
+    pub fn why_of(&mut self, entity: EntityId, name: &str, args: &[Value]) -> Result<Explanation, Refusal> {
         self.know();
         let view = self.view();
         if !view.exists(entity) {
             return Err(Refusal::NoEntity { entity });
         }
-        if view.derived_names(entity).iter().any(|derived| **derived == *name) {
-            let owned = name.to_string();
-            let looked = self.look_through(move |game, vm| vm.explain(&mut game.context, entity, &owned));
-            let (found, hidden) = looked.map_err(Refusal::fault)?;
-            return match hidden.as_slice() {
-                [] => found.map_err(Refusal::fault),
-                hidden => Err(Refusal::new(self.depends(name, hidden))),
+        must_take(&view, entity, name, args)?;
+        if let Some(takes) = view.derived_takes(entity, name) {
+            let alike = view.alike(entity);
+            let explain = |seat: &mut Self, args: &[Value]| {
+                let (name, args) = (name.to_string(), args.to_vec());
+                let looked = seat.look_through(move |game, vm| vm.explain(&mut game.context, entity, &name, &args));
+                looked.map_err(Refusal::fault)
             };
+            let (found, hidden) = explain(self, args)?;
+            if !hidden.is_empty() {
+                return Err(Refusal::new(self.depends(name, &hidden)));
+            }
+            let fault = match found {
+                Ok(found) => return Ok(found),
+                Err(fault) => fault,
+            };
+            if takes.is_some_and(|takes| args.len() >= takes) {
+                return Err(Refusal::fault(fault));
+            }
+            let works = |looked: (Result<Explanation, Fault>, Vec<String>)| looked.0.is_ok() && looked.1.is_empty();
+            let other = alike.into_iter().find(|other| explain(self, &with(args, *other)).is_ok_and(works));
+            return Err(takes_more(&self.view(), (entity, name), args, other, fault));
         }
         if !self.knows_less() {
             return self.session.why(entity, name);
@@ -300,7 +325,14 @@ impl Seat<'_> {
             Happening::Changed { entity: of, field, text, .. } if of == entity && *field == *name => Some(text),
             _ => None,
         });
-        told.collect()
+        let mut changes: Vec<String> = told.collect();
+        if changes.is_empty() {
+            // What a change of rules has made of the value is not told, so nobody can say that it never changed.
+            let done = self.session.game().history.iter();
+            let of_rules = done.filter(|done| done.swap.is_some());
+            changes.extend(of_rules.map(|done| format!("action {} ({})", done.number, words_of(&done.cause))));
+        }
+        changes
     }
 
     /// The free acts of the viewer's seats; for the game master, of all seats.

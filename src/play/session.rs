@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
+use super::explanation::{must_take, takes_more, with};
 use super::prepared::{Prepared, known_policy};
 use super::undo::{Op, UndoReport};
 use super::{
@@ -476,15 +477,37 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// A sentence, if the entity has no such field or value.
+    /// A sentence, if the entity has no such field or value, or if the value is worked out with something more.
     pub fn why(&mut self, entity: EntityId, name: &str) -> Result<Explanation, Refusal> {
+        self.why_of(entity, name, &[])
+    }
+
+    /// Explains a derived value that takes arguments, such as the entity that it is worked out against. `args`: those arguments.
+    ///
+    /// # Errors
+    ///
+    /// As [`Session::why`], and if there are too many arguments or too few.
+    pub fn why_of(&mut self, entity: EntityId, name: &str, args: &[Value]) -> Result<Explanation, Refusal> {
         let view = self.view();
         if !view.exists(entity) {
             return Err(Refusal::NoEntity { entity });
         }
-        if view.derived_names(entity).iter().any(|derived| **derived == *name) {
-            let name = name.to_string();
-            return self.look(move |game, vm| vm.explain(&mut game.context, entity, &name)).map_err(Refusal::fault);
+        must_take(&view, entity, name, args)?;
+        if let Some(takes) = view.derived_takes(entity, name) {
+            let alike = view.alike(entity);
+            let mut explain = |args: &[Value]| {
+                let (name, args) = (name.to_string(), args.to_vec());
+                self.look(move |game, vm| vm.explain(&mut game.context, entity, &name, &args))
+            };
+            let fault = match explain(args) {
+                Ok(found) => return Ok(found),
+                Err(fault) => fault,
+            };
+            if takes.is_some_and(|takes| args.len() >= takes) {
+                return Err(Refusal::fault(fault));
+            }
+            let other = alike.into_iter().find(|other| explain(&with(args, *other)).is_ok());
+            return Err(takes_more(&self.view(), (entity, name), args, other, fault));
         }
         let value = view.field(entity, name).cloned().ok_or_else(|| view.unknown_name(entity, name))?;
         self.play_unplayed()?;

@@ -3,6 +3,9 @@ use std::sync::Arc;
 use super::{ActionContext, Refusal};
 use crate::state::{Entity, EntityId, Entry, EntryId, Field, FieldId, Value};
 
+/// Entities of the same kind that are tried as an example of what a derived value takes.
+const MOST_TRIED: usize = 8;
+
 /// The state of a game, for reading. While a question is open it is the state of the action that stopped there.
 pub struct View<'a> {
     context: &'a ActionContext,
@@ -134,6 +137,20 @@ impl<'a> View<'a> {
             Some(entity) => &self.context.rules.schema().kind(entity.kind).derived,
             None => &[],
         }
+    }
+
+    /// How many arguments a derived value takes after the entity; the outer `None` if there is no such value, the inner one if it
+    /// takes any number.
+    pub fn derived_takes(&self, id: EntityId, name: &str) -> Option<Option<usize>> {
+        let kind = self.context.rules.schema().kind(self.context.state.entity(id)?.kind);
+        let at = kind.derived.iter().position(|known| **known == *name)?;
+        Some(kind.derived_takes.get(at).copied().flatten().map(usize::from))
+    }
+
+    /// Other entities of the same kind, with which a derived value that takes one may be worked out.
+    pub(super) fn alike(&self, id: EntityId) -> Vec<EntityId> {
+        let kind = self.kind(id);
+        self.entities().filter(|other| *other != id && self.kind(*other) == kind).take(MOST_TRIED).collect()
     }
 
     /// The refusal of a name that is neither a field nor a derived value of an entity.

@@ -2,6 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use super::difference::{ChangedFile, changed_files};
 use super::{Card, Fact, Rulebook};
 use crate::state::{Kind, Value, readable_name};
 
@@ -14,6 +15,17 @@ pub struct Contrast {
     pub second: String,
     /// Only those in which something differs.
     pub sections: Vec<ContrastSection>,
+    /// A sentence for each difference: ``adds the card Taunt``, ``changes `max_risk` of Kill Damage from 3 to 2``.
+    #[serde(skip)]
+    pub sentences: Vec<String>,
+    /// A line for each file that differs: `maneuvers/feint.luau: max_risk 3 -> 2`.
+    #[serde(skip)]
+    pub notices: Vec<String>,
+}
+
+/// The lines of [`Contrast::notices`], for a ruleset whose files have changed.
+pub fn changes_between(old: &Rulebook, new: &Rulebook) -> Vec<String> {
+    Contrast::between(old, new).notices
 }
 
 /// What differs in things of one sort.
@@ -109,7 +121,131 @@ impl Contrast {
         let sections = Contrast::TITLES.into_iter().map(|title| ContrastSection { title, differences: of(title) });
         let mut sections: Vec<ContrastSection> = sections.collect();
         sections.retain(|section| !section.differences.is_empty());
-        Contrast { first: first.name(), second: second.name(), sections }
+        let files = changed_files(first, second);
+        let sentences = sentences(first, second, &sections, &files);
+        let notices = notices(second, &sections, &files);
+        Contrast { first: first.name(), second: second.name(), sections, sentences, notices }
+    }
+}
+
+/// A line for each file. Where its text says no more than how many lines differ, the facts of its card are told instead.
+fn notices(second: &Rulebook, sections: &[ContrastSection], files: &[ChangedFile]) -> Vec<String> {
+    let cards = || second.cards().iter().chain(second.items());
+    let line = |file: &ChangedFile| {
+        // Files of the ruleset itself are told without its name.
+        let shown = file.path.strip_prefix(&format!("{}/", second.id())).unwrap_or(&file.path);
+        let facts: Vec<String> = match cards().find(|card| card.origins.values().any(|origin| *origin == *file.path)) {
+            Some(card) if !file.one_sided && !file.text.contains("->") => facts_of(sections, card),
+            _ => Vec::new(),
+        };
+        if facts.is_empty() { format!("{shown}: {}", file.text) } else { format!("{shown}: {}", facts.join(", ")) }
+    };
+    files.iter().map(line).collect()
+}
+
+/// The plain facts of a card that differ, as `max_risk 3 -> 2`.
+fn facts_of(sections: &[ContrastSection], card: &Card) -> Vec<String> {
+    let of_cards = sections.iter().filter(|section| matches!(section.title, "cards" | "items"));
+    let told = of_cards.flat_map(|section| &section.differences).filter_map(|differing| {
+        let (id, fact) = differing.name.split_once('.')?;
+        let words = |value: &Option<String>| value.clone().unwrap_or_else(|| "none".into());
+        let is_function = |value: &Option<String>| value.as_deref().is_some_and(|value| value.starts_with(WORKED_OUT));
+        let plain = !is_function(&differing.first) && !is_function(&differing.second) && fact != "text";
+        (id == &*card.id && plain)
+            .then(|| format!("{fact} {} -> {}", words(&differing.first), words(&differing.second)))
+    });
+    told.collect()
+}
+
+/// How a difference in a function begins: it cannot be compared, so it is told where it is.
+const WORKED_OUT: &str = "worked out in ";
+/// The longest value that a sentence spells out, in characters.
+const LONGEST: usize = 60;
+
+/// A sentence for each difference; of functions, and of files that no other sentence speaks of, where they are.
+fn sentences(first: &Rulebook, second: &Rulebook, sections: &[ContrastSection], files: &[ChangedFile]) -> Vec<String> {
+    let titles = |id: &str| -> String {
+        let cards = second.cards().iter().chain(second.items()).chain(first.cards()).chain(first.items());
+        let found = cards.into_iter().find(|card| *card.id == *id);
+        found.map_or_else(|| id.to_owned(), |card| card.title.to_string())
+    };
+    let (mut told, mut covered) = (Vec::new(), BTreeSet::new());
+    for section in sections.iter().filter(|section| section.title != "modules") {
+        for differing in &section.differences {
+            covered.extend(file_of(&differing.first).into_iter().chain(file_of(&differing.second)));
+            let line = sentence(section.title, differing, &titles);
+            if !told.contains(&line) {
+                told.push(line);
+            }
+        }
+    }
+    let cards = || first.cards().iter().chain(first.items()).chain(second.cards()).chain(second.items());
+    let differs = |id: &str| {
+        let of_cards = sections.iter().filter(|section| matches!(section.title, "cards" | "items"));
+        of_cards.flat_map(|section| &section.differences).any(|one| one.name.split('.').next() == Some(id))
+    };
+    let of_cards = cards().filter(|card| differs(&card.id)).flat_map(|card| card.origins.values());
+    covered.extend(of_cards.map(|origin| origin.to_string()));
+    let has = |title: &str| sections.iter().any(|section| section.title == title);
+    let is_told = |path: &str| {
+        let (folder, rest) = path.split_once('/').unwrap_or(("", path));
+        let one_sided = first.stack().parts().iter().chain(second.stack().parts()).filter(|part| *part.id() == *folder);
+        let is_of_layer = one_sided.count() == 1;
+        is_of_layer
+            || covered.contains(path)
+            || rest.starts_with("specs/")
+            || rest.ends_with(".md")
+            || rest == "ruleset.toml"
+                && (has("house rules") || has("made of") || has("seats") || has("words at the prompt"))
+            || rest == "kinds.luau" && (has("kinds") || has("fields"))
+            || rest.starts_with("scenarios/") && has("scenarios")
+            || rest.starts_with("cast/") && has("people")
+    };
+    let own = |path: &str| path.strip_prefix(&format!("{}/", second.id())).unwrap_or(path).to_owned();
+    told.extend(files.iter().filter(|file| !is_told(&file.path)).map(|file| match &*file.text {
+        "new" => format!("adds {}", own(&file.path)),
+        "gone" => format!("removes {}", own(&file.path)),
+        text => format!("changes {} ({text})", own(&file.path)),
+    }));
+    told
+}
+
+/// The file that a difference in a function names.
+fn file_of(value: &Option<String>) -> Option<String> {
+    Some(value.as_deref()?.strip_prefix(WORKED_OUT)?.to_owned())
+}
+
+fn sentence(title: &str, differing: &Differing, titles: &dyn Fn(&str) -> String) -> String {
+    let of_cards = matches!(title, "cards" | "items");
+    let noun = match title {
+        "made of" => "layer",
+        "people" => "person",
+        "policies" => "policy",
+        "words at the prompt" => "word at the prompt",
+        plural => plural.strip_suffix('s').unwrap_or(plural),
+    };
+    let (whole, part) = match differing.name.split_once('.') {
+        Some((whole, part)) => (whole, Some(part)),
+        None => (&*differing.name, None),
+    };
+    let whole = if of_cards { titles(whole) } else { format!("`{whole}`") };
+    let what = match part {
+        Some(part) => format!("`{part}` of {whole}"),
+        None => format!("the {noun} {whole}"),
+    };
+    let file = |value: &Option<String>| {
+        file_of(value).map(|file| file.split_once('/').map_or(file.clone(), |(_, rest)| rest.to_owned()))
+    };
+    match (&differing.first, &differing.second) {
+        (None, _) => format!("adds {what}"),
+        (_, None) => format!("removes {what}"),
+        (first, second) if file_of(first).is_some() || file_of(second).is_some() => {
+            format!("changes how {what} works ({})", file(second).or(file(first)).unwrap_or_default())
+        }
+        (Some(first), Some(second)) if first.chars().count().max(second.chars().count()) > LONGEST => {
+            format!("changes {what}")
+        }
+        (Some(first), Some(second)) => format!("changes {what} from {first} to {second}"),
     }
 }
 
@@ -369,8 +505,8 @@ fn otherwise(first: &Rulebook, second: &Rulebook, files: fn(&Rulebook) -> Named)
     other
         .map(|(name, one, two)| Differing {
             name,
-            first: Some(format!("worked out in {one}")),
-            second: Some(format!("worked out in {two}")),
+            first: Some(format!("{WORKED_OUT}{one}")),
+            second: Some(format!("{WORKED_OUT}{two}")),
         })
         .collect()
 }

@@ -1,61 +1,37 @@
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use super::{Card, Fact, Rulebook};
+use super::Rulebook;
 
-/// What differs between two generations of a ruleset, a line for each file: `maneuvers/feint.luau: max_risk 3 -> 2`.
-///
-/// Values that have a name are told with it; where more than a few lines differ only their number is.
-pub fn changes_between(old: &Rulebook, new: &Rulebook) -> Vec<String> {
-    let (before, after) = (old.files(), new.files());
-    let paths: BTreeSet<_> = before.keys().chain(after.keys()).collect();
-    let mut lines = Vec::new();
-    for path in paths {
-        // Files of the ruleset itself are told without its name.
-        let shown = path.strip_prefix(&format!("{}/", new.id())).unwrap_or(path);
-        match (before.get(path), after.get(path)) {
-            (None, Some(_)) => lines.push(format!("{shown}: new")),
-            (Some(_), None) => lines.push(format!("{shown}: gone")),
-            (Some(was), Some(now)) if was != now => {
-                let mut told = changed_values(was, now);
-                if told.is_empty() {
-                    told = changed_facts(old, new, path);
-                }
-                lines.push(match told.as_slice() {
-                    [] => format!("{shown}: {}", changed_lines(was, now)),
-                    told => format!("{shown}: {}", told.join(", ")),
-                });
-            }
-            _ => {}
-        }
-    }
-    lines
+/// A file that differs between two rulesets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ChangedFile {
+    /// Its path, with the folder of its ruleset.
+    pub path: Arc<str>,
+    /// Whether only one of the rulesets has it.
+    pub one_sided: bool,
+    /// What differs in it: `max_risk 3 -> 2`, `new`, `gone`, `3 lines`.
+    pub text: String,
 }
 
-/// Facts of the card of a file that differ.
-fn changed_facts(old: &Rulebook, new: &Rulebook, path: &str) -> Vec<String> {
-    let of = |rules: &Rulebook| -> Option<Card> {
-        let all = || rules.cards().iter().chain(rules.items());
-        let is_its = |card: &&Card| card.origins.values().any(|origin| *origin == *path);
-        all().find(is_its).cloned()
-    };
-    let (Some(was), Some(now)) = (of(old), of(new)) else { return Vec::new() };
-    let words = |fact: Option<&Fact>| match fact {
-        Some(Fact::Plain(value)) => value.to_string(),
-        Some(Fact::Function) => "worked out".into(),
-        None => "none".into(),
-    };
-    let names: BTreeSet<&String> = was.facts.keys().chain(now.facts.keys()).collect();
-    let mut told = Vec::new();
-    for name in names {
-        let (from, to) = (was.facts.get(name), now.facts.get(name));
-        if from != to {
-            told.push(format!("{name} {} -> {}", words(from), words(to)));
-        }
-    }
-    if was.title != now.title {
-        told.push(format!("title {} -> {}", was.title, now.title));
-    }
-    told
+/// The files that differ. Values that have a name are told with it; where more than a few lines differ only their number is.
+pub(super) fn changed_files(old: &Rulebook, new: &Rulebook) -> Vec<ChangedFile> {
+    let (before, after) = (old.files(), new.files());
+    let paths: BTreeSet<_> = before.keys().chain(after.keys()).collect();
+    let told = paths.into_iter().filter_map(|path| {
+        let text = match (before.get(path), after.get(path)) {
+            (None, Some(_)) => "new".to_owned(),
+            (Some(_), None) => "gone".to_owned(),
+            (Some(was), Some(now)) if was != now => match changed_values(was, now).as_slice() {
+                [] => changed_lines(was, now),
+                told => told.join(", "),
+            },
+            _ => return None,
+        };
+        let one_sided = before.contains_key(path) != after.contains_key(path);
+        Some(ChangedFile { path: path.clone(), one_sided, text })
+    });
+    told.collect()
 }
 
 /// The lines in which two texts differ: those of either, without the common beginning and end.

@@ -29,12 +29,11 @@ mod switch;
 mod version;
 
 pub use content_hash::ContentHash;
-pub use contrast::{Contrast, ContrastSection, Differing};
+pub use contrast::{Contrast, ContrastSection, Differing, changes_between};
 pub use creation::{Breach, CreationPart, SheetForm, SheetPrice, SheetStep};
 pub(crate) use data::Data;
 pub use declarations::FreeName;
 pub(crate) use declarations::{Declarations, EntryName, HitCount, HitSign, LetStand, Statistic};
-pub use difference::changes_between;
 #[cfg(feature = "check")]
 pub(crate) use document::{Document, in_order};
 pub use folder::Folder;

@@ -400,25 +400,25 @@ pub(crate) const WORDS: &[Word] = &[
     acts(
         Dice,
         "rb.under(\"1d10\", n, label, ...)",
-        "(dice: Dice, n: number, label: string, ...any) -> boolean",
-        "Whether the total is below n.",
+        "(dice: Dice, n: Sum, label: string, ...any) -> boolean",
+        "Whether the total is below n, a number or a sum.",
     ),
     acts(
         Dice,
         "rb.at_most(\"1d10\", n, label, ...)",
-        "(dice: Dice, n: number, label: string, ...any) -> boolean",
-        "Whether the total is at most n.",
+        "(dice: Dice, n: Sum, label: string, ...any) -> boolean",
+        "Whether the total is at most n, a number or a sum.",
     ),
     acts(
         Dice,
         "rb.at_least(\"1d10\", n, label, ...)",
-        "(dice: Dice, n: number, label: string, ...any) -> boolean",
-        "Whether the total is at least n.",
+        "(dice: Dice, n: Sum, label: string, ...any) -> boolean",
+        "Whether the total is at least n, a number or a sum.",
     ),
     acts(
         Dice,
         "rb.check(\"1d10\", { at_most = n }, label, ...)",
-        "(dice: Dice, need: { under: number?, at_most: number?, at_least: number? }, label: string, ...any) -> boolean",
+        "(dice: Dice, need: { under: Sum?, at_most: Sum?, at_least: Sum? }, label: string, ...any) -> boolean",
         "Whether the total is what is needed: `under`, `at_most` or `at_least`.",
     ),
     acts(
@@ -530,10 +530,25 @@ pub(crate) const WORDS: &[Word] = &[
     acts(Telling, "rb.finish(text, ...)", "(text: string, ...any) -> ()", "The game is over after this action."),
     reads(
         Telling,
+        "rb.sum(\"Wit\", self.wit, \"wound\", -2)",
+        "(...any) -> Sum",
+        "A number that remembers its named parts: labels, each with a number or a sum; a sum without a label is taken over with \
+         its parts. Sums are added and subtracted with + and -. A derived value, what a roll needs and what fills in its label \
+         take a sum; `why` lists its parts with file and line, and the line of the roll shows them in short. `sum.total` is \
+         the number; `sum:least(0, label)` and `sum:most(9, label)` bound it.",
+    ),
+    reads(
+        Telling,
+        "rb.sum_of(entity, \"defense\", ...)",
+        "(entity: any, name: any, ...any) -> Sum",
+        "A derived value of an entity as a sum, with its parts.",
+    ),
+    reads(
+        Telling,
         "rb.term(\"Wit as bought\", self.wit, ...)",
         "(label: string, n: number, ...any) -> number",
-        "Gives back n. `why` lists it with its label, `{}` filled in, and with file and line: in a derived value as a part of \
-         that value, in an action as a part of what the next roll needs.",
+        "The older form of a part, for rules that were written before `rb.sum`: gives back n, and `why` lists it with its \
+         label, `{}` filled in: in a derived value as a part of that value, in an action as a part of what the next roll needs.",
     ),
     reads(
         Policies,
@@ -808,7 +823,7 @@ pub(crate) const NOT_HERE: &[(&str, &str)] = &[
     ("rawset", "fields are written with entity:set"),
     ("collectgarbage", "leave it out"),
     ("newproxy", "leave it out"),
-    ("debug", "use rb.term and `why`"),
+    ("debug", "use rb.sum and `why`"),
     ("_G", "a ruleset has no globals"),
     ("wait", "use rb.schedule"),
 ];

@@ -103,6 +103,7 @@ pub(super) fn named_assigners(text: &str) -> Vec<Assigner> {
 pub(super) const PRELUDE_TEXT: &str = concat!(
     include_str!("prelude/start.luau"),
     include_str!("prelude/declarations.luau"),
+    include_str!("prelude/sums.luau"),
     include_str!("prelude/entities.luau"),
     include_str!("prelude/hooks.luau"),
     include_str!("prelude/relations.luau"),

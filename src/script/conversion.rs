@@ -60,6 +60,9 @@ fn read(value: &Lv, handles: &Handles, depth: usize, nodes: &mut usize) -> Resul
             if let Some(id) = handles.id_of(table) {
                 return Ok(Value::Entity(id));
             }
+            if let Some(total) = handles.total_of(table) {
+                return read(&total, handles, depth, nodes);
+            }
             if table.metatable().is_some() {
                 return Err(unfit("a table with a metatable is not plain data"));
             }

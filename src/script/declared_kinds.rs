@@ -208,6 +208,9 @@ impl Loader<'_> {
                     self.problem("kinds", &path, message, "give one of them another name");
                 }
                 Lv::Function(function) => {
+                    let info = function.info();
+                    let takes = (!info.is_vararg).then_some(info.num_params.saturating_sub(1));
+                    kind.derived_takes.push(takes);
                     derived.raw_set(&*value, function)?;
                     kind.derived.push(Arc::from(&*value));
                     let origin = self.merger.origin("kinds", &path).unwrap_or_default();

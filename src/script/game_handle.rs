@@ -2,7 +2,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use mlua::{Error, Lua, Result, Table as LuaTable, UserData, UserDataMethods, Value as Lv};
+use mlua::{Error, Lua, Result, Table as LuaTable, UserData, UserDataMethods, Value as Lv, Variadic};
 
 use super::conversion::{plain_from, plain_to};
 use super::sandbox::renew_program;
@@ -253,10 +253,13 @@ fn add_looking<M: UserDataMethods<GameHandle>>(methods: &mut M) {
             plain_to(lua, &Value::list(rows))
         })
     });
-    methods.add_method("why", |_, game, (title, name): (String, String)| {
+    methods.add_method("why", |_, game, (title, name, more): (String, String, Variadic<String>)| {
         game.with(|session| {
-            let entity = session.view().find(&title).map_err(said)?;
-            let why = session.why(entity, &name).map_err(said)?;
+            let view = session.view();
+            let entity = view.find(&title).map_err(said)?;
+            let others = more.iter().map(|title| view.find(title).map(Value::Entity).map_err(said));
+            let others = others.collect::<Result<Vec<_>>>()?;
+            let why = session.why_of(entity, &name, &others).map_err(said)?;
             let terms =
                 why.terms.iter().map(|term| format!("{} {} ({}:{})", term.label, term.value, term.path, term.line));
             Ok(std::iter::once(format!("{} = {}", why.title, why.value))

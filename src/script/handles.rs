@@ -33,6 +33,8 @@ pub(super) struct Handles {
     tombstones: HashMap<usize, Tombstone, BuildHasherDefault<NumberHash>>,
     /// The handles for the prelude, by entity id.
     pub listed: Option<Table>,
+    /// The metatable of sums: numbers with named parts.
+    pub sums: Option<Table>,
     /// Names of the fields of each kind, in lists: a list, of which the host's functions know as well.
     pub names: Option<Table>,
     /// Writes all fields of a handle.
@@ -69,6 +71,12 @@ impl Handles {
     /// A field of a table that a script has given, as `rawget` gives it.
     pub fn read(&self, table: &Table, name: Name) -> Result<Lv> {
         self.field_names.read(table, name)
+    }
+
+    /// The total of a sum, as the script engine has it; `None` for any other table.
+    pub fn total_of(&self, table: &Table) -> Option<Lv> {
+        let sums = self.sums.as_ref()?;
+        (table.metatable().as_ref() == Some(sums)).then(|| table.raw_get("total").ok()).flatten()
     }
 
     /// The entity that a table stands for.

@@ -13,6 +13,7 @@ export type FieldType = { [string]: any }
 export type Changed = any
 export type Audience = string | { any }
 export type Dice = string | { any }
+export type Sum = any -- a number, or what rb.sum gives
 export type Key = number | string | { number } | { number | string }
 export type Place = { x: number, y: number, [string]: any }
 export type FieldOptions = { default: any?, label: string?, show: (boolean | "said")?, audience: (string | { string })?, peek: boolean? }

@@ -579,17 +579,32 @@ impl Machine for Vm {
         self.reading(context, |vm, context| vm.call(context, call))
     }
 
-    fn explain(&mut self, context: &mut ActionContext, entity: EntityId, name: &str) -> Result<Explanation, Fault> {
+    fn explain(
+        &mut self,
+        context: &mut ActionContext,
+        entity: EntityId,
+        name: &str,
+        args: &[Value],
+    ) -> Result<Explanation, Fault> {
         self.reading(context, |vm, context| {
             vm.host.terms.borrow_mut().clear();
             let found = vm.first_of(
                 context,
                 |trusted| &trusted.derived,
-                |lua, handles| (handles.handle(entity).cloned(), name, true).into_lua_multi(lua),
+                |lua, handles| {
+                    let handle = handles.handle(entity).cloned().map_or(Lv::Nil, Lv::Table);
+                    let mut all = vec![handle, Lv::String(lua.create_string(name)?), Lv::Boolean(true)];
+                    for arg in args {
+                        all.push(to_lua(lua, arg, handles)?);
+                    }
+                    Ok(MultiValue::from_vec(all))
+                },
             )?;
             let value = vm.data(&found)?;
+            let against: Vec<String> = args.iter().map(|arg| context.words(arg)).collect();
+            let against = if against.is_empty() { String::new() } else { format!(" ({})", against.join(", ")) };
             Ok(Explanation {
-                title: format!("{}: {}", context.title(entity), readable_name(name)),
+                title: format!("{}: {}{against}", context.title(entity), readable_name(name)),
                 value: context.words(&value),
                 terms: vm.host.terms.take(),
                 changes: Vec::new(),

@@ -310,12 +310,12 @@ impl Command<'_> {
             (false, true) => session.change_rules(&to)?,
             (false, false) => session.preview_rules(&to)?,
         };
-        let Migration { from, to, mut notes, waits_for } = migration;
+        let Migration { from, to, changes, mut notes, waits_for } = migration;
         if !reloads {
             notes.extend(in_the_way(session));
             notes.sort_by_key(|note| note.fate);
         }
-        let preview = RulesPreview { from, to, notes, waits_for, seq: None };
+        let preview = RulesPreview { from, to, changes, notes, waits_for, seq: None };
         Ok(match change {
             true => changed("rules.change", |seq| written(RulesPreview { seq: Some(seq), ..preview })),
             false => Outcome::Result(written(preview)?),
@@ -364,9 +364,12 @@ impl Command<'_> {
     }
 
     fn why(&self, game: &mut Game) -> Result<Json, Failure> {
-        let WhyParams { entity, name } = self.read()?;
-        self.must_see(&game.session, entity)?;
-        written(WhyReport { explanation: self.seat_of(game).why(entity, &name)? })
+        let WhyParams { entity, name, with } = self.read()?;
+        for one in std::iter::once(entity).chain(with.iter().copied()) {
+            self.must_see(&game.session, one)?;
+        }
+        let args: Vec<Value> = with.into_iter().map(Value::Entity).collect();
+        written(WhyReport { explanation: self.seat_of(game).why_of(entity, &name, &args)? })
     }
 
     fn must_see(&self, session: &Session, entity: EntityId) -> Result<(), Failure> {
@@ -470,7 +473,7 @@ pub(super) fn load(
 /// Puts the files of the rules in force as they are now. The action that has failed is tried again.
 fn reload(session: &mut Session, rules: Arc<Ruleset>) -> Result<Migration, Failure> {
     let name = rules.name();
-    let ReloadReport { state, warnings, .. } = session.reload(rules)?;
+    let ReloadReport { changed: changes, state, warnings, .. } = session.reload(rules)?;
     // A pending request for an earlier version of them would replace them at the boundary.
     if session.pending_rules().is_some_and(|pending| pending.name() == name) {
         session.keep_rules()?;
@@ -486,7 +489,7 @@ fn reload(session: &mut Session, rules: Arc<Ruleset>) -> Result<Migration, Failu
     let mut notes: Vec<MigrationNote> =
         warnings.into_iter().map(|warning| note(MigrationFate::Decide, "rules", warning)).collect();
     notes.extend(lists.map(|(fate, topic, list)| note(fate, topic, list.join(", "))));
-    Ok(Migration { from: name.clone(), to: name, notes, waits_for: None })
+    Ok(Migration { from: name.clone(), to: name, changes, notes, waits_for: None })
 }
 
 /// The action that has failed, where other rules have to wait for its end.

@@ -266,6 +266,9 @@ pub struct WhyParams {
     pub entity: EntityId,
     /// A field or a derived value.
     pub name: String,
+    /// What a derived value takes after the entity: other entities.
+    #[serde(default)]
+    pub with: Vec<EntityId>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -360,6 +363,8 @@ pub struct RulesParams {
 pub struct RulesPreview {
     pub from: String,
     pub to: String,
+    /// What differs in the rules, a sentence each.
+    pub changes: Vec<String>,
     pub notes: Vec<MigrationNote>,
     /// The agenda entry that the change waits for.
     pub waits_for: Option<String>,

@@ -35,6 +35,9 @@ pub struct Kind {
     /// The file of each of these.
     #[serde(skip)]
     pub derived_origins: Vec<Arc<str>>,
+    /// How many arguments each of these takes after the entity; `None` for any number.
+    #[serde(skip)]
+    pub derived_takes: Vec<Option<u8>>,
     /// Whether the ruleset lays out the sheet itself.
     pub sheet: bool,
     /// Whether it says what an overview tells of an entity.

@@ -3,7 +3,7 @@
 use riskbreaker::play::{Explanation, Term};
 use riskbreaker::state::Schema;
 use riskbreaker::state::readable_name;
-use riskbreaker::{EntityId, Event, Happening, Ruleset, Step};
+use riskbreaker::{EntityId, Event, Happening, Ruleset, Step, Value};
 use serde_json::json;
 
 use super::act::count;
@@ -253,7 +253,7 @@ impl Repl {
         if let Some(told) = self.why_option(rest) {
             return self.told(told);
         }
-        let (entity, field) = match self.value_named(rest) {
+        let (entity, field, args) = match self.value_named(rest) {
             Ok(found) => found,
             Err(complaint) if self.session.view().find(rest).is_ok() => return Err(complaint),
             Err(complaint) => {
@@ -265,15 +265,16 @@ impl Repl {
                 return self.help_on(&label, words).unwrap_or(Ok(()));
             }
         };
-        let explanation = self.session.why(entity, &field)?;
+        let explanation = self.session.why(entity, &field, &args)?;
         if self.screen.json() {
             return Ok(self.screen.event("why", &json!({ "explanation": explanation }))?);
         }
         self.show_explanation(&explanation)
     }
 
-    /// The value that all of `text` names: `NAME FIELD`, or a field of the one who is asked.
-    fn value_named(&self, text: &str) -> Result<(EntityId, String), Complaint> {
+    /// The value that all of `text` names: `NAME FIELD`, or a field of the one who is asked; and what a derived value takes after
+    /// it: names of entities, numbers and words.
+    fn value_named(&self, text: &str) -> Result<(EntityId, String, Vec<Value>), Complaint> {
         let view = self.session.view();
         let of = |entity: EntityId, field: &str| {
             let title = view.title(entity);
@@ -287,7 +288,11 @@ impl Repl {
                 }
             }
             match names::field(&title, &known, field)? {
-                (field, "") => Ok((entity, field)),
+                (field, "") => Ok((entity, field, Vec::new())),
+                (field, rest) if view.derived_takes(entity, &field).is_some_and(|takes| takes != Some(0)) => {
+                    let args = self.arguments(rest)?;
+                    Ok((entity, field, args))
+                }
                 (_, rest) => Err(Complaint::Wrong(format!(
                     "Type only `why {title} {}`.",
                     field[..field.len() - rest.len()].trim()
@@ -300,6 +305,24 @@ impl Repl {
             Ok((entity, field)) => of(entity, field).or_else(|complaint| own().ok_or(complaint)),
             Err(complaint) => own().ok_or(complaint),
         }
+    }
+
+    /// What a derived value is given after its name: entities by name, numbers, and other words as texts.
+    fn arguments(&self, text: &str) -> Result<Vec<Value>, Complaint> {
+        let view = self.session.view();
+        let (mut args, mut rest) = (Vec::new(), text);
+        while !rest.is_empty() {
+            let (word, after) = split_first(rest);
+            (args, rest) = match (names::entity(&view, rest), word.parse::<i64>()) {
+                (_, Ok(n)) => (with(args, Value::Int(n)), after),
+                (Ok((entity, after)), _) => (with(args, Value::Entity(entity)), after),
+                (Err(_), _) if word.chars().all(|c| c.is_ascii_lowercase() || c == '_') => {
+                    (with(args, Value::text(word)), after)
+                }
+                (Err(complaint), _) => return Err(complaint),
+            };
+        }
+        Ok(args)
     }
 
     /// A column of `look` that is named behind somebody's name: what stands there, and the heading.
@@ -715,4 +738,9 @@ fn question_in_words(rules: &Ruleset, topic: &str) -> Option<String> {
 fn title_field<'s>(schema: &'s Schema, kind: &str) -> Option<&'s str> {
     let kind = schema.kind(schema.kind_named(kind)?);
     Some(&*kind.field(kind.title?).name)
+}
+
+fn with(mut args: Vec<Value>, one: Value) -> Vec<Value> {
+    args.push(one);
+    args
 }

@@ -121,7 +121,10 @@ impl Repl {
     }
 }
 
-/// Shows what other rules would do, as a table; of rules that have been asked for only when they come into force.
+/// Differences of the rules that the dry run lists at most.
+const MOST_CHANGES: usize = 20;
+
+/// Shows what other rules would do: what differs in them, and what that means for the game, as a table; of rules that have been asked for only when they come into force.
 pub fn show(migration: &Migration, asked: bool, screen: &mut Screen) -> std::io::Result<()> {
     if screen.json() {
         return screen.event("migration", &json!({ "migration": migration, "asked": asked }));
@@ -140,10 +143,16 @@ pub fn show(migration: &Migration, asked: bool, screen: &mut Screen) -> std::io:
         vec![note.fate.word().to_owned(), note.topic.clone(), format!("{}{rule}", note.text)]
     });
     screen.row(&Row::at(0).strong(format!("{} -> {}", migration.from, migration.to)))?;
+    for change in migration.changes.iter().take(MOST_CHANGES) {
+        screen.row(&Row::at(2).plain(change))?;
+    }
+    if let more @ 1.. = migration.changes.len().saturating_sub(MOST_CHANGES) {
+        screen.row(&Row::at(2).faint(format!("and {more} more")))?;
+    }
     screen.table(&["is", "what", "how"], rows.collect())?;
     let told = match migration.is_refused() {
         true => "it cannot take effect until the refused points are corrected".to_owned(),
-        false => format!("nothing has changed; `rules {} yes` puts it in force {when}", migration.to),
+        false => format!("not in force yet; `rules {} yes` puts it in force {when}", migration.to),
     };
     screen.row(&Row::at(2).with(told, Tone::Note))
 }

@@ -231,8 +231,8 @@ impl SessionSlot {
         self.seat().show(name, seat)
     }
 
-    pub fn why(&mut self, entity: EntityId, name: &str) -> Result<Explanation, Refusal> {
-        self.seat().why(entity, name)
+    pub fn why(&mut self, entity: EntityId, name: &str, args: &[Value]) -> Result<Explanation, Refusal> {
+        self.seat().why_of(entity, name, args)
     }
 
     pub fn prompt(&mut self) -> String {

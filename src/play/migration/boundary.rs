@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::comparison::Comparison;
 use super::former::Former;
 use crate::play::Game;
-use crate::play::action::{Cause, Done, events_of};
+use crate::play::action::{Cause, Done, Reasons, events_of};
 use crate::play::reload::{InForce, Swap, notices, patch_between, seat_people, switches_over};
 use crate::play::save::SavedOpen;
 use crate::play::undo::{BeforeRules, Op, UndoReport};
@@ -14,7 +14,8 @@ use crate::play::{
     ActionContext, Driver, Fault, Happening, MASTER, Migration, MigrationError, MigrationFate, MigrationNote, Refusal,
     Ruleset, Slot,
 };
-use crate::state::{Audience, Orphans, Passage, State, Value};
+use crate::ruleset::Contrast;
+use crate::state::{Audience, EntityId, FieldId, Orphans, Passage, Schema, State, Value};
 
 /// What was asked for: rules that are to come into force at the next boundary.
 #[derive(Clone, Debug)]
@@ -31,6 +32,8 @@ pub(in crate::play) struct Ready {
     pub context: ActionContext,
     /// What the conversion has said: it is told when the rules come into force.
     pub said: Vec<(Audience, Happening)>,
+    /// The reasons that the conversion gave for values, by entity and field.
+    pub reasons: Reasons,
 }
 
 /// How a state gets from one ruleset to another.
@@ -131,7 +134,7 @@ impl Game {
         let seats = self.seats_under(to, &mut notes);
         let mut context = ActionContext::new(to, Arc::new(switches), seats, self.context.dice.clone(), 0);
         context.state = new;
-        let mut said = Vec::new();
+        let (mut said, mut reasons) = (Vec::new(), Reasons::new());
         if let Way::Convert(ruleset) = way {
             let (switches, schema) = (self.context.switches.clone(), from.schema().clone());
             let former = Former { ruleset, switches, state: state.clone(), schema };
@@ -144,9 +147,15 @@ impl Game {
             result?;
             context = changed;
             context.state.settle_unread();
-            let lines = std::mem::take(&mut context.events).into_iter();
-            let lines = lines.filter(|event| matches!(event.happening, Happening::Said { .. }));
-            said.extend(lines.map(|event| (event.audience, event.happening)));
+            for event in std::mem::take(&mut context.events) {
+                match event.happening {
+                    Happening::Said { .. } => said.push((event.audience, event.happening)),
+                    Happening::Changed { entity, field, reason: Some(reason), .. } => {
+                        reasons.insert((entity, field), reason);
+                    }
+                    _ => {}
+                }
+            }
         }
         notes.append(&mut context.notes);
         if context.state.agenda().first().is_none() && state.agenda().first().is_some() {
@@ -155,9 +164,10 @@ impl Game {
         }
         Comparison { old: &state, old_schema: from.schema(), context: &context }.tell(&belongings, &mut notes);
         notes.sort_by_key(|note| note.fate);
+        let changes = Contrast::between(from, to).sentences;
         let (from, to) = (from.name(), to.name());
-        let migration = Migration { from, to, notes, waits_for: waits_for.map(|what| what.to_string()) };
-        Ok(Ready { migration, context, said })
+        let migration = Migration { from, to, changes, notes, waits_for: waits_for.map(|what| what.to_string()) };
+        Ok(Ready { migration, context, said, reasons })
     }
 
     /// The game as it was before the last change of rules, if the game returns to those rules and nothing was done since.
@@ -171,8 +181,10 @@ impl Game {
         context.state = before.state.clone();
         let text = "the same as before: nothing has been done since the rules changed".to_owned();
         let notes = vec![MigrationNote { fate: MigrationFate::Returned, topic: "everything".into(), text, rule: None }];
+        let changes = Contrast::between(&self.context.rules, to).sentences;
         let (from, to) = (self.context.rules.name(), to.name());
-        Some(Ready { migration: Migration { from, to, notes, waits_for: None }, context, said: Vec::new() })
+        let migration = Migration { from, to, changes, notes, waits_for: None };
+        Some(Ready { migration, context, said: Vec::new(), reasons: Reasons::new() })
     }
 
     /// The house rules by name: carried where both have one, at their default where they are new, kept aside where they are
@@ -238,12 +250,8 @@ impl Game {
     }
 
     /// Puts the game into the state that other rules have made of it, as one entry.
-    pub(in crate::play) fn install(
-        &mut self,
-        migration: &Migration,
-        context: ActionContext,
-        said: Vec<(Audience, Happening)>,
-    ) {
+    pub(in crate::play) fn install(&mut self, ready: Ready) {
+        let Ready { migration, context, said, reasons } = ready;
         let from = self.context.rules.clone();
         self.park();
         let dropped = self.open.take().map(|open| {
@@ -287,7 +295,7 @@ impl Game {
         let seq = Some(self.next_seq());
         (self.idle, self.unasked, self.unasked_bytes) = (0, 0, 0);
         let swap = Some(Box::new(swap));
-        self.history.push(Done { seq, events, told, swap, dropped, lost, ..Done::new(number, cause, before) });
+        self.history.push(Done { seq, events, told, swap, dropped, lost, reasons, ..Done::new(number, cause, before) });
     }
 
     /// Who may read a line in which anything may be named: the game master alone, where these rules or those in force have secrets.
@@ -306,17 +314,50 @@ impl Game {
         self.held.clear();
         let now = self.context.rules.clone();
         let text = format!("undid the change to {}", now.name());
+        let mut changes = Vec::new();
         if let Some(Swap { state, in_force: Some(before), .. }) = done.swap.map(|swap| *swap) {
             let seats = self.seats_back(&before);
-            self.context.state = state;
+            let undone = std::mem::replace(&mut self.context.state, state);
             self.context.switches = before.switches;
             self.context.seats = seats;
             self.context.rules = before.rules;
+            changes = self.restored(&undone, now.schema());
         }
         self.context.set_position(done.before);
         let at = BeforeRules { done: self.history.len(), open: self.open.clone(), position: done.before };
         self.redo.push(Op::Rules { rules: Some(now), at: Some(Box::new(at)) });
-        UndoReport::open(text, None, Vec::new())
+        UndoReport::open(text, None, changes)
+    }
+
+    /// What an undo of a change of rules restored: shown fields whose value was another one under the rules that were taken back, or
+    /// that these did not have, and entities that come and go with it. `undone`: the state under those rules, in their schema.
+    fn restored(&self, undone: &State, schema: &Schema) -> Vec<(Audience, Happening)> {
+        let (rules, mut told) = (self.context.rules.clone(), Vec::new());
+        let mut there: Vec<EntityId> = self.context.state.entities().map(|(id, _)| id).collect();
+        there.sort_unstable();
+        for id in there {
+            let Some(entity) = self.context.state.entity(id) else { continue };
+            let kind = rules.schema().kind(entity.kind);
+            let was = undone.entity(id);
+            if was.is_none() {
+                let audience = self.context.state.audience(rules.schema(), id);
+                let title = self.context.title(id);
+                told.push((audience, Happening::Spawned { entity: id, title, kind: kind.name.clone() }));
+            }
+            for (at, to) in (0..).map(FieldId).zip(&entity.fields) {
+                let name = &kind.field(at).name;
+                let from = was.and_then(|was| {
+                    let place = schema.kind(was.kind).field_named(name)?;
+                    was.fields.get(place.0 as usize)
+                });
+                // What the other rules do not have is listed only if it says something.
+                let from = from.unwrap_or(&kind.field(at).default);
+                if from != to {
+                    told.extend(self.context.changed(id, at, from, to));
+                }
+            }
+        }
+        told
     }
 }
 

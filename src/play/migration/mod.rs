@@ -23,6 +23,8 @@ pub struct Migration {
     pub from: String,
     /// The ruleset that is to come into force.
     pub to: String,
+    /// What differs in the rules, a sentence each: ``changes `max_risk` of Kill Damage from 3 to 2``.
+    pub changes: Vec<String>,
     /// What happens to each thing, sorted by [`MigrationFate`]: what needs attention comes first.
     pub notes: Vec<MigrationNote>,
     /// The agenda entry that it waits for; nothing where it comes into force with the next [`Session::advance`].
@@ -207,9 +209,9 @@ impl Session {
     /// Goes over to other rules at once, at a boundary. A recorded change of rules stood at one, also where the keys of entries
     /// have not been computed yet.
     pub(in crate::play) fn go_over(&mut self, to: &Arc<Ruleset>) -> Result<(), MigrationError> {
-        let ready = self.game().prepare(to, true)?;
-        let migration = ready.migration.allowed()?;
-        self.game_mut().install(&migration, ready.context, ready.said);
+        let mut ready = self.game().prepare(to, true)?;
+        ready.migration = ready.migration.allowed()?;
+        self.game_mut().install(ready);
         self.set_rules(to.clone());
         Ok(())
     }

@@ -80,6 +80,11 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         let text = fill(&text, &args, context, &handles);
         context.finish(text, plain).map_err(stopped)
     });
+    // keep_sums(metatable): by which the host knows a sum.
+    host_function!(lua, host, table, "keep_sums", |_, b, sums: Table| {
+        b.handles.borrow_mut().sums = Some(sums);
+        Ok(())
+    });
     host_function!(lua, host, table, "term", |_,
                                               b,
                                               (explains, value, path, line, depth, label, args): (
