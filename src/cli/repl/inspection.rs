@@ -419,7 +419,7 @@ impl Repl {
             let told: Vec<&Term> = terms.iter().filter(|term| term.value != "0").collect();
             self.show_terms(&told)?;
             let labels: Vec<&str> = told.iter().map(|term| term.label.as_str()).collect();
-            self.show_rules_of(&labels.join(" "))?;
+            return self.show_rules_of(&format!("{} {}", rolled.line(), labels.join(" ")));
         }
         self.show_rules_of(&rolled.line())
     }
@@ -428,6 +428,8 @@ impl Repl {
     fn show_rules_of(&mut self, text: &str) -> Done {
         let rules = self.session.ruleset().clone();
         let ids = text.split(['(', ')', ',', ' ', '.', ':']).filter(|word| word.contains('-') && word.len() > 3);
+        let mut told = std::collections::BTreeSet::new();
+        let ids = ids.filter(|id| told.insert(*id));
         let cells: Vec<Vec<Span>> =
             ids.filter_map(|id| Some(vec![Span::faint(id), Span::plain(rule_line(&rules, id)?)])).collect();
         Ok(self.screen.columns(2, cells)?)
@@ -445,7 +447,7 @@ impl Repl {
         Ok(())
     }
 
-    /// The parts of a number, each with its place; parts of a part stand above it, further in.
+    /// The parts of a number, each with its place; the parts of a part follow it, further in.
     fn show_terms(&mut self, terms: &[&Term]) -> Done {
         let place =
             |term: &Term| if term.path.is_empty() { String::new() } else { format!("{}:{}", term.path, term.line) };
