@@ -90,7 +90,11 @@ pub const METHODS: &[Method] = &[
     ),
     method::<HintParams, AdviceReport>("hint", Players, "ranks the answers to a question; may be cancelled"),
     method::<CancelParams, Cancelled>("cancel", Anyone, "ends an `odds` or a `hint` of this connection"),
-    method::<WhyParams, WhyReport>("why", Anyone, "where a number comes from"),
+    method::<WhyParams, WhyReport>(
+        "why",
+        Anyone,
+        "where a number comes from; `with` names the entities that a derived value takes",
+    ),
     method::<EntityParams, Sheet>("sheet", Anyone, "the sheet of an entity"),
     method::<CardParams, CardReport>("card", Anyone, "the text of a card"),
     command::<UndoParams, UndoReport>(
