@@ -988,3 +988,72 @@ fn what_is_made_in_secret_has_the_same_number_in_a_simulation_and_in_the_game_to
     let told = plan.replay(0, 1, &mut |_| ()).unwrap().unwrap();
     assert_eq!(tally.outcomes.keys().collect::<Vec<_>>(), [&told]);
 }
+
+/// Two seats choose at once, one of them a second card later in the action; each action rolls once for each card.
+#[test]
+fn every_card_counts_that_a_seat_chooses() {
+    let play = "local rb = require(\"@riskbreaker\")
+return rb.play({
+    start = function()
+        for _, seat in { \"north\", \"south\" } do rb.spawn(\"player\", { seat = seat }) end
+        rb.recur(\"round\", 1, 1, rb.spawn(\"clock\", {}))
+    end,
+    entries = {
+        round = function(clock)
+            local asks = {}
+            for at, player in rb.each(\"player\") do
+                asks[at] = { ask = \"choose\", seat = player.seat, topic = \"card\", about = player, cards = rb.card_ids, ctx = { at = at } }
+            end
+            for _, card in rb.all(asks) do card.resolve() end
+            local again = rb.choose({ seat = \"south\", topic = \"again\", cards = rb.card_ids, ctx = { at = 3 } })
+            again.resolve()
+            clock:add(\"n\", 1)
+            if clock.n == 3 then rb.finish(\"over\") end
+        end,
+    },
+})";
+    let card = |id: &str, at: u32| {
+        format!(
+            "local rb = require(\"@riskbreaker\")\nreturn rb.maneuver({{ id = \"{id}\", when = function(ctx) return ctx.at == {at} end, resolve = function() rb.at_least(\"1d6\", {}, \"x\") end }})",
+            at * 2
+        )
+    };
+    let files = [
+        (
+            "both/ruleset.toml",
+            "id = \"both\"\ntitle = \"Both\"\nversion = \"1.0.0\"\nscenario = \"s\"\n[seats]\nnorth = \"North\"\nsouth = \"South\"\n".to_owned(),
+        ),
+        ("both/scenarios/s.toml", "title = \"S\"\n".to_owned()),
+        (
+            "both/kinds.luau",
+            "local rb = require(\"@riskbreaker\")\nreturn rb.kinds({ player = { title = \"seat\", fields = { seat = rb.text() } }, clock = { fields = { n = rb.int() } } })".to_owned(),
+        ),
+        ("both/play.luau", play.to_owned()),
+        ("both/maneuvers/one.luau", card("one", 1)),
+        ("both/maneuvers/two.luau", card("two", 2)),
+        ("both/maneuvers/three.luau", card("three", 3)),
+        (
+            "both/policies/first.luau",
+            "local rb = require(\"@riskbreaker\")\nreturn rb.policy({ id = \"first\", answer = function(q) for _, id in { \"one\", \"two\", \"three\" } do local option = rb.open(q, id) if option then return option end end return nil end })".to_owned(),
+        ),
+    ];
+    let rules = Ruleset::load(&Library::from_files(files), "both").unwrap_or_else(|error| panic!("{error}"));
+    for memo in [MemoUse::Never, MemoUse::Always] {
+        let variant = Variant::new("both", &rules, Setup::default()).unwrap();
+        let plan = Simulation { memo, ..plan(variant, "s", 400) };
+        let tally = run(&plan, 2, None).tallies.remove(0);
+        assert_eq!((tally.trials, tally.left_out.len()), (400, 0), "{:?}", tally.left_out.first());
+        let used = |seat: &str, card: &str| tally.cards[seat].get(card).copied().unwrap_or_default();
+        assert_eq!(
+            (used("north", "one").used, used("south", "two").used),
+            (1_200, 1_200),
+            "{memo:?}: {:?}",
+            tally.cards
+        );
+        assert_eq!((used("south", "three").used, used("south", "three").rolled), (1_200, 1_200), "{memo:?}");
+        // Of two cards that wait for a roll at once, nobody says whose it is.
+        assert_eq!((used("north", "one").rolled, used("south", "two").rolled), (0, 0), "{memo:?}");
+        let met = used("south", "three").met;
+        assert!((150..=250).contains(&met), "{memo:?}: {met}");
+    }
+}

@@ -1247,4 +1247,200 @@ fn a_shot_that_is_declared_has_the_chances_of_the_end_of_its_round() {
     };
     let (both, _) = position.odds(&contest).unwrap();
     assert!(both.answers.iter().any(|one| one.source == Source::Policy("steady".into())), "{:?}", both.answers);
+
+/// The chances of what `says` makes of elements drawn from a deck one by one and of those that are left, over all orders of their
+/// places.
+fn dealt_out(deck: &[i64], count: usize, says: &dyn Fn(&[i64], &[i64]) -> String) -> enumeration::Chances {
+    fn draw(
+        (taken, rest): (&mut Vec<i64>, &[i64]),
+        (left, chance): (usize, &Fraction),
+        says: &dyn Fn(&[i64], &[i64]) -> String,
+        chances: &mut enumeration::Chances,
+    ) {
+        if left == 0 || rest.is_empty() {
+            *chances.entry(says(taken, rest)).or_default() += chance;
+            return;
+        }
+        let each = chance / Fraction::from(rest.len() as u64);
+        for at in 0..rest.len() {
+            let mut others = rest.to_vec();
+            taken.push(others.remove(at));
+            draw((taken, &others), (left - 1, &each), says, chances);
+            taken.pop();
+        }
+    }
+    let mut chances = enumeration::Chances::new();
+    draw((&mut Vec::new(), deck), (count, &Fraction::ONE), says, &mut chances);
+    chances
+}
+
+/// Equal elements share a branch, whatever a script does with what it draws: goes through it, sorts it, looks at its order, at what
+/// is left, or leaves off half-way.
+#[test]
+fn several_drawn_at_once_are_exact_and_keep_their_order() {
+    let joined = |list: &[i64]| list.iter().map(i64::to_string).collect::<Vec<_>>().join(" ");
+    let sorted = |list: &[i64]| {
+        let mut list = list.to_vec();
+        list.sort_unstable();
+        joined(&list)
+    };
+    let most = |list: &[i64]| {
+        let times = |one: &i64| list.iter().filter(|other| *other == one).count();
+        list.iter().map(times).max().unwrap_or_default().to_string()
+    };
+    let first_of = |list: &[i64]| list.first().map_or("none".into(), i64::to_string);
+    let weighed = |list: &[i64]| list.iter().zip(1..).map(|(one, at)| one * at).sum::<i64>().to_string();
+    let count =
+        "local n, most = {}, 0 for _, x in hand do n[x] = (n[x] or 0) + 1 most = math.max(most, n[x]) end return most";
+    let at_once = count.replace("hand", "rb.draw(deck, 4)");
+    let assigned = format!("local hand hand = rb.draw(deck, 4) {count}");
+    let kept = format!("local hand = rb.draw(deck, 4) {count}");
+    let counted_rest = format!("local hand, rest = rb.draw(deck, 4) {count} .. \"/\" .. rest[1]");
+    type Says<'s> = &'s dyn Fn(&[i64], &[i64]) -> String;
+    let (even, mixed): (&[i64], &[i64]) = (&[1, 1, 1, 2, 2, 3, 3, 3], &[3, 1, 2, 1, 3, 2, 1]);
+    let cases: [(&str, usize, &str, Says); 20] = [
+        ("counted", 4, &at_once, &|hand, _| most(hand)),
+        ("counted_later", 4, &kept, &|hand, _| most(hand)),
+        ("counted_copy", 4, &assigned, &|hand, _| most(hand)),
+        ("counted_and_left", 4, &counted_rest, &|hand, rest| format!("{}/{}", most(hand), first_of(rest))),
+        ("in_order", 3, "return table.concat(rb.draw(deck, 3), \" \")", &|hand, _| joined(hand)),
+        ("unpacked", 2, "local a, b = table.unpack((rb.draw(deck, 2))) return a - b", &|hand, _| {
+            (hand[0] - hand[1]).to_string()
+        }),
+        (
+            "left",
+            2,
+            "local hand, rest = rb.draw(deck, 2) return table.concat(hand, \" \") .. \"/\" .. table.concat(rest, \" \")",
+            &|hand, rest| format!("{}/{}", joined(hand), joined(rest)),
+        ),
+        (
+            "gone_through_and_left",
+            2,
+            "local hand, rest = rb.draw(deck, 2) local s = \"\" for _, x in hand do s ..= x end return s .. \"/\" .. table.concat(rest, \" \")",
+            &|hand, rest| format!("{}/{}", joined(hand).replace(' ', ""), joined(rest)),
+        ),
+        ("sorted", 3, "local hand = rb.draw(deck, 3) table.sort(hand) return table.concat(hand, \" \")", &|hand, _| {
+            sorted(hand)
+        }),
+        (
+            "sorted_and_left",
+            3,
+            "local hand, rest = rb.draw(deck, 3) table.sort(hand) return table.concat(hand, \" \") .. \"/\" .. table.concat(rest, \" \")",
+            &|hand, rest| format!("{}/{}", sorted(hand), joined(rest)),
+        ),
+        (
+            "sorted_late",
+            3,
+            "local hand = rb.draw(deck, 3) local first = hand[1] table.sort(hand) return first .. \"/\" .. table.concat(hand, \" \")",
+            &|hand, _| format!("{}/{}", hand[0], sorted(hand)),
+        ),
+        (
+            "twice",
+            3,
+            "local hand = rb.draw(deck, 3) local a, b for _, x in hand do a = a or x end for _, x in hand do b = x end return a * 10 + b",
+            &|hand, _| (hand[0] * 10 + hand[2]).to_string(),
+        ),
+        (
+            "looked_at_later",
+            3,
+            "local hand = rb.draw(deck, 3) local sum = 0 for i, x in hand do sum += i * x end return sum .. \" \" .. hand[1]",
+            &|hand, _| format!("{} {}", weighed(hand), hand[0]),
+        ),
+        ("by_place", 3, "local sum = 0 for i, x in rb.draw(deck, 3) do sum += i * x end return sum", &|hand, _| {
+            weighed(hand)
+        }),
+        (
+            "left_off",
+            4,
+            "local sum = 0 for _, x in rb.draw(deck, 4) do sum += x if sum > 4 then break end end return sum",
+            &|hand, _| {
+                let mut sum = 0;
+                for one in hand {
+                    sum += one;
+                    if sum > 4 {
+                        break;
+                    }
+                }
+                sum.to_string()
+            },
+        ),
+        ("how_many", 4, "local hand = rb.draw(deck, 4) return #hand", &|hand, _| hand.len().to_string()),
+        (
+            "all_of_it",
+            99,
+            "local hand, rest = rb.draw(deck, 99) local s = 0 for i, x in hand do if i < 3 then s = s * 10 + x end end return s .. #rest",
+            &|hand, _| format!("{}0", hand[0] * 10 + hand[1]),
+        ),
+        (
+            "alone",
+            1,
+            "local one, rest = rb.draw(deck) return one .. \"/\" .. table.concat(rest, \" \")",
+            &|hand, rest| format!("{}/{}", hand[0], joined(rest)),
+        ),
+        ("one", 1, "local one = rb.draw(deck) return one", &|hand, _| hand[0].to_string()),
+        (
+            "one_by_one",
+            3,
+            "local s = 0 for _ = 1, 3 do local one one, deck = rb.draw(deck) s = s * 10 + one end return s",
+            &|hand, _| joined(hand).replace(' ', ""),
+        ),
+    ];
+    for (name, deck) in [("even", even), ("mixed", mixed)] {
+        let text: Vec<String> = deck.iter().map(i64::to_string).collect();
+        let body = |body: &str| format!("local deck = {{ {} }}\n{body}", text.join(", "));
+        // All of a deck in every order is too much for the enumeration here: three places of it are enough.
+        let counted = cases.iter().map(|(case, count, program, says)| {
+            let found = dealt_out(deck, if *count == 99 { 2 } else { *count }, *says);
+            (format!("{name}_{case}"), body(program), found)
+        });
+        let counted: Vec<(String, String, enumeration::Chances)> = counted.collect();
+        let counted: Vec<(&str, &str, enumeration::Chances)> =
+            counted.iter().map(|(name, body, chances)| (name.as_str(), body.as_str(), chances.clone())).collect();
+        play_programs(&counted);
+    }
+}
+
+/// A shuffled list is drawn to its end. Roles of which several are equal, the first of a deck, and a search through it.
+#[test]
+fn a_shuffled_list_is_exact_where_equal_elements_can_be_merged() {
+    let joined = |list: &[i64]| list.iter().map(i64::to_string).collect::<String>();
+    let until_three = |list: &[i64]| list.iter().position(|one| *one == 3).unwrap().to_string();
+    let top = |list: &[i64]| (list[0] * 10 + list[1]).to_string();
+    let deck = [1, 2, 1, 3, 2, 1];
+    let text = "local deck = { 1, 2, 1, 3, 2, 1 }";
+    let order = format!("{text} return table.concat(rb.shuffle(deck))");
+    let search =
+        format!("{text} local n = 0 for _, x in rb.shuffle(deck) do if x == 3 then break end n += 1 end return n");
+    let of_top = format!("{text} deck = rb.shuffle(deck) return deck[1] * 10 + deck[2]");
+    play_programs(&[
+        ("shuffled", &order, dealt_out(&deck, 6, &|list, _| joined(list))),
+        ("searched", &search, dealt_out(&deck, 6, &|list, _| until_three(list))),
+        ("top", &of_top, dealt_out(&deck, 6, &|list, _| top(list))),
+    ]);
+}
+
+/// The hands of poker, of five cards and of seven, against their counts by combinations.
+#[test]
+fn hands_of_a_whole_deck_are_exact() {
+    let ways = |n: u64, k: u64| (1..=k).fold(1, |ways, at| ways * (n - k + at) / at);
+    let deck = "local deck = {} for rank = 1, 13 do for _ = 1, 4 do table.insert(deck, rank) end end";
+    let by_suit = "local deck = {} for suit = 1, 4 do for _ = 1, 13 do table.insert(deck, suit) end end";
+    let house = format!(
+        "{deck} local n = {{}} for _, r in rb.draw(deck, 5) do n[r] = (n[r] or 0) + 1 end
+        local two, three = false, false for r = 1, 13 do two = two or n[r] == 2 three = three or n[r] == 3 end return two and three"
+    );
+    let aces = format!("{deck} local n = 0 for _, r in rb.draw(deck, 7) do if r == 1 then n += 1 end end return n");
+    let flush = format!(
+        "{by_suit} local n = {{ 0, 0, 0, 0 }} for _, s in rb.draw(deck, 5) do n[s] += 1 end
+        return n[1] == 5 or n[2] == 5 or n[3] == 5 or n[4] == 5"
+    );
+    let either = |chance: Fraction| {
+        enumeration::Chances::from([("true".into(), chance.clone()), ("false".into(), Fraction::ONE - chance)])
+    };
+    let of_aces = (0..=4).map(|n| (n.to_string(), of(ways(4, n) * ways(48, 7 - n), ways(52, 7))));
+    play_programs(&[
+        ("house", &house, either(of(6, 4165))),
+        ("aces", &aces, of_aces.collect()),
+        ("flush", &flush, either(of(4 * ways(13, 5), ways(52, 5)))),
+    ]);
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use answers::any_answer;
 use riskbreaker::lab::{AdviceLimits, Limits, Odds, OddsQuery};
-use riskbreaker::play::{Assumed, Given, Source};
+use riskbreaker::play::{Answering, Assumed, Given, Source};
 use riskbreaker::state::Type;
 use riskbreaker::{
     Answer, Ask, Audience, DiceSource, Driver, Edit, EntityId, Happening, Library, Question, Refusal, Ruleset,
@@ -2198,4 +2198,97 @@ fn what_was_shown_at_a_screen_stands_there() {
     assert_eq!(coins(&session), Some(Value::Int(5)));
     reply(&mut session, "a", "card", "pass");
     assert_eq!(coins(&session), Some(Value::Int(6)));
+}
+
+/// Bids of two seats, at once or in turn, both sealed; the higher one wins two coins and pays its bid.
+fn sealed_bids(at_once: bool) -> Arc<Ruleset> {
+    let bid = |seat: &str| {
+        format!(
+            "{{ ask = \"number\", seat = \"{seat}\", topic = \"bid\", min = 0, max = 3, default = 0, sealed = true }}"
+        )
+    };
+    let ask = match at_once {
+        true => format!("local bids = rb.all({{ {}, {} }})", bid("north"), bid("south")),
+        false => format!("local bids = {{ rb.number({}), rb.number({}) }}", bid("north"), bid("south"))
+            .replace("ask = \"number\", ", ""),
+    };
+    let play = format!(
+        "local rb = require(\"@riskbreaker\")
+return rb.play({{
+    start = function()
+        rb.spawn(\"player\", {{ seat = \"north\" }}) rb.spawn(\"player\", {{ seat = \"south\" }})
+        rb.recur(\"auction\", 1, 1)
+    end,
+    value = function(seat) return rb.first(\"player\", {{ seat = seat }}).coins end,
+    entries = {{
+        auction = function()
+            {ask}
+            for at, player in rb.each(\"player\") do
+                if bids[at] > bids[3 - at] then player:add(\"coins\", 2 - bids[at]) end
+            end
+        end,
+    }},
+}})"
+    );
+    let files = [
+        (
+            "sealed/ruleset.toml",
+            "id = \"sealed\"\ntitle = \"Sealed\"\nversion = \"1.0.0\"\nscenario = \"s\"\n[seats]\nnorth = \"North\"\nsouth = \"South\"\n",
+        ),
+        ("sealed/scenarios/s.toml", "title = \"S\"\n"),
+        (
+            "sealed/kinds.luau",
+            "local rb = require(\"@riskbreaker\")\nreturn rb.kinds({ player = { title = \"seat\", fields = { seat = rb.text(), coins = rb.int({ show = false }) } } })",
+        ),
+        ("sealed/play.luau", play.as_str()),
+    ];
+    Ruleset::load(&Library::from_files(files), "sealed").unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// No look-ahead knows what another seat has bid under seal: not that of the seat, nor that of both at one screen, nor that of the
+/// game master. What a seat itself has bid is known to it.
+#[test]
+fn odds_and_hints_know_no_sealed_answer_of_another_seat() {
+    for at_once in [true, false] {
+        let rules = sealed_bids(at_once);
+        let mut all: Vec<Vec<String>> = Vec::new();
+        for bid in [0, 1, 3] {
+            let mut session = start(&rules, 1);
+            reply(&mut session, "north", "bid", bid);
+            let question = asked(&session, "south", "bid");
+            let mut found = Vec::new();
+            for viewer in [Viewer::master(), Viewer::seat("south"), Viewer::seats(["north", "south"])] {
+                for answering in [Answering::Default, Answering::Best] {
+                    let given = vec![Given::to(&question, Value::Int(2))];
+                    let viewer = Some(viewer.clone());
+                    let query = OddsQuery { given, viewer, answering: answering.clone(), ..OddsQuery::default() };
+                    let odds = session.odds_at(question.id, query).unwrap();
+                    let told = odds
+                        .answers
+                        .iter()
+                        .any(|(topic, answer, how)| topic == "bid" && answer == "0" && how.starts_with("the default"));
+                    assert!(told, "{at_once}: {:?}", odds.answers);
+                    found.extend(odds.lines());
+                }
+            }
+            let advised = session.advise(question.id, AdviceLimits::within(Duration::from_millis(5)), None).unwrap();
+            let mut hints: Vec<String> =
+                advised.answers.iter().flat_map(|one| one.odds.as_ref().unwrap().lines()).collect();
+            hints.sort();
+            found.extend(hints);
+            all.push(found);
+            // The answer itself stands.
+            reply(&mut session, "south", "bid", 2);
+            let south = session.view().find("south").unwrap();
+            assert_eq!(session.view().field(south, "coins"), Some(&Value::Int(0)));
+        }
+        assert!(all.iter().all(|found| *found == all[0]), "{at_once}: {all:?}");
+        if at_once {
+            let mut session = start(&rules, 1);
+            reply(&mut session, "south", "bid", 3);
+            let question = asked(&session, "north", "bid");
+            let odds = session.odds_at(question.id, OddsQuery::default()).unwrap();
+            assert!(odds.lines().iter().all(|line| !line.contains("-1")), "{:?}", odds.lines());
+        }
+    }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use riskbreaker::dice::{self, Fraction, ratio as of};
-use riskbreaker::lab::{GameLimits, game_odds};
+use riskbreaker::lab::{GameLimits, GameOdds, Variant, game_odds};
 use riskbreaker::{Driver, Library, Ruleset, Session, Setup, Step};
 
 /// The chance to win for who strikes next, by the health of both: a blow hits half of the time, for 1 to 3.
@@ -40,8 +40,94 @@ fn a_small_game_is_solved_exactly() {
     // The turns of both, by the health of both, and the ends.
     assert!(odds.states <= 120, "{}", odds.states);
     let few = GameLimits { states: 10, ..GameLimits::default() };
-    let refusal = game_odds(&rules, Setup::default(), few, None).unwrap_err();
-    assert!(refusal.to_string().contains("more states") && refusal.to_string().contains("`sim`"), "{refusal}");
+    let bounds = game_odds(&rules, Setup::default(), few, None).unwrap();
+    assert!(bounds.limit.as_ref().unwrap().contains("more states") && !bounds.remaining.is_zero(), "{bounds:?}");
+    // What is proven holds the exact chances, and so does the estimate.
+    let estimate = bounds.estimate.unwrap();
+    assert_eq!((estimate.games, estimate.left_out, estimate.results.len()), (2_000, 0, 2));
+    for (result, exact) in &results {
+        let least =
+            bounds.results.iter().find(|(own, _)| own == result).map_or(Fraction::ZERO, |(_, least)| least.clone());
+        assert!(least <= *exact && *exact <= least + &bounds.remaining, "{result}: {:?}", bounds.results);
+        let (_, rate) = estimate.results.iter().find(|(own, _)| own == result).unwrap();
+        assert!(rate.low < dice::float(exact) && dice::float(exact) < rate.high, "{result}: {rate:?}");
+    }
+}
+
+/// The chance that whoever rolls next wins Pig, by the scores of both, from the highest down. A turn ends at 20, or at the goal.
+fn pig(goal: usize) -> Fraction {
+    // The chances of what a turn adds: nothing after a 1.
+    let turn = |need: usize| {
+        let (mut gains, mut open) = (BTreeMap::<usize, Fraction>::new(), BTreeMap::from([(0_usize, Fraction::ONE)]));
+        while let Some((pot, chance)) = open.pop_first() {
+            if pot >= 20 || pot >= need {
+                *gains.entry(pot).or_default() += chance;
+                continue;
+            }
+            *gains.entry(0).or_default() += &chance * of(1, 6);
+            (2..=6).for_each(|face| *open.entry(pot + face).or_default() += &chance * of(1, 6));
+        }
+        gains
+    };
+    let mut wins = vec![vec![Fraction::ZERO; goal]; goal];
+    for own in (0..goal).rev() {
+        for other in (own..goal).rev() {
+            // The chance of the one with `from` points, if the turn brings nothing with `stays`: known + stays * (1 - the other's).
+            let known = |from: usize, against: usize, wins: &[Vec<Fraction>]| {
+                let (mut sum, mut stays) = (Fraction::ZERO, Fraction::ZERO);
+                for (gain, chance) in turn(goal - from) {
+                    match from + gain {
+                        _ if gain == 0 => stays = chance,
+                        reached if reached >= goal => sum += chance,
+                        reached => sum += chance * (Fraction::ONE - &wins[against][reached]),
+                    }
+                }
+                (sum, stays)
+            };
+            let (mine, i_stay) = known(own, other, &wins);
+            let (theirs, they_stay) = known(other, own, &wins);
+            let both = &i_stay * &they_stay;
+            let first = (&mine + &i_stay * (Fraction::ONE - &theirs - &they_stay)) / (Fraction::ONE - &both);
+            wins[other][own] = &theirs + &they_stay * (Fraction::ONE - &first);
+            wins[own][other] = first;
+        }
+    }
+    wins[0][0].clone()
+}
+
+/// Pig by a solver of its own: as fractions, and where those may not grow long, as decimals whose error is proven.
+#[test]
+fn a_game_with_long_fractions_gets_decimals_with_a_proven_error() {
+    let library = Library::open(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rulesets")).unwrap();
+    let rules = Ruleset::load(&library, "pig").unwrap_or_else(|error| panic!("{error}"));
+    let setup = || Setup::default().switch("goal", 12);
+    let exact = game_odds(&rules, setup(), GameLimits::default(), None).unwrap();
+    let ann = pig(12);
+    let chance = |odds: &GameOdds, name: &str| odds.results.iter().find(|(own, _)| own == name).unwrap().1.clone();
+    assert!(exact.remaining.is_zero() && !exact.decimal);
+    assert_eq!((chance(&exact, "Ann wins"), chance(&exact, "Bea wins")), (ann.clone(), Fraction::ONE - &ann));
+    let short = GameLimits { fractions: 10_000, ..GameLimits::default() };
+    for (goal, ann) in [(12, ann), (27, pig(27))] {
+        let decimals = game_odds(&rules, Setup::default().switch("goal", goal), short, None).unwrap();
+        assert!(decimals.decimal && decimals.limit.is_none(), "{goal}: {decimals:?}");
+        assert!(decimals.remaining > Fraction::ZERO && decimals.remaining < of(1, 1_000_000_000_000_i64));
+        for (name, exact) in [("Ann wins", ann.clone()), ("Bea wins", Fraction::ONE - &ann)] {
+            let least = chance(&decimals, name);
+            assert!(least <= exact && exact <= &least + &decimals.remaining, "{goal}, {name}: {decimals:?}");
+        }
+    }
+    let off = dice::float(&exact.actions) - dice::float(&game_odds(&rules, setup(), short, None).unwrap().actions);
+    assert!(off.abs() < 1e-9, "{off}");
+}
+
+/// Dice for a tie that are equal again are a loop, whatever was rolled before.
+#[test]
+fn an_even_duel_of_the_third_version_is_exact() {
+    let library = Library::open(Path::new(env!("CARGO_MANIFEST_DIR")).join("rulesets")).unwrap();
+    let rules = Ruleset::load(&library, "riskbreaker-0.0.3").unwrap_or_else(|error| panic!("{error}"));
+    let setup = Variant::new("duel", &rules, Setup::scenario("duel")).unwrap().setup;
+    let odds = game_odds(&rules, setup, GameLimits::default(), None).unwrap();
+    assert!(odds.remaining.is_zero() && odds.limit.is_none(), "{odds:?}");
 }
 
 /// What scripts work out once and keep, such as lists of cards, is no reason to refuse a game.

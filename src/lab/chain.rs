@@ -1,4 +1,4 @@
-//! Absorbing Markov chains, solved in fractions.
+//! Absorbing Markov chains, solved in fractions, or in intervals where the fractions grow too long.
 //!
 //! The choice points of an action are the states, their branches are the transitions, and the ends of the action absorb.
 //! Strongly connected components are solved one after the other. Inside a component, states are eliminated until only edges out
@@ -6,25 +6,103 @@
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt::Debug;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use dashu_int::ops::BitTest;
 
 use super::interrupt::is_set;
-use crate::dice::{Fraction, sum};
+use super::interval::Interval;
+use crate::dice::Fraction;
 use crate::play::{Assumed, ChoicePoint, Edge, Fork, Source};
 
 /// What an end is worth, by seat.
 pub(super) type Worth = BTreeMap<Arc<str>, Fraction>;
 
+/// The numbers that a chain is solved in.
+pub(super) trait Number: Clone + Debug + Default + PartialEq {
+    fn one() -> Self;
+    fn is_zero(&self) -> bool;
+    fn plus(&self, other: &Self) -> Self;
+    fn times(&self, other: &Self) -> Self;
+    /// The quotient by a number above zero.
+    fn over(&self, other: &Self) -> Self;
+    /// The chance to leave a state: 1 without the chance to stay, which is the sum of the others.
+    fn leaving<'n>(stays: &'n Self, others: &mut dyn Iterator<Item = &'n Self>) -> Self;
+    /// What an operation costs, in steps of a script.
+    fn cost(&self) -> u64;
+}
+
+impl Number for Fraction {
+    fn one() -> Fraction {
+        Fraction::ONE
+    }
+
+    fn is_zero(&self) -> bool {
+        Fraction::is_zero(self)
+    }
+
+    fn plus(&self, other: &Fraction) -> Fraction {
+        self + other
+    }
+
+    fn times(&self, other: &Fraction) -> Fraction {
+        self * other
+    }
+
+    fn over(&self, other: &Fraction) -> Fraction {
+        self / other
+    }
+
+    fn leaving<'n>(stays: &'n Fraction, _: &mut dyn Iterator<Item = &'n Fraction>) -> Fraction {
+        Fraction::ONE - stays
+    }
+
+    fn cost(&self) -> u64 {
+        let words = (self.numerator().bit_len() + self.denominator().bit_len()) as u64 / 128;
+        LEAST + WORD * words + SQUARE * words * words
+    }
+}
+
+impl Number for Interval {
+    fn one() -> Interval {
+        Interval::ONE
+    }
+
+    fn is_zero(&self) -> bool {
+        *self == Interval::ZERO
+    }
+
+    fn plus(&self, other: &Interval) -> Interval {
+        Interval::plus(*self, *other)
+    }
+
+    fn times(&self, other: &Interval) -> Interval {
+        Interval::times(*self, *other)
+    }
+
+    fn over(&self, other: &Interval) -> Interval {
+        Interval::over(*self, *other)
+    }
+
+    /// The sum of the others: a difference of almost equal numbers would lose all digits.
+    fn leaving<'n>(_: &'n Interval, others: &mut dyn Iterator<Item = &'n Interval>) -> Interval {
+        others.fold(Interval::ZERO, |sum, chance| sum.plus(*chance))
+    }
+
+    fn cost(&self) -> u64 {
+        LEAST / 4
+    }
+}
+
 /// Where the chance goes in the end.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Settled {
+pub(super) struct Settled<N = Fraction> {
     /// The chance of each end.
-    pub ends: BTreeMap<u32, Fraction>,
+    pub ends: BTreeMap<u32, N>,
     /// The chance of what was not followed to its end.
-    pub remaining: Fraction,
+    pub remaining: N,
     /// What was chosen as best on a way that can be taken.
     pub chosen: BTreeSet<Assumed>,
 }
@@ -53,19 +131,18 @@ struct Effort<'p> {
     left: Cell<u64>,
 }
 
+/// What an operation on short fractions costs, and what each further word and its square do. Measured: the common divisor takes
+/// most of the time.
+const LEAST: u64 = 72;
+const WORD: u64 = 140;
+const SQUARE: u64 = 2;
+
 impl Effort<'_> {
     const MOST: u64 = 6_000_000_000;
-    /// What an operation on short fractions costs, and what each further word and its square do. Measured: the common divisor
-    /// takes most of the time.
-    const LEAST: u64 = 72;
-    const WORD: u64 = 140;
-    const SQUARE: u64 = 2;
 
-    /// Counts an operation on a fraction.
-    fn pay(&self, fraction: &Fraction) -> Result<(), Unsolved> {
-        let words = (fraction.numerator().bit_len() + fraction.denominator().bit_len()) as u64 / 128;
-        let cost = Effort::LEAST + Effort::WORD * words + Effort::SQUARE * words * words;
-        self.left.set(self.left.get().saturating_sub(cost));
+    /// Counts an operation on a number.
+    fn pay<N: Number>(&self, number: &N) -> Result<(), Unsolved> {
+        self.left.set(self.left.get().saturating_sub(number.cost()));
         if self.left.get() == 0 { Err(Unsolved::TooLong) } else { Ok(()) }
     }
 
@@ -84,11 +161,11 @@ pub(super) enum Target {
     Step,
 }
 
-pub(super) type Row = BTreeMap<Target, Fraction>;
+pub(super) type Row<N = Fraction> = BTreeMap<Target, N>;
 
-pub(super) struct Chain<'p> {
+pub(super) struct Chain<'p, N = Fraction> {
     points: &'p [ChoicePoint],
-    rows: Vec<Row>,
+    rows: Vec<Row<N>>,
     /// Strongly connected components, each behind those that it leads to.
     components: Vec<Vec<u32>>,
     /// The branch that is chosen where somebody chooses.
@@ -105,48 +182,6 @@ impl<'p> Chain<'p> {
             chain.find_components(start);
         }
         chain
-    }
-
-    /// A chain whose states nobody chooses in.
-    pub fn of_rows(rows: Vec<Row>, start: u32, interrupt: Option<&'p AtomicBool>) -> Chain<'p> {
-        let mut chain = Chain { rows, ..Chain::new(&[], Edge::Open, interrupt) };
-        chain.find_components(start);
-        chain
-    }
-
-    /// How many states are gone through on the average, from a state to an end.
-    ///
-    /// # Errors
-    ///
-    /// As [`Unsolved`] says.
-    pub fn expected_steps(&self, start: u32) -> Result<Fraction, Unsolved> {
-        let mut steps: HashMap<u32, Fraction> = HashMap::new();
-        let counted = |row: &Row, steps: &HashMap<u32, Fraction>| -> Fraction {
-            let of = |(target, chance): (&Target, &Fraction)| match target {
-                Target::Step => chance.clone(),
-                Target::State(state) => chance * steps.get(state).cloned().unwrap_or_default(),
-                Target::End(_) | Target::Rest => Fraction::ZERO,
-            };
-            sum(row.iter().map(of))
-        };
-        for component in &self.components {
-            self.effort.check()?;
-            if !self.is_cyclic(component) {
-                let row = &self.rows[component[0] as usize];
-                let count = counted(row, &steps) + Fraction::ONE;
-                row.iter().try_for_each(|_| self.effort.pay(&count))?;
-                steps.insert(component[0], count);
-                continue;
-            }
-            let mut elimination = Elimination::new(component, &self.rows);
-            elimination.rows.values_mut().for_each(|row| drop(row.insert(Target::Step, Fraction::ONE)));
-            for (state, row) in elimination.eliminate_all(&mut HashMap::new(), &self.effort)?.into_iter().rev() {
-                let count = counted(&row, &steps);
-                row.iter().try_for_each(|_| self.effort.pay(&count))?;
-                steps.insert(state, count);
-            }
-        }
-        Ok(steps.remove(&start).unwrap_or_default())
     }
 
     /// Decides each choice for the branch that is worth most to the seat that chooses.
@@ -266,23 +301,77 @@ impl<'p> Chain<'p> {
         self.rows[state as usize] = Row::from([(target(edge), Fraction::ONE)]);
         self.choice.insert(state, branch);
     }
+}
+
+impl<'p, N: Number> Chain<'p, N> {
+    /// A chain whose states nobody chooses in.
+    pub fn of_rows(rows: Vec<Row<N>>, start: u32, interrupt: Option<&'p AtomicBool>) -> Chain<'p, N> {
+        let effort = Effort { interrupt, left: Cell::new(Effort::MOST) };
+        let mut chain = Chain { points: &[], rows, components: Vec::new(), choice: HashMap::new(), effort };
+        chain.find_components(start);
+        chain
+    }
+
+    /// The same with less work before it is given up.
+    pub fn with_effort(self, most: u64) -> Chain<'p, N> {
+        self.effort.left.set(most.min(Effort::MOST));
+        self
+    }
+
+    /// How many states are gone through on the average, from a state to an end.
+    ///
+    /// # Errors
+    ///
+    /// As [`Unsolved`] says.
+    pub fn expected_steps(&self, start: u32) -> Result<N, Unsolved> {
+        let mut steps: HashMap<u32, N> = HashMap::new();
+        let counted = |row: &Row<N>, steps: &HashMap<u32, N>| -> N {
+            let of = |(target, chance): (&Target, &N)| match target {
+                Target::Step => chance.clone(),
+                Target::State(state) => steps.get(state).map(|steps| chance.times(steps)).unwrap_or_default(),
+                Target::End(_) | Target::Rest => N::default(),
+            };
+            row.iter().map(of).fold(N::default(), |sum, part| sum.plus(&part))
+        };
+        for component in &self.components {
+            self.effort.check()?;
+            if !self.is_cyclic(component) {
+                let row = &self.rows[component[0] as usize];
+                let count = counted(row, &steps).plus(&N::one());
+                row.iter().try_for_each(|_| self.effort.pay(&count))?;
+                steps.insert(component[0], count);
+                continue;
+            }
+            let mut elimination = Elimination::new(component, &self.rows);
+            elimination.rows.values_mut().for_each(|row| drop(row.insert(Target::Step, N::one())));
+            for (state, row) in elimination.eliminate_all(&mut HashMap::new(), &self.effort)?.into_iter().rev() {
+                let count = counted(&row, &steps);
+                row.iter().try_for_each(|_| self.effort.pay(&count))?;
+                steps.insert(state, count);
+            }
+        }
+        Ok(steps.remove(&start).unwrap_or_default())
+    }
 
     /// Lets the chance flow from the start to the ends.
     ///
     /// # Errors
     ///
     /// As [`Unsolved`] says.
-    pub fn settle(&self, start: Edge) -> Result<Settled, Unsolved> {
-        let mut mass: HashMap<u32, Fraction> = HashMap::new();
+    pub fn settle(&self, start: Edge) -> Result<Settled<N>, Unsolved> {
+        let mut mass: HashMap<u32, N> = HashMap::new();
         let mut settled = Settled::default();
-        let mut flow = |mass: &mut HashMap<u32, Fraction>, target: Target, chance: Fraction| match target {
-            Target::State(state) => *mass.entry(state).or_default() += chance,
-            Target::End(end) => *settled.ends.entry(end).or_default() += chance,
-            Target::Rest => settled.remaining += chance,
-            Target::Step => {}
+        let mut flow = |mass: &mut HashMap<u32, N>, target: Target, chance: N| {
+            let sum = match target {
+                Target::State(state) => mass.entry(state).or_default(),
+                Target::End(end) => settled.ends.entry(end).or_default(),
+                Target::Rest => &mut settled.remaining,
+                Target::Step => return,
+            };
+            *sum = sum.plus(&chance);
         };
         let mut chosen = BTreeSet::new();
-        flow(&mut mass, target(start), Fraction::ONE);
+        flow(&mut mass, target(start), N::one());
         for component in self.components.iter().rev() {
             self.effort.check()?;
             if component.iter().any(|state| mass.contains_key(state)) {
@@ -300,11 +389,11 @@ impl<'p> Chain<'p> {
                 let Some(own) = mass.remove(&component[0]) else { continue };
                 for (target, chance) in &self.rows[component[0] as usize] {
                     self.effort.pay(&own)?;
-                    flow(&mut mass, *target, chance * &own);
+                    flow(&mut mass, *target, chance.times(&own));
                 }
                 continue;
             }
-            let mut own: HashMap<u32, Fraction> =
+            let mut own: HashMap<u32, N> =
                 component.iter().filter_map(|state| Some((*state, mass.remove(state)?))).collect();
             if own.is_empty() {
                 continue;
@@ -316,7 +405,7 @@ impl<'p> Chain<'p> {
                     // What goes to other states of the component has been added to what they have.
                     if !matches!(target, Target::State(other) if elimination.members.contains(&other)) {
                         self.effort.pay(&own)?;
-                        flow(&mut mass, target, chance * &own);
+                        flow(&mut mass, target, chance.times(&own));
                     }
                 }
             }
@@ -434,14 +523,14 @@ fn weighed(row: &Row, value_of: impl Fn(&Target) -> Worth) -> Worth {
 }
 
 /// States of one component that are taken out one after the other.
-struct Elimination {
+struct Elimination<N> {
     members: BTreeSet<u32>,
-    rows: HashMap<u32, Row>,
+    rows: HashMap<u32, Row<N>>,
     before: HashMap<u32, BTreeSet<u32>>,
 }
 
-impl Elimination {
-    fn new(component: &[u32], rows: &[Row]) -> Elimination {
+impl<N: Number> Elimination<N> {
+    fn new(component: &[u32], rows: &[Row<N>]) -> Elimination<N> {
         let members: BTreeSet<u32> = component.iter().copied().collect();
         let mut before: HashMap<u32, BTreeSet<u32>> = component.iter().map(|state| (*state, BTreeSet::new())).collect();
         for state in component {
@@ -465,11 +554,11 @@ impl Elimination {
     /// on to the states that are left. Edges out of the component stay with the state that they come from.
     fn eliminate_all(
         &mut self,
-        own: &mut HashMap<u32, Fraction>,
+        own: &mut HashMap<u32, N>,
         effort: &Effort<'_>,
-    ) -> Result<Vec<(u32, Row)>, Unsolved> {
+    ) -> Result<Vec<(u32, Row<N>)>, Unsolved> {
         let mut order = Vec::with_capacity(self.members.len());
-        let cost = |before: &BTreeSet<u32>, row: &Row| before.len() * row.len();
+        let cost = |before: &BTreeSet<u32>, row: &Row<N>| before.len() * row.len();
         let mut queue: BTreeSet<(usize, u32)> =
             self.rows.iter().map(|(state, row)| (cost(&self.before[state], row), *state)).collect();
         while let Some((priced, state)) = queue.pop_first() {
@@ -483,13 +572,14 @@ impl Elimination {
             let mut row = self.rows.remove(&state).expect("each is taken out once");
             let before = self.before.remove(&state).expect("each is taken out once");
             if let Some(stays) = row.remove(&Target::State(state)) {
-                let leaves = Fraction::ONE - stays;
+                let others = row.iter().filter(|(target, _)| **target != Target::Step);
+                let leaves = N::leaving(&stays, &mut others.map(|(_, chance)| chance));
                 if leaves.is_zero() {
                     return Err(Unsolved::Endless);
                 }
                 for chance in row.values_mut() {
                     effort.pay(chance)?;
-                    *chance /= &leaves;
+                    *chance = chance.over(&leaves);
                 }
             }
             for target in row.keys() {
@@ -505,7 +595,8 @@ impl Elimination {
                 let Some(share) = known.remove(&Target::State(state)) else { continue };
                 for (target, chance) in &row {
                     effort.pay(chance)?;
-                    *known.entry(*target).or_default() += chance * &share;
+                    let sum = known.entry(*target).or_default();
+                    *sum = sum.plus(&chance.times(&share));
                 }
             }
             if let Some(mass) = own.get(&state).cloned() {
@@ -514,7 +605,8 @@ impl Elimination {
                     if let Target::State(to) = target
                         && self.members.contains(to)
                     {
-                        *own.entry(*to).or_default() += chance * &mass;
+                        let sum = own.entry(*to).or_default();
+                        *sum = sum.plus(&chance.times(&mass));
                     }
                 }
             }
@@ -527,7 +619,7 @@ impl Elimination {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dice::ratio;
+    use crate::dice::{ratio, sum};
 
     /// So many rounds, in each of which one of eight places moves on by one or two.
     fn rounds(count: u32) -> Vec<Row> {
@@ -546,6 +638,31 @@ mod tests {
             ])
         };
         (0..8 * count).map(row).collect()
+    }
+
+    /// Where the exact chances are known, the bounds hold them, and hardly more.
+    #[test]
+    fn intervals_hold_the_exact_chances_of_a_chain_with_loops() {
+        let mut rows = rounds(60);
+        // Every third place leads back to where its round began, and the last round to the first one.
+        for (at, row) in rows.iter_mut().enumerate().filter(|(at, _)| at % 3 == 0) {
+            row.values_mut().for_each(|chance| *chance *= ratio(6, 7));
+            *row.entry(Target::State(at as u32 / 8 * 8)).or_default() += ratio(1, 7);
+        }
+        let back = ratio(1, 1_000);
+        rows[8 * 59].values_mut().for_each(|chance| *chance *= Fraction::ONE - &back);
+        *rows[8 * 59].entry(Target::State(0)).or_default() += &back;
+        let exact = Chain::of_rows(rows.clone(), 0, None);
+        let bounds = rows.iter().map(|row| row.iter().map(|(to, chance)| (*to, Interval::around(chance))).collect());
+        let bounded = Chain::<Interval>::of_rows(bounds.collect(), 0, None);
+        let (ends, bounds) = (exact.settle(Edge::To(0)).unwrap().ends, bounded.settle(Edge::To(0)).unwrap().ends);
+        assert_eq!(ends.len(), 8);
+        let holds = |bounds: &Interval, exact: &Fraction| {
+            let [low, high] = [bounds.low, bounds.high].map(|bound| Fraction::try_from(bound).unwrap());
+            assert!(low <= *exact && *exact <= high && high - low < ratio(1, 1_000_000_000), "{bounds:?} {exact}");
+        };
+        ends.iter().for_each(|(end, chance)| holds(&bounds[end], chance));
+        holds(&bounded.expected_steps(0).unwrap(), &exact.expected_steps(0).unwrap());
     }
 
     #[test]

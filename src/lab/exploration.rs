@@ -13,7 +13,7 @@ use crate::play::{
     Question, Refusal, Ruleset, Stop, View, Viewer, write_whole_state,
 };
 use crate::ruleset::nearest;
-use crate::state::{EntityId, State, Value};
+use crate::state::{EntityId, FieldId, KindId, State, Value};
 
 /// If no more than one in so many is left, what was found is reported, with the remainder.
 pub(super) const NEGLIGIBLE: u64 = 1_000_000_000;
@@ -91,6 +91,7 @@ pub(crate) fn explore(
     }
     let viewer = query.viewer.clone().unwrap_or_else(Viewer::master);
     game.context.listening = detail == Detail::Outcomes;
+    let valued = if detail == Detail::Outcomes { fields_of_value(&mut game, vm) } else { BTreeSet::new() };
     game.context.state.renew_identity();
     let dealt = game.context.deals_for.is_some();
     let limits = if dealt { query.limits.where_dealt() } else { query.limits };
@@ -110,6 +111,7 @@ pub(crate) fn explore(
         let (given, against, answering) = (query.given.clone(), against.clone(), query.answering.clone());
         let mut explorer = Box::new(Explorer::new(given, against, answering, taped, budget, fingerprint));
         explorer.viewer.clone_from(&query.viewer);
+        explorer.asker = seats.first().cloned();
         explorer
     };
     let fingerprint = if detail == Detail::Outcomes { vm.begin_exploring() } else { None };
@@ -131,6 +133,7 @@ pub(crate) fn explore(
         seats,
         detail,
         viewer: &viewer,
+        valued,
         numbers: HashMap::new(),
         outcomes: Vec::new(),
         effects: 0,
@@ -301,6 +304,21 @@ fn named_in(game: &Game, names: &Value) -> (Vec<EntityId>, Option<Refusal>) {
     (found, None)
 }
 
+/// The fields that the ruleset's `value` reads in this position for any seat; none if the ruleset has no `value`, or if it fails.
+fn fields_of_value(game: &mut Game, vm: &mut dyn Machine) -> BTreeSet<(KindId, FieldId)> {
+    let context = &mut game.context;
+    // What is hidden holds its default here: to read it tells nothing.
+    let masked = context.masked.take();
+    context.observers.reads = Some(BTreeSet::new());
+    let rules = context.rules.clone();
+    for seat in rules.seats().keys() {
+        // Where it fails, it says so where it is needed.
+        let _ = vm.worth(context, seat);
+    }
+    context.masked = masked;
+    context.observers.reads.take().unwrap_or_default()
+}
+
 fn told(value: &Value) -> String {
     match value {
         Value::List(items) => items.iter().map(told).collect::<Vec<_>>().join(", "),
@@ -332,6 +350,8 @@ struct Exploration<'a> {
     seats: &'a [Arc<str>],
     detail: Detail,
     viewer: &'a Viewer,
+    /// The fields that the ruleset's `value` reads.
+    valued: BTreeSet<(KindId, FieldId)>,
     /// What scripts keep between runs, if that can be told.
     kept: Option<Vec<u8>>,
     numbers: HashMap<Arc<Outcome>, u32>,
@@ -714,8 +734,8 @@ impl Exploration<'_> {
     fn end(&mut self, cut: Option<&str>) -> Result<Ran, Failure> {
         let context = &mut self.game.context;
         let mut outcome = match self.detail {
-            Detail::Outcomes if self.query.until.is_empty() => Outcome::of(context, cut, self.viewer),
-            Detail::Outcomes => Outcome::since(&self.origin.1, context, self.viewer),
+            Detail::Outcomes if self.query.until.is_empty() => Outcome::of(context, cut, self.viewer, &self.valued),
+            Detail::Outcomes => Outcome::since(&self.origin.1, context, self.viewer, &self.valued),
             Detail::Worth => Outcome::default(),
         };
         let is_hit =

@@ -2,6 +2,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use super::Chance;
+use super::interval::{at_least, at_most};
 use super::outcome::{Effect, Outcome};
 use super::tally::Rate;
 use crate::dice::{Fraction, float, sum};
@@ -136,6 +138,11 @@ pub struct Estimate {
 }
 
 impl Estimate {
+    /// The upper bound of the chance of an outcome that none of the samples came to, in 99 of 100 cases.
+    pub fn unsampled_below(&self) -> f64 {
+        Rate::within_99(0, self.samples).high
+    }
+
     /// How many of the samples a share of them is.
     fn count(&self, share: &Fraction) -> u64 {
         let count = share * Fraction::from(self.samples);
@@ -154,7 +161,7 @@ pub struct FieldOdds {
     pub field: Arc<str>,
     /// What the field is called at the table.
     pub label: Arc<str>,
-    /// Whether the field is one that is told at the table.
+    /// Whether the field is one that is told at the table, or that the ruleset's `value` reads.
     pub shown: bool,
     /// The value before the action.
     pub from: Value,
@@ -265,7 +272,26 @@ impl Odds {
                 let rate = |share: &Fraction| Rate::within_99(estimate.count(share), estimate.samples);
                 (rate(chance).low, rate(&most).high)
             }
-            None => (float(chance), float(&most)),
+            None => (at_most(chance), at_least(&most)),
+        }
+    }
+
+    /// A chance of these odds for machines: the fraction only if it is exact, else the bounds.
+    pub fn stated(&self, chance: &Fraction) -> Chance {
+        match self.is_exact() {
+            true => Chance::exactly(chance),
+            false => Chance::between(float(chance), self.interval(chance)),
+        }
+    }
+
+    /// The chance of what was not followed to its end, for machines. Of an estimate it is the share of plays without an end.
+    pub fn stated_remaining(&self) -> Chance {
+        match &self.estimate {
+            None => Chance::exactly(&self.remaining),
+            Some(estimate) => {
+                let rate = Rate::within_99(estimate.count(&self.remaining), estimate.samples);
+                Chance::between(rate.share, (rate.low, rate.high))
+            }
         }
     }
 

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::play::{ActionContext, Event, Happening, Viewer};
 use crate::state::{
-    Attachment, AttachmentId, Audience, Change, EntityId, Entry, EntryId, Field, FieldId, State, Value,
+    Attachment, AttachmentId, Audience, Change, EntityId, Entry, EntryId, Field, FieldId, KindId, State, Value,
 };
 
 /// The outcome of an action on one path: everything that has changed afterwards, and what was said.
@@ -43,7 +43,7 @@ pub enum Effect {
         to: Value,
         /// `from -> to` in words, with titles for entities.
         text: String,
-        /// Whether the field is one that is told at the table.
+        /// Whether the field is one that is told at the table, or that the ruleset's `value` reads.
         shown: bool,
     },
     /// Something came into being; `with` are its fields that differ from the defaults.
@@ -153,7 +153,12 @@ impl Effect {
 impl Outcome {
     /// What is told at the table of the difference between an earlier state and that of the context. What `viewer` may not see
     /// is left out, and so is what was said on the way and what only the rules keep for themselves.
-    pub(crate) fn since(before: &State, context: &ActionContext, viewer: &Viewer) -> Outcome {
+    pub(crate) fn since(
+        before: &State,
+        context: &ActionContext,
+        viewer: &Viewer,
+        valued: &BTreeSet<(KindId, FieldId)>,
+    ) -> Outcome {
         let (state, schema) = (&context.state, context.rules.schema());
         let hidden = |audience: &Audience| !viewer.sees(audience);
         let mut changed = ChangedFields::new();
@@ -171,7 +176,7 @@ impl Outcome {
         }
         let came: BTreeSet<EntityId> =
             state.entities().map(|(id, _)| id).filter(|id| before.entity(*id).is_none()).collect();
-        let mut effects = entity_effects(context, viewer, changed, &came, rest, |field| field.show);
+        let mut effects = entity_effects(context, viewer, changed, &came, rest, valued, |field| field.show);
         let (was, now) = (before.attachments(), state.attachments());
         let other =
             |map: &BTreeMap<AttachmentId, Attachment>, id: &AttachmentId, made: &Attachment| map.get(id) != Some(made);
@@ -190,8 +195,14 @@ impl Outcome {
         Outcome { effects, ..Outcome::default() }
     }
 
-    /// Reads what a run has left on the context. What `viewer` may not see is left out.
-    pub(crate) fn of(context: &ActionContext, cut: Option<&str>, viewer: &Viewer) -> Outcome {
+    /// Reads what a run has left on the context. What `viewer` may not see is left out. `valued`: the fields that the ruleset's
+    /// `value` reads, which count as shown.
+    pub(crate) fn of(
+        context: &ActionContext,
+        cut: Option<&str>,
+        viewer: &Viewer,
+        valued: &BTreeSet<(KindId, FieldId)>,
+    ) -> Outcome {
         let (state, schema) = (&context.state, context.rules.schema());
         let hidden = |audience: &Audience| !viewer.sees(audience);
         let mut fields = ChangedFields::new();
@@ -223,7 +234,7 @@ impl Outcome {
                 | Change::LeaveOut { .. } => {}
             }
         }
-        let mut effects = entity_effects(context, viewer, fields, &came, rest, |_| true);
+        let mut effects = entity_effects(context, viewer, fields, &came, rest, valued, |_| true);
         effects.append(&mut agenda(context));
         effects.append(&mut attachments(context));
         for Event { audience, happening, .. } in &context.events {
@@ -265,6 +276,7 @@ fn entity_effects(
     fields: ChangedFields,
     came: &BTreeSet<EntityId>,
     mut rest: Vec<Effect>,
+    valued: &BTreeSet<(KindId, FieldId)>,
     is_told: impl Fn(&Field) -> bool,
 ) -> Vec<Effect> {
     let (state, schema) = (&context.state, context.rules.schema());
@@ -287,7 +299,7 @@ fn entity_effects(
             from: from.clone(),
             to: to.clone(),
             text: format!("{} -> {}", context.words(from), context.words(to)),
-            shown: declared.show,
+            shown: declared.show || valued.contains(&(found.kind, field)),
         });
     }
     for id in came {

@@ -41,7 +41,7 @@ pub struct Place {
     pub actor: Option<Arc<str>>,
     /// What was answered on the way there: seat or title, topic, answer.
     pub way: Way,
-    /// Every field that is told at the table, as title and label: what these rules have a number for.
+    /// Every field, as title and label: what these rules have a number for.
     pub known: BTreeSet<(Arc<str>, Arc<str>)>,
     /// Changes by hand that name what these rules do not have; only where [`OddsQuery::lenient`] allows it.
     pub left_out: Vec<String>,
@@ -99,8 +99,7 @@ impl Position {
         let view = session.view();
         let mut known = BTreeSet::new();
         for id in view.entities() {
-            let fields = view.fields(id).filter(|(field, _)| field.show);
-            known.extend(fields.map(|(field, _)| (view.title(id), field.label.clone())));
+            known.extend(view.fields(id).map(|(field, _)| (view.title(id), field.label.clone())));
         }
         let looked_at = query.watch.clone();
         let odds = session.odds_at(question.id, query)?;

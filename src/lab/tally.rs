@@ -165,30 +165,28 @@ pub struct Rate {
 
 /// Standard deviations around the middle that hold 95 %.
 const Z: f64 = 1.959_963_984_540_054;
-/// The same for 99 %.
-const Z_99: f64 = 2.575_829_303_548_901;
 
 impl Rate {
     /// A share with the interval that holds the true one in 95 of 100 cases.
     pub fn of(count: u64, of: u64) -> Rate {
-        Rate::within(count, of, Z)
-    }
-
-    /// The same with the interval that holds the true share in 99 of 100 cases.
-    pub fn within_99(count: u64, of: u64) -> Rate {
-        Rate::within(count, of, Z_99)
-    }
-
-    fn within(count: u64, of: u64, z: f64) -> Rate {
         if of == 0 {
             return Rate { count, of, share: 0.0, low: 0.0, high: 1.0 };
         }
         let (n, p) = (of as f64, share(count, of));
-        let middle = (p + z * z / (2.0 * n)) / (1.0 + z * z / n);
-        let wide = z / (1.0 + z * z / n) * (p * (1.0 - p) / n + z * z / (4.0 * n * n)).sqrt();
+        let middle = (p + Z * Z / (2.0 * n)) / (1.0 + Z * Z / n);
+        let wide = Z / (1.0 + Z * Z / n) * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt();
         let low = if count == 0 { 0.0 } else { (middle - wide).max(0.0) };
         let high = if count == of { 1.0 } else { (middle + wide).min(1.0) };
         Rate { count, of, share: p, low, high }
+    }
+
+    /// The same with the interval of Clopper and Pearson, which holds the true share in at least 99 of 100 cases, rare ones
+    /// as well: a share above the upper bound would show so few of them in less than one of 200 samples, and so for the lower
+    /// bound.
+    pub fn within_99(count: u64, of: u64) -> Rate {
+        let low = if count == 0 || of == 0 { 0.0 } else { 1.0 - most_with(of - count, of) };
+        let high = if count >= of { 1.0 } else { most_with(count, of) };
+        Rate { count, of, share: if of == 0 { 0.0 } else { share(count, of) }, low: low.max(0.0), high: high.min(1.0) }
     }
 
     /// Half the width of the interval.
@@ -197,9 +195,69 @@ impl Rate {
     }
 }
 
+/// The chance outside of an interval, on each side.
+const TAIL: f64 = 0.005;
+
+/// The largest share of which `count` or fewer of a sample are seen with a chance of [`TAIL`], rounded up a little.
+fn most_with(count: u64, of: u64) -> f64 {
+    let (mut low, mut high) = (share(count, of), 1.0);
+    // The bisection ends where no number is left between the bounds.
+    for _ in 0..200 {
+        let middle = 0.5 * (low + high);
+        if middle <= low || middle >= high {
+            break;
+        }
+        if at_most_of(count, of, middle) > TAIL { low = middle } else { high = middle }
+    }
+    high + 1e-9 * high
+}
+
+/// The chance that a sample has `count` or fewer of what has the share `p`, which is at least `count / of`, below 1.
+fn at_most_of(count: u64, of: u64, p: f64) -> f64 {
+    let (k, n) = (count as f64, of as f64);
+    let few = count.min(of - count);
+    let ways: f64 = (1..=few).map(|at| ((n - few as f64 + at as f64) / at as f64).ln()).sum();
+    let mut term = (ways + k * p.ln() + (n - k) * (-p).ln_1p()).exp();
+    // Each term is smaller than the one above it, since the count is below the mean.
+    let (mut sum, odds) = (0.0, (1.0 - p) / p);
+    for at in (0..=count).rev() {
+        sum += term;
+        if term < sum * 1e-17 {
+            break;
+        }
+        term *= at as f64 / (n - at as f64 + 1.0) * odds;
+    }
+    sum
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The definition of the interval, checked by sums of its own; and the rule of three for what was never seen.
+    #[test]
+    fn an_estimate_is_never_narrower_than_its_sample_supports() {
+        let pmf = |n: u64, k: u64, p: f64| {
+            let ways = (1..=k).fold(1.0, |ways, at| ways * (n - k + at) as f64 / at as f64);
+            ways * p.powi(k as i32) * (1.0 - p).powi((n - k) as i32)
+        };
+        for (count, of) in [(0, 20), (1, 20), (7, 20), (20, 20), (3, 150), (75, 150), (149, 150)] {
+            let rate = Rate::within_99(count, of);
+            assert!(rate.low <= rate.share && rate.share <= rate.high, "{rate:?}");
+            let few: f64 = (0..=count).map(|k| pmf(of, k, rate.high)).sum();
+            let many: f64 = (count..=of).map(|k| pmf(of, k, rate.low)).sum();
+            assert!(count == of || (few - TAIL).abs() < 1e-6, "{rate:?}: {few}");
+            assert!(count == 0 || (many - TAIL).abs() < 1e-6, "{rate:?}: {many}");
+        }
+        let never = Rate::within_99(0, 20_000);
+        assert!((never.high - (1.0 - TAIL.powf(1.0 / 20_000.0))).abs() < 1e-9 && never.low == 0.0, "{never:?}");
+        // Seen once in 20,000 plays: under 0.04 %.
+        let once = Rate::within_99(1, 20_000);
+        assert!(once.high > 0.0003 && once.high < 0.0004 && once.low > 0.0, "{once:?}");
+        let large = Rate::within_99(600_000, 1_000_000);
+        assert!(large.low > 0.5986 && large.low < 0.5988 && large.high > 0.6012 && large.high < 0.6014, "{large:?}");
+        assert_eq!((Rate::within_99(0, 0).low, Rate::within_99(0, 0).high), (0.0, 1.0));
+    }
 
     #[test]
     fn a_sum_of_large_numbers_is_kept_whole() {

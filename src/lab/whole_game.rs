@@ -8,6 +8,9 @@ use std::sync::atomic::AtomicBool;
 use super::chain::{Chain, Row, TOO_LONG, Target, Unsolved};
 use super::exploration::{MOST_STARTS, NEGLIGIBLE, WORK_OF_RUN};
 use super::interrupt::is_set;
+use super::interval::Interval;
+use super::simulation::{MemoUse, Simulation, Variant};
+use super::tally::Rate;
 use crate::dice::{Fraction, float, ratio, sum};
 use crate::play::{
     Answering, Budget, Edge, Explorer, Game, Machine, OffPlan, Prepared, Refusal, Ruleset, Setup, Stop,
@@ -26,23 +29,33 @@ pub struct GameLimits {
     pub bytes: usize,
     /// Work of scripts, dice and states over all ways, in steps of a script. A quarter of it has to lead to some end.
     pub work: u64,
+    /// Work of the fractions of the chances, in steps of a script. Beyond it the chances are decimals with a proven error.
+    pub fractions: u64,
 }
 
 impl Default for GameLimits {
     fn default() -> GameLimits {
-        GameLimits { states: 100_000, ways: 2_000_000, bytes: 96 << 20, work: 2_000_000_000 }
+        GameLimits { states: 500_000, ways: 4_000_000, bytes: 192 << 20, work: 6_000_000_000, fractions: 2_000_000_000 }
     }
 }
 
 /// What a game can come to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GameOdds {
-    /// The results, as the ruleset names them, the likeliest first. Their chances and `remaining` sum to exactly 1.
+    /// The results, as the ruleset names them, the likeliest first. Each chance is the least that it can be; with `remaining` it is
+    /// the most. The chances and `remaining` sum to exactly 1.
     pub results: Vec<(String, Fraction)>,
-    /// The chance of games that were not followed to their end.
+    /// What is not known of the chances: those of games that were not followed to their end, and the error of decimals. The
+    /// chances are exact where it is zero and `decimal` is not set.
     pub remaining: Fraction,
-    /// The expected number of actions, of games that were followed to their end or to the limit.
+    /// The expected number of actions; of games that were not followed to their end, up to there. Zero if `limit` is set.
     pub actions: Fraction,
+    /// Whether the chances are decimals with a proven error, and no fractions: those would have too many digits.
+    pub decimal: bool,
+    /// Why the game was not followed to its end, if a limit was reached.
+    pub limit: Option<String>,
+    /// What random games come to, if a limit was reached.
+    pub estimate: Option<GameEstimate>,
     /// States between two actions, those that are equal counted once.
     pub states: usize,
     /// How often an action was run.
@@ -51,6 +64,23 @@ pub struct GameOdds {
     pub interrupted: bool,
 }
 
+/// Games of random dice, where the chances of a game are not known well enough.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GameEstimate {
+    /// Games that were played to their end.
+    pub games: u64,
+    /// Games that were left out, since they failed or did not end.
+    pub left_out: u64,
+    /// The results, the most frequent first, with intervals that hold in 99 of 100 cases.
+    pub results: Vec<(String, Rate)>,
+}
+
+/// Games that are played for an estimate, the actions of each at most, and the seed of their dice.
+const GAMES: u64 = 2_000;
+const ACTIONS: u64 = 5_000;
+const SEED: u64 = 0x0dd5;
+/// By how much a sum of chances may be off that were rounded to floating-point numbers, as a share.
+const ROUNDED: u64 = 1_000_000_000;
 /// What may be open of a game when it is looked at for the first time whether it is solved.
 const LITTLE: f64 = 1e-13;
 /// To write a byte of a state, to keep it, and to make it known to the script machine.
@@ -62,14 +92,16 @@ const LOOKED_AT_EVERY: usize = 2_000;
 ///
 /// # Errors
 ///
-/// A sentence: a setup that does not fit, a seat that nobody plays, the fault of a script, or more states than the limits allow.
+/// A sentence: a setup that does not fit, a seat that nobody plays, the fault of a script, or more states than the limits allow
+/// where random games do not end either.
 pub fn game_odds(
     rules: &Arc<Ruleset>,
     setup: Setup,
     limits: GameLimits,
     interrupt: Option<Arc<AtomicBool>>,
 ) -> Result<GameOdds, Refusal> {
-    let prepared = Prepared::new(rules, setup).map_err(|error| Refusal::new(error.to_string()))?;
+    let prepared = Prepared::new(rules, setup.clone()).map_err(|error| Refusal::new(error.to_string()))?;
+    let stop = interrupt.clone();
     let work = move |vm: &mut dyn Machine| {
         let timeless = !prepared.rules.computes_keys();
         // If a script looks at the time of entries, states that differ only in it are different.
@@ -96,7 +128,38 @@ pub fn game_odds(
             }
         }
     };
-    rules.run(work).unwrap_or_else(|_| Err(Refusal::failing("the script worker has died")))
+    let mut found = rules.run(work).unwrap_or_else(|_| Err(Refusal::failing("the script worker has died")))?;
+    if let Some(limit) = &found.limit {
+        found.estimate = estimate(rules, setup, stop.as_deref());
+        if found.estimate.is_none() && !found.interrupted && found.results.is_empty() {
+            let text = format!(
+                "{limit}, none of them is an end: `sim` plays it instead, and leaves out games that do not end"
+            );
+            return Err(Refusal::failing(text));
+        }
+    }
+    Ok(found)
+}
+
+/// Plays the game with random dice, the same for each call; `None` if no game comes to an end.
+fn estimate(rules: &Arc<Ruleset>, setup: Setup, interrupt: Option<&AtomicBool>) -> Option<GameEstimate> {
+    let variant = Variant::new(rules.id(), rules, setup).ok()?;
+    let simulation = Simulation {
+        scenario: String::new(),
+        variants: vec![variant],
+        trials: GAMES,
+        seed: SEED,
+        until: None,
+        actions: ACTIONS,
+        memo: MemoUse::default(),
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let findings = simulation.run(threads, None, None, &mut |_, _| !is_set(interrupt)).ok()?;
+    let tally = findings.tallies.first().filter(|tally| tally.trials > 0)?;
+    let rate = |(result, count): (&String, &u64)| (result.clone(), Rate::within_99(*count, tally.trials));
+    let mut results: Vec<(String, Rate)> = tally.results.iter().map(rate).collect();
+    results.sort_by(|one, other| other.1.count.cmp(&one.1.count).then_with(|| one.0.cmp(&other.0)));
+    Some(GameEstimate { games: tally.trials, left_out: tally.left_out.len() as u64, results })
 }
 
 enum Failure {
@@ -204,16 +267,22 @@ impl<'a> Solver<'a> {
             }
             // At least that much is open: chances that come back to a state that was explored are not in it.
             if spent && open > 2.0 / NEGLIGIBLE as f64 {
-                return Err(self.too_many(open));
+                return Ok(self.limited(interrupt, self.too_many()));
             }
-            let chain = Chain::of_rows(self.rows.clone(), 0, interrupt);
+            let chain = Chain::of_rows(self.rows.clone(), 0, interrupt).with_effort(self.limits.fractions);
             let solved = chain.settle(Edge::To(0)).and_then(|settled| Ok((settled, chain.expected_steps(0)?)));
             let (settled, actions) = match solved {
                 Ok(solved) => solved,
                 Err(Unsolved::Interrupted) => return Ok(self.known_so_far()),
-                Err(Unsolved::TooLong) => {
-                    return Err(Refusal::failing(format!("{TOO_LONG}: `sim` plays the game instead")).into());
-                }
+                Err(Unsolved::TooLong) => match self.in_decimals(interrupt) {
+                    Ok(odds) if odds.remaining <= ratio(1, NEGLIGIBLE) => return Ok(odds),
+                    Ok(_) if !spent && !self.waiting.is_empty() => {
+                        little *= little;
+                        continue;
+                    }
+                    Err(Unsolved::Interrupted) => return Ok(self.known_so_far()),
+                    _ => return Ok(self.limited(interrupt, TOO_LONG.to_owned())),
+                },
                 Err(_) => {
                     let text = "the game can go on for ever: from some states no end can be reached";
                     return Err(Refusal::failing(text).into());
@@ -223,7 +292,7 @@ impl<'a> Solver<'a> {
                 return Ok(GameOdds { actions, ..self.odds(settled.ends, settled.remaining) });
             }
             if spent || self.waiting.is_empty() {
-                return Err(self.too_many(float(&settled.remaining)));
+                return Ok(self.limited(interrupt, self.too_many()));
             }
             // More was open than it seemed.
             little *= little;
@@ -236,17 +305,48 @@ impl<'a> Solver<'a> {
             ends.into_iter().map(|(end, chance)| (self.results[end as usize].clone(), chance)).collect();
         results.sort_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
         let (states, ways) = (self.nodes.len(), self.ways);
-        GameOdds { results, remaining, actions: Fraction::ZERO, states, ways, interrupted: false }
+        GameOdds {
+            results,
+            remaining,
+            actions: Fraction::ZERO,
+            decimal: false,
+            limit: None,
+            estimate: None,
+            states,
+            ways,
+            interrupted: false,
+        }
     }
 
-    fn too_many(&self, open: f64) -> Failure {
-        let followed = self.nodes.len();
-        let rest = match self.results.is_empty() {
-            true => "none of them is an end: `sim` plays it instead, and leaves out games that do not end".to_string(),
-            false => format!("{:.3} % of it is open: `sim` plays it instead", open * 100.0),
-        };
-        let text = format!("the game has more states than the {followed} that were followed, {rest}");
-        Refusal::failing(text).into()
+    fn too_many(&self) -> String {
+        format!("the game has more states than the {} that were followed", self.nodes.len())
+    }
+
+    /// What the game comes to in decimals with a proven error. What was not followed is part of the remainder.
+    fn in_decimals(&self, interrupt: Option<&AtomicBool>) -> Result<GameOdds, Unsolved> {
+        let bounded = |row: &Row| row.iter().map(|(to, chance)| (*to, Interval::around(chance))).collect();
+        let chain = Chain::<Interval>::of_rows(self.rows.iter().map(bounded).collect(), 0, interrupt);
+        let settled = chain.settle(Edge::To(0))?;
+        let actions = chain.expected_steps(0)?;
+        let least = |bounds: Interval| Fraction::try_from(bounds.low.clamp(0.0, 1.0)).unwrap_or_default();
+        let ends: BTreeMap<u32, Fraction> =
+            settled.ends.into_iter().map(|(end, bounds)| (end, least(bounds))).collect();
+        let remaining = Fraction::ONE - sum(ends.values());
+        let actions = Fraction::try_from(0.5 * (actions.low + actions.high)).unwrap_or_default();
+        Ok(GameOdds { actions, decimal: true, ..self.odds(ends, remaining) })
+    }
+
+    /// What is proven of a game at a limit.
+    fn limited(&self, interrupt: Option<&AtomicBool>, why: String) -> GameOdds {
+        let known = self.in_decimals(interrupt).unwrap_or_else(|_| {
+            let mut known = self.known_so_far();
+            let surely = ratio(ROUNDED - 1, ROUNDED);
+            known.results.iter_mut().for_each(|(_, chance)| *chance *= &surely);
+            known.remaining = Fraction::ONE - sum(known.results.iter().map(|(_, chance)| chance));
+            known
+        });
+        let interrupted = is_set(interrupt);
+        GameOdds { actions: Fraction::ZERO, decimal: false, limit: Some(why), interrupted, ..known }
     }
 
     /// What is known before the game is solved: how likely the ways are that were followed to each result.

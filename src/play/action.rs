@@ -166,6 +166,8 @@ pub(crate) struct Open {
     pub events: Vec<Event>,
     /// The places of the tape that not everybody may know of, as of the last run, and who may.
     pub private: BTreeMap<u32, Audience>,
+    /// The answers on the tape that were not told by the end of the last run, such as sealed ones, and the seats that gave them.
+    pub untold: BTreeMap<u32, Arc<str>>,
     /// The rolls among these places, as of the last run: how many events had been told before each.
     pub told_before: BTreeMap<u32, usize>,
     /// How far the last run had come at each place of its tape.
@@ -199,15 +201,23 @@ impl Open {
         Open { number, cause, before, ..Open::default() }
     }
 
-    /// Whether a viewer may know what stands in a place of the tape.
+    /// Whether a viewer may know what stands in a place of the tape. Who looks ahead for a seat does not know the answers of other
+    /// seats that are not told yet, not even the game master.
     pub fn is_seen(&self, place: u32, viewer: &Viewer) -> bool {
+        let is_untold = |seat: &str| self.untold.get(&place).is_some_and(|giver| **giver != *seat);
+        if viewer.looks_ahead_for().is_some_and(is_untold) {
+            return false;
+        }
         self.private.get(&place).is_none_or(|audience| viewer.sees(audience))
     }
 
     /// Notes which places of its tape not everybody may know of, after a run that read the tape up to the cursor.
     pub fn note_private(&mut self, context: &mut ActionContext) {
-        self.private = context.take_private();
-        self.private.extend(not_run_yet(&self.tape, context.cursor));
+        (self.private, self.untold) = context.take_private();
+        for (place, seat) in not_run_yet(&self.tape, context.cursor) {
+            self.private.insert(place, Audience::named(&seat));
+            self.untold.insert(place, seat);
+        }
         self.told_before = std::mem::take(&mut context.told_before);
         self.course = Course::of(context);
     }
@@ -244,14 +254,17 @@ impl OpenTape {
     /// Gives an action its tape back.
     pub fn put_back(&self, open: &mut Open) {
         open.tape = self.tape.get();
-        open.private = self.private.clone().unwrap_or_else(|| not_run_yet(&open.tape, 0).collect());
+        open.private = self.private.clone().unwrap_or_else(|| {
+            let places = not_run_yet(&open.tape, 0);
+            places.map(|(place, seat)| (place, Audience::named(&seat))).collect()
+        });
     }
 }
 
 /// The answers on a tape from a place on, each for its seat alone: nobody else is told until a run comes to it.
-fn not_run_yet(tape: &Tape, from: usize) -> impl Iterator<Item = (u32, Audience)> {
+fn not_run_yet(tape: &Tape, from: usize) -> impl Iterator<Item = (u32, Arc<str>)> {
     let places = (0..).zip(&tape.slots).skip(from);
-    places.filter_map(|(at, slot)| Some((at, Audience::named(slot.as_ref()?.seat()?))))
+    places.filter_map(|(at, slot)| Some((at, Arc::from(slot.as_ref()?.seat()?))))
 }
 
 /// What an action told, as events.

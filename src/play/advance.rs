@@ -561,7 +561,9 @@ impl Game {
         context.stop = None;
         context.forget_run();
         resume_point.bring_back(context);
+        context.dealing = resume_point.dealing;
         let rolled = context.foreseen(&resume_point.dice, &resume_point.sight, roll);
+        context.dealing = false;
         vm.go_on(context, resume_point.place(), &rolled)
     }
 

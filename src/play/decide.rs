@@ -40,6 +40,9 @@ impl Game {
             _ => Audience::named(&question.seat),
         };
         open.private.insert(id.ordinal, audience);
+        if !matches!(answer, Answer::Faces(_)) {
+            open.untold.insert(id.ordinal, question.seat.clone());
+        }
         let op = Op::answer(&question, &answer);
         let slot = match answer {
             Answer::Faces(thrown) => {

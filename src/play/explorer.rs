@@ -163,6 +163,8 @@ pub(crate) struct Explorer {
     pub answering: Answering,
     /// The viewer for whom it explores: only questions that the viewer may see are noted. `None`: all are.
     pub viewer: Option<Viewer>,
+    /// The seat that the look-ahead is for. Sealed questions to other seats get no best answer.
+    pub asker: Option<Arc<str>>,
     /// How many places the tape has with which each run begins.
     taped: usize,
     budget: Budget,
@@ -744,6 +746,11 @@ impl Explorer {
         self.refuse("rb.last_roll reads a roll that is not the latest one, or is not called by its full name: such paths cannot be enumerated");
     }
 
+    /// Whether equal points are merged.
+    pub fn merges(&self) -> bool {
+        self.fingerprint.is_some()
+    }
+
     /// Whether dice are rolled at random instead.
     pub fn is_sampling(&self) -> bool {
         self.samples.is_some()
@@ -1006,6 +1013,10 @@ impl Explorer {
             Answering::Given => {
                 let (seat, why) = (&question.seat, &question.why);
                 return self.refuse(format!("`{topic}` is asked of {seat} and has no answer: {why}"));
+            }
+            // Whoever answers under seal does not know the answers of the others, and a best answer to them would.
+            Answering::Best if question.sealed && self.asker.as_ref().is_some_and(|own| *own != question.seat) => {
+                if question.default.is_some() { Source::Default } else { Source::First }
             }
             Answering::Best => return self.best_answer(context, question),
             Answering::Default if question.default.is_some() => Source::Default,

@@ -143,6 +143,7 @@ impl Game {
             let known = open.tape.slots.iter().take_while(|slot| slot.is_some());
             copy.tape.slots = known.cloned().collect();
             copy.private.clone_from(&open.private);
+            copy.untold.clone_from(&open.untold);
             copy
         };
         game.open = self.open.as_ref().map(copy);

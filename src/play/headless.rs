@@ -59,7 +59,7 @@ impl ActionContext {
             let pulsed = self.pulse != headless.pulse;
             headless.count(pulsed);
             self.state.settle_unread();
-            let played = self.observers.counts.as_mut().and_then(|counts| counts.end_action());
+            let played = self.observers.counts.as_mut().map(|counts| counts.end_action()).unwrap_or_default();
             if let Some(memo) = &mut self.observers.memo {
                 memo.finish(&self.state, pulsed, played);
             }

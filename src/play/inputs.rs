@@ -278,15 +278,30 @@ impl ActionContext {
 
     /// A random number from 1 to `n` for a draw from a deck. No event tells of it.
     pub fn deal(&mut self, n: u32) -> Result<u32, Stop> {
+        self.deal_seen(n, &Sight::Total)
+    }
+
+    /// The same, of which the script sees only how many of the cuts the number reaches: elements between two cuts are equal.
+    pub fn deal_among(&mut self, n: u32, cuts: Arc<[i64]>) -> Result<u32, Stop> {
+        self.deal_seen(n, &Sight::Cuts(cuts))
+    }
+
+    /// Whether draws from here on are enumerated, so that equal elements may be told apart or not, as it suits.
+    pub fn merges_draws(&self) -> bool {
+        let merges = self.explorer.as_ref().is_some_and(|explorer| explorer.merges() && !explorer.is_sampling());
+        merges && self.cursor >= self.tape.slots.len()
+    }
+
+    fn deal_seen(&mut self, n: u32, sight: &Sight) -> Result<u32, Stop> {
         let dice = match Dice::parse(&format!("1d{n}")) {
             Ok(dice) => Arc::new(dice),
             Err(error) => return Err(self.fault(format!("nothing can be drawn from {n}: {error}"))),
         };
         self.roll_audience = Audience::nobody();
         self.dealing = true;
-        let rolled = self.roll(&dice, &Arc::from(DRAW), &Sight::Total, |_| DRAW.to_string());
+        let rolled = self.roll(&dice, &Arc::from(DRAW), sight, |_| DRAW.to_string());
         self.dealing = false;
-        Ok(rolled?.as_int().and_then(|drawn| u32::try_from(drawn).ok()).unwrap_or(1))
+        Ok(rolled?.as_int().and_then(|drawn| u32::try_from(drawn).ok()).unwrap_or_default())
     }
 
     /// Asks the explorer for something; it looks at the context. Where it gives nothing, the run ends before its action does.

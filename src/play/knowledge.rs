@@ -91,7 +91,7 @@ impl Game {
     /// the one that is asked.
     pub fn looks_ahead(&self, viewer: Viewer, seat: &str) -> Viewer {
         let shared = self.context.rules.deals() && !viewer.is_master() && viewer.plays(seat);
-        if shared { Viewer::seat(seat) } else { viewer }
+        if shared { Viewer::seat(seat) } else { viewer }.ahead_for(seat)
     }
 
     /// Refuses to look ahead where that would roll anew what the viewer has seen: a roll, or an event, behind the first roll of the
@@ -129,20 +129,28 @@ impl Game {
     /// The tape of the open action is cut before its first answer or roll that the viewer may not know of. If the rules have a
     /// `deal`, it deals anew what the viewer cannot see before each path of the action.
     pub fn ahead_for(&self, viewer: &Viewer) -> Option<Game> {
-        if viewer.is_master() {
+        let first = self.open.as_ref().and_then(|open| {
+            let places = open.private.keys().chain(open.untold.keys());
+            places.filter(|place| !open.is_seen(**place, viewer)).min().copied()
+        });
+        if first.is_none() && (viewer.is_master() || !self.context.rules.schema().has_secrets()) {
             return None;
         }
-        let private = self.open.as_ref().map(|open| &open.private);
-        let first = private.and_then(|private| private.iter().find(|(_, audience)| !viewer.sees(audience)));
-        if !self.context.rules.schema().has_secrets() && first.is_none() {
-            return None;
-        }
-        let (state, masked) = masked(&self.context, self.context.state.before_journal(), viewer);
+        let (state, masked) = match viewer.is_master() {
+            true => (self.context.state.before_journal(), None),
+            false => {
+                let (state, masked) = masked(&self.context, self.context.state.before_journal(), viewer);
+                (state, Some(Box::new(masked)))
+            }
+        };
         let mut game = self.fork_onto(state);
-        if let (Some((place, _)), Some(open)) = (first, &mut game.open) {
-            open.tape.slots.truncate(*place as usize);
+        if let (Some(place), Some(open)) = (first, &mut game.open) {
+            open.tape.slots.truncate(place as usize);
         }
-        game.context.masked = Some(Box::new(masked));
+        game.context.masked = masked;
+        if viewer.is_master() {
+            return Some(game);
+        }
         game.context.chance = DiceRng::new(0);
         if self.context.rules.deals() && self.context.rules.schema().has_secrets() {
             game.context.deals_for = Some(viewer.names().next().cloned().unwrap_or_else(|| Arc::from("")));

@@ -3,9 +3,9 @@
 use super::context::ActionContext;
 use super::operation::Op;
 use super::{CardCounts, Event, Happening, Memo};
-use crate::state::{Audience, AudienceRule, Change, EntityId, FieldId, Value};
-use std::collections::BTreeMap;
+use crate::state::{Audience, AudienceRule, Change, EntityId, FieldId, KindId, Value};
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Observers of finished operations.
@@ -15,6 +15,8 @@ pub(crate) struct Observers {
     pub memo: Option<Box<Memo>>,
     /// What cards come to.
     pub counts: Option<Box<CardCounts>>,
+    /// The fields that scripts read, by kind, while somebody collects them.
+    pub reads: Option<BTreeSet<(KindId, FieldId)>>,
     /// Whether a script has looked at the time or the number of an agenda entry, or named one, since this was reset.
     pub sees_time: bool,
 }
@@ -28,6 +30,12 @@ impl Observers {
             Op::ReadAgenda | Op::ReadKey | Op::ReadEntryNumber | Op::Schedule { .. } | Op::Cancel | Op::Rekey
         );
         self.sees_time |= names_entry;
+        if let (Some(reads), Op::Read { entity, field, state, .. } | Op::ReadAtLeast { entity, field, state, .. }) =
+            (&mut self.reads, op)
+            && let Some(found) = state.entity(*entity)
+        {
+            reads.insert((found.kind, *field));
+        }
         if let Some(memo) = &mut self.memo {
             memo.observe(op);
         }
@@ -43,7 +51,7 @@ impl Observers {
 
     /// Whether anybody wants to know which card an answer chose.
     pub fn wants_card(&self) -> bool {
-        self.counts.as_ref().is_some_and(|counts| counts.waits_for_card())
+        self.counts.is_some()
     }
 }
 
@@ -83,14 +91,17 @@ impl ActionContext {
     }
 
     /// The slots of the tape that not everybody may know of, with their audiences. An answer not told yet is known to its seat.
-    pub fn take_private(&mut self) -> BTreeMap<u32, Audience> {
-        let mut private = std::mem::take(&mut self.private);
+    ///
+    /// The second map has the answers that are not told yet, and the seats that gave them.
+    pub fn take_private(&mut self) -> (BTreeMap<u32, Audience>, BTreeMap<u32, Arc<str>>) {
+        let (mut private, mut untold) = (std::mem::take(&mut self.private), BTreeMap::new());
         for answer in self.untold.drain(..) {
             if let Happening::Answered { seat, .. } = &answer.happening {
                 private.insert(answer.ordinal, Audience::named(seat));
+                untold.insert(answer.ordinal, Arc::from(&**seat));
             }
         }
-        private
+        (private, untold)
     }
 
     /// Tells the change of a field that has just been made, and why.

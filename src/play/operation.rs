@@ -265,6 +265,7 @@ impl ActionContext {
     pub fn notes_reads(&self) -> bool {
         self.masked.is_some()
             || self.glimpse.is_some()
+            || self.observers.reads.is_some()
             || self.observers.memo.as_ref().is_some_and(|memo| memo.is_recording())
     }
 

@@ -31,6 +31,8 @@ pub(crate) struct ResumePoint {
     entry_key: Option<Key>,
     pub dice: Arc<Dice>,
     pub sight: Sight,
+    /// Whether it is a draw from a deck.
+    pub dealing: bool,
 }
 
 impl ResumePoint {
@@ -39,7 +41,6 @@ impl ResumePoint {
         let changes = context.state.since(0);
         let is_plain = context.in_last_call
             && context.phase == Phase::Play
-            && !context.dealing
             && context.race.is_none()
             && context.masked.is_none()
             && context.deals_for.is_none()
@@ -65,6 +66,7 @@ impl ResumePoint {
             entry_key: context.entry_key,
             dice: dice.clone(),
             sight: sight.clone(),
+            dealing: context.dealing,
         })
     }
 

@@ -15,6 +15,9 @@ pub struct Viewer {
     master: bool,
     /// In order, each once.
     seats: Arc<[Arc<str>]>,
+    /// The seat from whose question this viewer looks ahead, if it does.
+    #[serde(skip)]
+    ahead_for: Option<Arc<str>>,
 }
 
 impl Viewer {
@@ -36,7 +39,7 @@ impl Viewer {
     /// The same, where the name is at hand to be shared.
     #[cfg(feature = "serve")]
     pub(crate) fn of_seat(name: &Arc<str>) -> Viewer {
-        Viewer { master: **name == *MASTER, seats: Arc::from([name.clone()]) }
+        Viewer { master: **name == *MASTER, seats: Arc::from([name.clone()]), ahead_for: None }
     }
 
     /// Several seats that share a screen.
@@ -44,7 +47,17 @@ impl Viewer {
         let mut seats: Vec<Arc<str>> = names.into_iter().map(|name| Arc::from(name.as_ref())).collect();
         seats.sort_unstable();
         seats.dedup();
-        Viewer { master: seats.iter().any(|seat| **seat == *MASTER), seats: seats.into() }
+        Viewer { master: seats.iter().any(|seat| **seat == *MASTER), seats: seats.into(), ahead_for: None }
+    }
+
+    /// The same viewer where it looks ahead from a question to a seat.
+    pub(super) fn ahead_for(self, seat: &str) -> Viewer {
+        Viewer { ahead_for: Some(Arc::from(seat)), ..self }
+    }
+
+    /// The seat from whose question it looks ahead. Answers of other seats that are not told yet are unknown to it.
+    pub(super) fn looks_ahead_for(&self) -> Option<&str> {
+        self.ahead_for.as_deref()
     }
 
     /// Whether it sees everything.

@@ -15,7 +15,6 @@ use super::messages::*;
 use super::misfit::misfit;
 use super::table::Game;
 use super::viewer::Role;
-use crate::dice::{Fraction, float};
 use crate::lab::{AdviceLimits, Limits, Odds, OddsQuery};
 use crate::play::{Answering, Edit, Given, Question, QuestionId, Refusal, Seat, Session, Undone};
 use crate::play::{Machines, Migration, MigrationFate, MigrationNote, ReloadReport, Ruleset};
@@ -502,8 +501,6 @@ fn in_the_way(session: &Session) -> Option<MigrationNote> {
 }
 
 fn report(odds: &Odds) -> OddsReport {
-    let exact = odds.estimate.is_none();
-    let chance = |chance: &Fraction| Chance { fraction: exact.then(|| chance.to_string()), decimal: float(chance) };
     let outcomes = odds.lines().into_iter().zip(&odds.outcomes);
     OddsReport {
         exact: odds.is_exact(),
@@ -511,8 +508,8 @@ fn report(odds: &Odds) -> OddsReport {
             .estimate
             .as_ref()
             .map(|estimate| EstimateReport { samples: estimate.samples, why: estimate.why.clone() }),
-        outcomes: outcomes.map(|(text, (_, of))| OutcomeReport { text, chance: chance(of) }).collect(),
-        remaining: chance(&odds.remaining),
+        outcomes: outcomes.map(|(text, (_, of))| OutcomeReport { text, chance: odds.stated(of) }).collect(),
+        remaining: odds.stated_remaining(),
         answers: odds
             .answers
             .iter()
@@ -523,7 +520,7 @@ fn report(odds: &Odds) -> OddsReport {
                 source: one.source.to_string(),
             })
             .collect(),
-        hits: odds.hits().into_iter().map(|(target, of)| (target.to_string(), chance(&of))).collect(),
+        hits: odds.hits().into_iter().map(|(target, of)| (target.to_string(), odds.stated(&of))).collect(),
         until: odds.until.clone(),
         no_further: odds.no_further.clone(),
         unseen: odds.unseen.clone(),

@@ -9,6 +9,7 @@ use serde_json::Value as Json;
 
 use super::frames::Snapshot;
 use super::viewer::RoleName;
+use crate::lab::Chance;
 use crate::play::{DiceSource, Driver, Edit, Explanation, FreeAct, MigrationNote, QuestionId, Remedy, Undone};
 use crate::state::{EntityId, Value};
 use crate::store::LogEntry;
@@ -237,14 +238,6 @@ pub struct EstimateReport {
 pub struct OutcomeReport {
     pub text: String,
     pub chance: Chance,
-}
-
-/// A chance: as a fraction only where it is known exactly.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct Chance {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fraction: Option<String>,
-    pub decimal: f64,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

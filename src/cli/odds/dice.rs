@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use riskbreaker::dice::{Dice, Distribution};
 use riskbreaker::dice::{Fraction, float, sum};
+use riskbreaker::lab::Chance;
 use serde_json::{Value as Json, json};
 
 use super::super::figures::{bar, chance_json, fraction, percent, svg_bars};
@@ -59,8 +60,7 @@ impl Share {
         if self.missing.is_zero() {
             return chance_json(&self.chance);
         }
-        let low = float(&self.chance);
-        json!({ "decimal": low, "low": low, "high": float(&(&self.chance + &self.missing)) })
+        json!(Chance::bounded(&self.chance, &(&self.chance + &self.missing)))
     }
 }
 
@@ -209,7 +209,7 @@ fn dice_json(dice: &Dice, totals: &Distribution, wanted: &[(&str, String, Share)
     let listed = if count > MOST_LISTED { 0 } else { count };
     let moment = |number: &Fraction| match totals.is_exact() {
         true => chance_json(number),
-        false => json!({ "decimal": float(number) }),
+        false => json!(Chance::about(float(number))),
     };
     let list: Vec<Json> = totals
         .iter()

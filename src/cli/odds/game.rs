@@ -5,11 +5,11 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use riskbreaker::dice::{Fraction, float};
-use riskbreaker::lab::{GameLimits, Variant, game_odds};
+use riskbreaker::lab::{Chance, GameLimits, GameOdds, Rate, Variant, game_odds};
 use riskbreaker::{Driver, Scenario, Setup};
 use serde_json::{Value as Json, json};
 
-use super::super::figures::{bar, chance_json, fraction, percent};
+use super::super::figures::{bar, fraction, percent_of, share_within};
 use super::super::interrupt::{INTERRUPTED, watched};
 use super::super::play::with_pairs;
 use super::super::row::Row;
@@ -37,56 +37,145 @@ pub fn of_game(scenario: &str, args: &Args, folder: Option<PathBuf>) -> Result<E
             true => anyhow::anyhow!("{refusal}"),
             false => call_error(refusal.to_string()),
         })?;
-    let exact = found.remaining.is_zero();
     let code = if found.interrupted { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS };
     let mut screen = Screen::stdout(args.json);
-    let most = |chance: &Fraction| chance + &found.remaining;
     if args.json {
-        let chance = |chance: &Fraction| match exact {
-            true => chance_json(chance),
-            false => json!({ "low": float(chance), "high": float(&most(chance)) }),
-        };
-        let results: Vec<Json> =
-            found.results.iter().map(|(name, share)| json!({ "result": name, "chance": chance(share) })).collect();
-        let actions = (!found.interrupted).then(|| float(&found.actions));
-        screen.object(&json!({
-            "scenario": scenario, "ruleset": rules.name(), "seats": played, "exact": exact, "interrupted": found.interrupted,
-            "results": results, "remaining": { "decimal": float(&found.remaining) },
-            "mean_actions": if exact { chance_json(&found.actions) } else { json!({ "decimal": actions }) },
-            "states": found.states, "ways": found.ways,
-        }))?;
+        screen.object(&game_json(&found, (scenario, &rules.name()), &played))?;
         return Ok(code);
     }
     screen.row(&Row::at(0).strong(format!("{scenario} · {}", rules.name())))?;
+    if found.limit.is_some() || found.interrupted {
+        show_bounds(&mut screen, &found)?;
+        screen.row(&Row::at(0).faint(format!("played by: {}", played.join(", "))))?;
+        return Ok(code);
+    }
     let longest = found.results.iter().map(|(_, chance)| float(chance)).fold(0.0, f64::max);
-    let shown = |chance: &Fraction| match found.interrupted {
-        false => percent(float(chance)),
-        true => format!("{} to {}", percent(float(chance)), percent(float(&most(chance)))),
+    let (exact, digits) = (is_exact(&found), digits_within(&found.remaining));
+    let number = |chance: &Fraction| match (exact, found.decimal) {
+        (true, _) => fraction(chance),
+        (_, true) => format!("{:.digits$}", Chance::bounded(chance, &(chance + &found.remaining)).decimal),
+        _ => String::new(),
     };
-    let exactly = |chance: &Fraction| if exact { fraction(chance) } else { String::new() };
     let rows = found
         .results
         .iter()
         .take(MOST_RESULTS)
-        .map(|(name, chance)| vec![shown(chance), exactly(chance), name.clone(), bar(float(chance), longest, 24)])
+        .map(|(name, chance)| vec![percent_of(chance), number(chance), name.clone(), bar(float(chance), longest, 24)])
         .collect();
-    table_of_chances(&mut screen, &["chance", "exactly", "result", ""], rows)?;
+    let heading = if found.decimal { "decimal" } else { "exactly" };
+    table_of_chances(&mut screen, &["chance", heading, "result", ""], rows)?;
     if let more @ 1.. = found.results.len().saturating_sub(MOST_RESULTS) {
         screen.row(&Row::at(0).faint(rarer(more)))?;
-    }
-    if found.interrupted {
-        let text = format!("interrupted after {} states: each chance lies between these two", found.states);
-        screen.row(&Row::at(0).faint(text))?;
-        return Ok(code);
     }
     screen.row(&Row::at(0).plain(format!("{:.2} actions on the average", float(&found.actions))))?;
     screen.row(&Row::at(0).faint(format!("played by: {}", played.join(", "))))?;
     if exact {
         screen.row(&Row::at(0).faint(format!("exact, over {} states of the game", found.states)))?;
+    } else if found.decimal {
+        let text = format!(
+            "decimals, not fractions (those have too many digits): proven to within {:.1e}, over {} states of the game",
+            float(&found.remaining).next_up(),
+            found.states
+        );
+        screen.row(&Row::at(0).faint(text))?;
     } else {
         tell_remaining(&mut screen, &found.remaining, "")?;
     }
     Ok(code)
+}
+
+/// Whether the chances are fractions that are right to the last digit.
+fn is_exact(found: &GameOdds) -> bool {
+    found.remaining.is_zero() && !found.decimal
+}
+
+/// How many digits behind the point are shown of a decimal with this error, 2 to 12.
+fn digits_within(error: &Fraction) -> usize {
+    let digits = -float(error).max(1e-15).log10();
+    (digits.floor() as usize).clamp(2, 12)
+}
+
+/// What is proven of a game that was not followed to its end, and what random games come to.
+fn show_bounds(screen: &mut Screen, found: &GameOdds) -> Result<()> {
+    let estimate = found.estimate.as_ref();
+    let rate_of = |name: &str| estimate.and_then(|known| known.results.iter().find(|(own, _)| own == name));
+    let told = |name: &str, least: &Fraction| {
+        let most = least + &found.remaining;
+        let bounds = match least.is_zero() {
+            true => format!("at most {}", percent_of(&most)),
+            false => format!("{} to {}", percent_of(least), percent_of(&most)),
+        };
+        let rate = rate_of(name).map_or(Rate::within_99(0, estimate.map_or(0, |known| known.games)), |(_, rate)| *rate);
+        let guess = estimate.map_or(String::new(), |_| share_within(rate.share, (rate.low, rate.high)));
+        vec![bounds, guess, name.to_owned()]
+    };
+    let known = |name: &str| found.results.iter().any(|(own, _)| own == name);
+    let others = estimate.iter().flat_map(|known| &known.results).filter(|(name, _)| !known(name));
+    let mut all: Vec<(&str, Fraction)> = others.map(|(name, _)| (name.as_str(), Fraction::ZERO)).collect();
+    all.splice(0..0, found.results.iter().map(|(name, chance)| (name.as_str(), chance.clone())));
+    let rows = all.iter().take(MOST_RESULTS).map(|(name, least)| told(name, least)).collect();
+    match estimate {
+        Some(_) => screen.table(&["proven", "estimate", "result"], rows)?,
+        None => {
+            let rows: Vec<Vec<String>> = rows;
+            let rows = rows.into_iter().map(|row| vec![row[0].clone(), row[2].clone()]).collect();
+            screen.table(&["proven", "result"], rows)?;
+        }
+    }
+    if let more @ 1.. = all.len().saturating_sub(MOST_RESULTS) {
+        screen.row(&Row::at(0).faint(rarer(more)))?;
+    }
+    let why = match &found.limit {
+        Some(limit) => format!("not exact: {limit}"),
+        None => format!("interrupted after {} states", found.states),
+    };
+    let text = format!("{why}; each chance lies between these two, {} is open", percent_of(&found.remaining));
+    screen.row(&Row::at(0).faint(text))?;
+    if let Some(known) = estimate {
+        let left_out = match known.left_out {
+            0 => String::new(),
+            count => format!("; {count} more were left out, since they failed or did not end"),
+        };
+        let text = format!(
+            "the estimate: {} games of random dice, the intervals hold in 99 of 100 cases; other results are possible{left_out}",
+            known.games
+        );
+        screen.row(&Row::at(0).faint(text))?;
+    }
+    Ok(())
+}
+
+/// Everything about the odds of a game, for machines.
+fn game_json(found: &GameOdds, (scenario, ruleset): (&str, &str), played: &[String]) -> Json {
+    let exact = is_exact(found);
+    let chance = |chance: &Fraction| match exact {
+        true => Chance::exactly(chance),
+        false => Chance::bounded(chance, &(chance + &found.remaining)),
+    };
+    let results: Vec<Json> =
+        found.results.iter().map(|(name, share)| json!({ "result": name, "chance": chance(share) })).collect();
+    let actions = match (exact, &found.limit, found.interrupted) {
+        (true, ..) => Some(Chance::exactly(&found.actions)),
+        (false, None, false) => Some(Chance::about(float(&found.actions))),
+        _ => None,
+    };
+    let remaining = match found.decimal {
+        true => Chance::bounded(&Fraction::ZERO, &found.remaining),
+        false => Chance::exactly(&found.remaining),
+    };
+    let estimate = found.estimate.as_ref().map(|known| {
+        let rate = |rate: &Rate| Chance::between(rate.share, (rate.low, rate.high));
+        let results = known.results.iter().map(|(name, of)| json!({ "result": name, "chance": rate(of) }));
+        json!({
+            "games": known.games, "left_out": known.left_out, "confidence": 0.99, "results": results.collect::<Vec<_>>(),
+            "unsampled_below": Rate::within_99(0, known.games).high,
+        })
+    });
+    json!({
+        "scenario": scenario, "ruleset": ruleset, "seats": played, "exact": exact, "decimal": found.decimal,
+        "limit": found.limit, "interrupted": found.interrupted, "results": results, "remaining": remaining,
+        "mean_actions": actions, "estimate": estimate, "states": found.states, "ways": found.ways,
+    })
 }
 
 /// Who plays a seat, in a word.

@@ -3,13 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use riskbreaker::Value;
 use riskbreaker::dice::{Fraction, float, sum};
-use riskbreaker::lab::{FieldOdds, Odds};
+use riskbreaker::lab::{Chance, Effect, FieldOdds, Odds};
 use riskbreaker::state::readable_name;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Value as Json, json};
 
-use super::super::figures::{bar, chance_json, chance_of, chance_of_json, change, fraction_of, percent, plain_json};
+use super::super::figures::{
+    bar, chance_of, chance_of_json, change, fraction_of, percent, percent_of, plain_json, share_within,
+};
 use super::super::row::Row;
 use super::super::screen::Screen;
 
@@ -34,6 +37,7 @@ impl OddsJson<'_> {
         let estimate = odds.estimate.as_ref().map(|estimate| {
             json!({
                 "samples": estimate.samples, "confidence": 0.99, "why": estimate.why, "interrupted": estimate.interrupted,
+                "unsampled_below": estimate.unsampled_below(),
             })
         });
         object.serialize_entry("answers", &answers)?;
@@ -47,7 +51,7 @@ impl OddsJson<'_> {
         object.serialize_entry("hits", &hits.collect::<BTreeMap<_, _>>())?;
         object.serialize_entry("outcomes", &OutcomesJson(odds))?;
         object.serialize_entry("points", &odds.points)?;
-        object.serialize_entry("remaining", &number_json(odds, &odds.remaining))?;
+        object.serialize_entry("remaining", &odds.stated_remaining())?;
         object.serialize_entry("unseen", &odds.unseen)?;
         object.serialize_entry("until", &odds.until)?;
         object.serialize_entry("ways", &odds.ways)
@@ -93,8 +97,12 @@ fn field_json(odds: &Odds, field: &FieldOdds) -> Json {
 
 /// A number for machines: as a fraction only where it is known exactly.
 fn number_json(odds: &Odds, number: &Fraction) -> Json {
-    if odds.estimate.is_none() { chance_json(number) } else { json!({ "decimal": float(number) }) }
+    json!(if odds.is_exact() { Chance::exactly(number) } else { Chance::about(float(number)) })
 }
+
+/// Fields whose expected change is listed, and other values of one that is no number.
+const MOST_FIELDS: usize = 60;
+const MOST_VALUES: usize = 4;
 
 /// Outcomes a table shows; the unlikeliest behind them are counted together.
 const SHOWN: usize = 40;
@@ -121,16 +129,14 @@ pub fn show(screen: &mut Screen, heading: &str, odds: &Odds) -> anyhow::Result<(
         rows.push(vec![chance_of(odds, &rest), fraction_of(odds, &rest), line, String::new()]);
     }
     table_of_chances(screen, &["chance", "exactly", "outcome", ""], rows)?;
-    let expected = odds.fields.iter().filter(|field| field.shown);
-    for field in expected {
-        if let Some(by) = &field.expected {
-            screen.row(&Row::at(0).plain(format!(
-                "expected: {} {} {}",
-                field.title,
-                field.label,
-                change_of(odds, by)
-            )))?;
-        }
+    // Fields that are told at the table come first; the others change as well.
+    let (shown, others): (Vec<&FieldOdds>, Vec<&FieldOdds>) = odds.fields.iter().partition(|field| field.shown);
+    let expected: Vec<&FieldOdds> = shown.into_iter().chain(others).collect();
+    for field in expected.iter().take(MOST_FIELDS) {
+        screen.row(&Row::at(0).plain(expected_of(odds, field)))?;
+    }
+    if let more @ 1.. = expected.len().saturating_sub(MOST_FIELDS) {
+        screen.row(&Row::at(0).faint(format!("{more} more fields change; `--json` lists them")))?;
     }
     for (target, chance) in odds.hits() {
         let exactly = fraction_of(odds, &chance);
@@ -185,6 +191,43 @@ pub fn table_of_chances(screen: &mut Screen, header: &[&str], mut rows: Vec<Vec<
     screen.table(&header, rows)
 }
 
+/// What is to be expected of a field: the mean change of a number, or the chance of each other value.
+fn expected_of(odds: &Odds, field: &FieldOdds) -> String {
+    let name = format!("expected: {} {}", field.title, field.label);
+    match &field.expected {
+        Some(by) => format!("{name} {}", change_of(odds, by)),
+        None => {
+            let others: Vec<&(Value, Fraction)> = field.to.iter().filter(|(value, _)| *value != field.from).collect();
+            let mut told: Vec<String> = others
+                .iter()
+                .take(MOST_VALUES)
+                .map(|(value, chance)| format!("{} {}", words_of(odds, field, value), chance_of(odds, chance)))
+                .collect();
+            if others.len() > MOST_VALUES {
+                told.push(format!("{} more", others.len() - MOST_VALUES));
+            }
+            format!("{name} {}", told.join(", "))
+        }
+    }
+}
+
+/// A value of a field as the outcomes that lead to it tell it: an entity by its title.
+fn words_of(odds: &Odds, field: &FieldOdds, value: &Value) -> String {
+    let effects = odds.outcomes.iter().flat_map(|(outcome, _)| &outcome.effects);
+    let told = effects.filter_map(|effect| match effect {
+        Effect::Changed { entity, field: of, to, text, .. }
+            if *entity == field.entity && *of == field.field && to == value =>
+        {
+            text.rsplit_once(" -> ").map(|(_, to)| to.to_owned())
+        }
+        _ => None,
+    });
+    told.into_iter().next().unwrap_or_else(|| match value {
+        Value::Bool(yes) => if *yes { "yes" } else { "no" }.into(),
+        other => other.to_string(),
+    })
+}
+
 /// The expected change of a field; of an estimate, about.
 fn change_of(odds: &Odds, by: &Fraction) -> String {
     if odds.is_exact() { change(by) } else { format!("about {:+.2}", float(by)) }
@@ -236,7 +279,7 @@ pub fn show_compared(screen: &mut Screen, heading: &str, compared: &[Compared]) 
         .collect();
     screen.table(&with("outcome"), rows)?;
     let mut fields: Vec<(Arc<str>, Arc<str>)> = Vec::new();
-    for field in columns.iter().flat_map(|(_, odds)| &odds.fields).filter(|field| field.shown) {
+    for field in columns.iter().flat_map(|(_, odds)| &odds.fields) {
         let name = (field.title.clone(), field.label.clone());
         if field.expected.is_some() && !fields.contains(&name) {
             fields.push(name);
@@ -285,7 +328,7 @@ pub fn show_compared(screen: &mut Screen, heading: &str, compared: &[Compared]) 
 
 pub fn tell_remaining(screen: &mut Screen, remaining: &Fraction, cure: &str) -> anyhow::Result<()> {
     if !remaining.is_zero() {
-        let text = format!("not exact: {} remains that was not followed to its end{cure}", percent(float(remaining)));
+        let text = format!("not exact: {} remains that was not followed to its end{cure}", percent_of(remaining));
         screen.row(&Row::at(0).faint(text))?;
     }
     Ok(())
@@ -311,6 +354,10 @@ pub fn tell_proof(screen: &mut Screen, odds: &Odds) -> anyhow::Result<()> {
         None => return tell_remaining(screen, &odds.remaining, ""),
     };
     screen.row(&Row::at(0).faint(text))?;
+    if let Some(estimate) = &odds.estimate {
+        let below = share_within(0.0, (0.0, estimate.unsampled_below()));
+        screen.row(&Row::at(0).faint(format!("outcomes that no play came to are possible, each {below}")))?;
+    }
     if odds.estimate.is_some() && !odds.remaining.is_zero() {
         let text = format!("{} of the plays came to no end", percent(float(&odds.remaining)));
         screen.row(&Row::at(0).faint(text))?;

@@ -12,8 +12,6 @@ use super::traces::Node;
 /// Nodes of a leaf before the fields that it puts.
 const HEAD: usize = 4;
 const PULSED: u32 = 1;
-const ROLLED: u32 = 1 << 1;
-const MET: u32 = 1 << 2;
 
 /// An outcome as it is stored.
 pub(super) struct Leaf<'t> {
@@ -24,7 +22,7 @@ pub(super) struct Leaf<'t> {
     pub spawns: u32,
     pub entries: u32,
     pub pulsed: bool,
-    pub played: Option<(u32, Option<bool>)>,
+    pub played: Option<u32>,
     /// Each field, and what it holds then.
     pub puts: &'t [Node],
     steps: &'t [Node],
@@ -36,8 +34,7 @@ impl<'t> Leaf<'t> {
     pub fn at(nodes: &'t [Node], place: usize) -> Leaf<'t> {
         let (head, rest) = nodes[place..].split_at(HEAD);
         let words = |at: usize| (head[at].guard.bits(), head[at].found.at() as u32);
-        let ((written, marks), (card, puts), (spawns, entries)) = (words(1), words(2), words(3));
-        let met = (marks & ROLLED != 0).then_some(marks & MET != 0);
+        let ((written, marks), (played, puts), (spawns, entries)) = (words(1), words(2), words(3));
         let (puts, rest) = rest.split_at(puts as usize & 0xFFFF);
         Leaf {
             value: head[0].found,
@@ -45,7 +42,7 @@ impl<'t> Leaf<'t> {
             spawns,
             entries,
             pulsed: marks & PULSED != 0,
-            played: card.checked_sub(1).map(|card| (card, met)),
+            played: played.checked_sub(1),
             puts,
             steps: &rest[..2 * (head[2].found.at() >> 16)],
         }
@@ -80,16 +77,12 @@ pub(super) fn store(outcome: &Outcome, nodes: &mut Vec<Node>) -> bool {
     let count = |count: usize| u16::try_from(count).ok().map(u32::from);
     let (Some(puts), Some(steps)) = (count(outcome.puts.len()), count(outcome.steps.len())) else { return false };
     let Ok(written) = u32::try_from(outcome.written) else { return false };
-    let mut marks = if outcome.pulsed { PULSED } else { 0 };
-    marks |= match outcome.played {
-        Some((_, Some(met))) => ROLLED | if met { MET } else { 0 },
-        _ => 0,
-    };
+    let marks = if outcome.pulsed { PULSED } else { 0 };
     let words = |one: u32, other: u32| Node { guard: Guard::of_bits(one), found: Tagged::place(other) };
     nodes.extend([
         Node { guard: Guard::END, found: outcome.value },
         words(written, marks),
-        words(outcome.played.map_or(0, |(card, _)| card + 1), steps << 16 | puts),
+        words(outcome.played.map_or(0, |played| played + 1), steps << 16 | puts),
         words(outcome.spawns, outcome.entries),
     ]);
     nodes.extend(outcome.puts.iter().map(|(guard, found)| Node { guard: *guard, found: *found }));
@@ -125,7 +118,7 @@ mod tests {
             Step::Schedule { key: 3, due: 0, numbered: true },
             Step::Finish(Tagged::NOTHING),
         ];
-        for played in [None, Some((0, None)), Some((5, Some(false))), Some((5, Some(true)))] {
+        for played in [None, Some(0), Some(5)] {
             let outcome = Outcome {
                 puts: [(field(1), Tagged::from(true)), (field(2), Tagged::NOTHING)].into(),
                 steps: steps.clone().into(),

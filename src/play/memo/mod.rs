@@ -65,11 +65,10 @@ pub(crate) struct Memo {
     /// This thread's own copies of what the table refers to by number.
     values: OwnValues,
     due: Vec<Arc<Due>>,
-    cards: Vec<(Arc<str>, Arc<str>)>,
-    /// How often each card was played in replays, rolled for, and met what it needed: in the game under way, and
-    /// in those that counted before it.
-    played: Vec<[u64; 3]>,
-    counted: Vec<[u64; 3]>,
+    plays: Vec<Box<[Played]>>,
+    /// How often each of these came in replays: in the game under way, and in those that counted before it.
+    played: Vec<u64>,
+    counted: Vec<u64>,
     /// Fields that a replay was the first to change in any game, not yet marked in the table.
     unnoted: Vec<Guard>,
     /// Recordings that wait until nobody reads the table.
@@ -153,20 +152,24 @@ impl Memo {
     /// Ends a game. `counts`: whether its card counts are added to the totals.
     pub fn end_game(&mut self, counts: bool) {
         self.cache.forget_dirty();
-        self.counted.resize(self.played.len(), [0; 3]);
+        self.counted.resize(self.played.len(), 0);
         for (sum, one) in self.counted.iter_mut().zip(&mut self.played) {
             let one = std::mem::take(one);
             if counts {
-                (0..3).for_each(|at| sum[at] += one[at]);
+                *sum += one;
             }
         }
     }
 
     /// Takes out how often cards were played in replays of games that count: seat and card, how often used, rolled for and met.
     pub fn take_played(&mut self) -> Vec<(Arc<str>, Arc<str>, [u64; 3])> {
-        let played = self.counted.iter_mut().map(std::mem::take);
-        let named = self.cards.iter().zip(played).filter(|(_, count)| count[0] > 0);
-        named.map(|((seat, card), count)| (seat.clone(), card.clone(), count)).collect()
+        let times = self.counted.iter_mut().map(std::mem::take);
+        let plays = self.plays.iter().zip(times).filter(|(_, times)| *times > 0);
+        let each = plays.flat_map(|(cards, times)| cards.iter().map(move |played| (played, times)));
+        let counts = |(played, times): (&Played, u64)| {
+            (played.seat.clone(), played.card.clone(), played.counts().map(|count| count * times))
+        };
+        each.map(counts).collect()
     }
 
     /// Starts a recording of the first entry of the agenda. `expected`: what it must come to.
@@ -226,7 +229,7 @@ impl Memo {
     }
 
     /// Ends the recording of an entry that ran to its end. It is put into the table later.
-    pub fn finish(&mut self, state: &State, pulsed: bool, played: Option<Played>) {
+    pub fn finish(&mut self, state: &State, pulsed: bool, played: Vec<Played>) {
         self.cache.keep_up(state);
         self.count_miss();
         if let Some(recording) = self.recording.take() {
@@ -238,7 +241,7 @@ impl Memo {
     pub fn finish_value(&mut self, value: &Value) {
         if let Some(recording) = self.recording.take() {
             match self.numbering.known_all(value) {
-                Some(value) => self.finished.push(Finished { recording, pulsed: false, played: None, value }),
+                Some(value) => self.finished.push(Finished { recording, pulsed: false, played: Vec::new(), value }),
                 None => self.refuse(&recording.root.what, UNMET),
             }
         }

@@ -24,8 +24,8 @@ pub(super) struct Outcome {
     pub entries: u32,
     /// Whether something was rolled or asked.
     pub pulsed: bool,
-    /// The number of the card that was played, and whether its first roll that needed something met it.
-    pub played: Option<(u32, Option<bool>)>,
+    /// The number of the cards that were played, with what came of their rolls.
+    pub played: Option<u32>,
     /// The value of a function that only reads.
     pub value: Tagged,
 }
@@ -107,8 +107,8 @@ pub(super) struct Names {
     pub keys: IndexSet<RelativeKey>,
     pub made: IndexSet<(KindId, Box<[Tagged]>)>,
     pub attached: IndexSet<Attachment>,
-    /// Seats and the cards that they played.
-    pub cards: IndexSet<(Arc<str>, Arc<str>)>,
+    /// The cards that were played in one entry, with the seats that played them.
+    pub plays: IndexSet<Box<[Played]>>,
 }
 
 /// An outcome in full, for messages.
@@ -117,7 +117,7 @@ pub(super) struct Names {
 struct Told {
     effects: Vec<Effect>,
     pulsed: bool,
-    played: Option<Played>,
+    played: Vec<Played>,
     value: Value,
 }
 
@@ -139,7 +139,6 @@ impl Names {
         let weight = effects.iter().filter(is_put).map(set).sum();
         let others: Vec<&Effect> = effects.iter().filter(|effect| !is_put(effect)).collect();
         let count = |wanted: fn(&Effect) -> bool| effects.iter().filter(|effect| wanted(effect)).count() as u32;
-        let played = finished.played.as_ref();
         Some(Outcome {
             spawns: count(|effect| matches!(effect, Effect::Spawn(_))),
             entries: count(|effect| matches!(effect, Effect::Schedule(..))),
@@ -147,8 +146,8 @@ impl Names {
             steps: others.into_iter().map(|effect| self.step(effect)).collect::<Option<_>>()?,
             written: weight,
             pulsed: finished.pulsed,
-            played: played
-                .map(|played| (number(&mut self.cards, (played.seat.clone(), played.card.clone())), played.met)),
+            played: (!finished.played.is_empty())
+                .then(|| number(&mut self.plays, finished.played.clone().into_boxed_slice())),
             value: self.values.tag(&finished.value)?,
         })
     }
@@ -209,10 +208,7 @@ impl Names {
             }
             Step::Finish(text) => Effect::Finish(value(*text).as_text().unwrap_or_default().into()),
         };
-        let played = outcome.played.map(|(card, met)| {
-            let (seat, card) = self.cards[card as usize].clone();
-            Played { seat, card, met }
-        });
+        let played = outcome.played.map(|played| self.plays[played as usize].to_vec()).unwrap_or_default();
         let puts = outcome.puts.iter().map(|(field, to)| Effect::Set(*field, value(*to)));
         let effects = puts.chain(outcome.steps.iter().map(effect)).collect();
         format!("{:?}", Told { effects, pulsed: outcome.pulsed, played, value: value(outcome.value) })

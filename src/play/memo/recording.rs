@@ -134,13 +134,20 @@ pub(super) enum Effect {
     Finish(Box<str>),
 }
 
-/// The card that was played in an entry.
+/// A card that was played in an entry.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Played {
     pub seat: Arc<str>,
     pub card: Arc<str>,
     /// Whether its first roll that needed something met it.
     pub met: Option<bool>,
+}
+
+impl Played {
+    /// What it adds to the counts of its card: used, rolled for, met.
+    pub fn counts(&self) -> [u64; 3] {
+        [1, u64::from(self.met.is_some()), u64::from(self.met == Some(true))]
+    }
 }
 
 /// An entry, or a function that only reads, while its script runs.
@@ -201,6 +208,7 @@ pub(crate) struct Expected {
 pub(super) struct Finished {
     pub recording: Recording,
     pub pulsed: bool,
-    pub played: Option<Played>,
+    /// The cards that were played in it.
+    pub played: Vec<Played>,
     pub value: Value,
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::guard::Guard;
 use super::numbering::{Numbering, is_numbered};
 use super::outcome::{Names, Step};
-use super::recording::Expected;
+use super::recording::{Expected, Played};
 use super::tagged::Tagged;
 use super::traces::{Miss, Reader, Table};
 use super::{FUNCTION, Memo};
@@ -119,8 +119,8 @@ impl Memo {
         state.written += leaf.written as usize;
         leaf.puts.iter().for_each(|put| self.cache.put(put.guard, put.found));
         leaf.steps().for_each(|step| self.apply(&step, now.as_ref(), table, state));
-        if let Some((card, met)) = leaf.played {
-            self.count_card(card, met, table.names());
+        if let Some(played) = leaf.played {
+            self.count_cards(played, table.names());
         }
         Lookup::Replayed { pulsed: leaf.pulsed }
     }
@@ -204,14 +204,16 @@ impl Memo {
         state.set(entity, which, Value::Int(before + by));
     }
 
-    fn count_card(&mut self, card: u32, met: Option<bool>, names: &Names) {
-        let apart = |(seat, card): &(Arc<str>, Arc<str>)| (Arc::from(&**seat), Arc::from(&**card));
-        own(&mut self.cards, card, names.cards.iter().map(apart));
-        if self.played.len() < self.cards.len() {
-            self.played.resize(self.cards.len(), [0; 3]);
+    fn count_cards(&mut self, played: u32, names: &Names) {
+        let apart = |cards: &Box<[Played]>| -> Box<[Played]> {
+            let own = |one: &Played| Played { seat: Arc::from(&*one.seat), card: Arc::from(&*one.card), met: one.met };
+            cards.iter().map(own).collect()
+        };
+        own(&mut self.plays, played, names.plays.iter().map(apart));
+        if self.played.len() < self.plays.len() {
+            self.played.resize(self.plays.len(), 0);
         }
-        let count = &mut self.played[card as usize];
-        *count = [count[0] + 1, count[1] + u64::from(met.is_some()), count[2] + u64::from(met == Some(true))];
+        self.played[played as usize] += 1;
     }
 
     /// Removes an entity, and forgets what the fields held that referred to it.

@@ -821,10 +821,131 @@ void note_all(Fingerprinter* f, lua_State* L, std::vector<Pending>& pending)
     }
 }
 
+// The instructions that read a register before it is written again, from a place on.
+std::vector<int> readers_of(const Proto* p, int place, int wanted)
+{
+    std::vector<int> readers, waiting{place};
+    std::vector<bool> seen(p->sizecode + 1);
+    while (!waiting.empty())
+    {
+        int at = waiting.back();
+        waiting.pop_back();
+        if (at >= p->sizecode || seen[at])
+            continue;
+        seen[at] = true;
+        LuauOpcode op = LuauOpcode(LUAU_INSN_OP(p->code[at]));
+        Registers reads, writes, jump;
+        uses_of(p->code, at, reads, writes, jump);
+        if (reads.test(wanted))
+            readers.push_back(at);
+        if (writes.test(wanted))
+            continue;
+        if (Luau::isFallthrough(op))
+            waiting.push_back(at + Luau::getOpLength(op));
+        int target = Luau::isFastCall(op) ? -1 : Luau::getJumpTarget(p->code[at], at);
+        if (target >= 0 && !jump.test(wanted))
+            waiting.push_back(target);
+    }
+    return readers;
+}
+
+bool is_op(const Proto* p, int at, LuauOpcode op, int a)
+{
+    return at >= 0 && at < p->sizecode && LUAU_INSN_OP(p->code[at]) == op && int(LUAU_INSN_A(p->code[at])) == a;
+}
+
+// Whether the instruction loads a function of a library, such as `table.sort`.
+bool loads(const Proto* p, int at, int a, const char* library, const char* name)
+{
+    if (!is_op(p, at, LOP_GETIMPORT, a))
+        return false;
+    uint32_t path = p->code[at + 1];
+    auto is_named = [&](int constant, const char* wanted) {
+        return constant < p->sizek && ttisstring(&p->k[constant]) && strcmp(getstr(tsvalue(&p->k[constant])), wanted) == 0;
+    };
+    return path >> 30 == 2 && is_named((path >> 20) & 1023, library) && is_named((path >> 10) & 1023, name);
+}
+
+// Whether a list that is put into a register here is sorted by `table.sort` before anything else looks at it.
+bool is_sorted_first(const Proto* p, int place, int list)
+{
+    for (int at = place, before = -1; at < p->sizecode;)
+    {
+        LuauOpcode op = LuauOpcode(LUAU_INSN_OP(p->code[at]));
+        Registers reads, writes, jump;
+        uses_of(p->code, at, reads, writes, jump);
+        if (reads.test(list))
+        {
+            int put = LUAU_INSN_A(p->code[at]), next = at + 1;
+            return op == LOP_MOVE && int(LUAU_INSN_B(p->code[at])) == list && loads(p, before, put - 1, "table", "sort") &&
+                   is_op(p, next, LOP_CALL, put - 1) && LUAU_INSN_B(p->code[next]) == 2;
+        }
+        if (writes.test(list) || !Luau::isFallthrough(op) || Luau::isFastCall(op) || Luau::getJumpTarget(p->code[at], at) >= 0)
+            return false;
+        before = at;
+        at += Luau::getOpLength(op);
+    }
+    return false;
+}
+
+// Whether a list that is put into a register here is gone through once by `for _, element in list`, and never read otherwise.
+bool is_iterated_once(const Proto* p, const Code& code, int place, int list)
+{
+    // A copy is followed as well: `local hand; hand = rb.draw(deck, 5)`.
+    for (int copies = 0; copies < 3; copies++)
+    {
+        std::vector<int> readers = readers_of(p, place, list);
+        if (readers.size() != 1)
+            return false;
+        int at = readers[0];
+        if (LUAU_INSN_OP(p->code[at]) != LOP_MOVE || code.live[at + 1].test(list))
+            return false;
+        int put = LUAU_INSN_A(p->code[at]);
+        if (is_op(p, at + 1, LOP_LOADNIL, put + 1) && is_op(p, at + 2, LOP_LOADNIL, put + 2) && is_op(p, at + 3, LOP_FORGPREP, put))
+            return true;
+        place = at + 1;
+        list = put;
+    }
+    return false;
+}
+
 } // namespace
 
 extern "C"
 {
+
+// How a script goes on with the two results of the function of the host's own script that it has called, and that has called
+// the host: 1 if the second one is never read, and 2 if the first one is gone through once by a loop and not read otherwise, or
+// 4 if it is sorted before it is read otherwise. 0 if nothing can be proven.
+int fingerprint_use_of_results(void* fingerprinter, lua_State* L)
+{
+    Fingerprinter* f = static_cast<Fingerprinter*>(fingerprinter);
+    CallInfo *top = L->ci, *own = top - 1, *frame = top - 2;
+    if (L != L->global->mainthread || top - L->base_ci < 3 || !isLua(own) || !isLua(frame) || (own->flags & LUA_CALLINFO_RETURN))
+        return 0;
+    Proto* p = frame->p;
+    if (ci_func(frame)->l.p != p || p->optimized || p->deoptimized)
+        return 0;
+    note_code(f, p);
+    Code& code = f->codes[p];
+    if (!code.analysed)
+        analyse(code, p);
+    int place = int(frame->savedpc - p->code);
+    int at = code.plain ? code.before[place] : -1;
+    if (at < 0 || LUAU_INSN_OP(p->code[at]) != LOP_CALL || place >= p->sizecode)
+        return 0;
+    int called = LUAU_INSN_A(p->code[at]), results = int(LUAU_INSN_C(p->code[at])) - 1;
+    if (frame->base + called != own->func || results < 0)
+        return 0;
+    if (is_op(p, place, LOP_FORGPREP, called))
+        return 3;
+    int use = results < 2 || !code.live[place].test(called + 1) ? 1 : 0;
+    if (results > 0 && is_iterated_once(p, code, place, called))
+        return use | 2;
+    if (results > 0 && is_sorted_first(p, place, called))
+        return use | 4;
+    return use;
+}
 
 // Whether the engine that runs is the one whose headers these are: it reads a table that it has made through the interface.
 int fingerprint_fits(lua_State* L)

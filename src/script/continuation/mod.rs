@@ -38,6 +38,7 @@ unsafe extern "C-unwind" {
         count: *mut usize,
     ) -> c_int;
     fn fingerprint_unmade(fingerprinter: *mut c_void) -> usize;
+    fn fingerprint_use_of_results(fingerprinter: *mut c_void, state: *mut lua_State) -> c_int;
 }
 
 thread_local! {
@@ -137,6 +138,17 @@ fn fingerprint(out: &mut Vec<u8>) -> std::result::Result<(), &'static str> {
     match unsafe { exploring.as_ref() } {
         Some(continuation) => read(continuation, fingerprint_take, out),
         None => Err("no machine that explores"),
+    }
+}
+
+/// How the running script uses the two results of the function of the prelude that has called the host, as the bits that
+/// `fingerprint_use_of_results` describes; 0 if nothing can be proven or no machine explores.
+pub(super) fn use_of_results() -> i32 {
+    let exploring = EXPLORING.get();
+    // SAFETY: as in `fingerprint`.
+    match unsafe { exploring.as_ref() } {
+        Some(continuation) => unsafe { fingerprint_use_of_results(continuation.fingerprinter, continuation.state) },
+        None => 0,
     }
 }
 

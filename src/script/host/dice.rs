@@ -4,6 +4,7 @@ use std::sync::Arc;
 use mlua::{Lua, LuaString, Result, Table, Value as Lv, Variadic};
 
 use super::super::account::charge;
+use super::super::continuation::use_of_results;
 use super::super::conversion::{name_of, to_lua, whole_of, whole_or_why};
 use super::super::sandbox::{hold, uncharged};
 use super::{
@@ -83,6 +84,17 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
             Some(n) if n > 0 => context.deal(n).map_err(stopped),
             _ => Err(fault(context, "nothing is left to draw")),
         }
+    });
+    // use_of_draw(): while paths are explored, how the script uses the two results of the function that has called this, as
+    // bits: 1 if the second is never read, 2 if the first is only gone through once, 4 if it is sorted first. `nil` otherwise.
+    host_function!(lua, host, table, "use_of_draw", |_, b, (): ()| {
+        Ok(b.context()?.merges_draws().then(use_of_results))
+    });
+    // deal_among(n, cuts): how many of the cuts a number from 1 to n reaches by which something is drawn unseen.
+    host_function!(lua, host, table, "deal_among", |_, b, (n, cuts): (u32, Lv)| {
+        let context = b.context()?;
+        let cuts = cuts_of(context, &cuts)?;
+        context.deal_among(n, cuts).map_err(stopped)
     });
     // roll_for(audience): who may see the next roll.
     host_function!(lua, host, table, "roll_for", |_, b, audience: Lv| {
