@@ -1429,7 +1429,8 @@ fn hands_of_a_whole_deck_are_exact() {
         "{deck} local n = {{}} for _, r in rb.draw(deck, 5) do n[r] = (n[r] or 0) + 1 end
         local two, three = false, false for r = 1, 13 do two = two or n[r] == 2 three = three or n[r] == 3 end return two and three"
     );
-    let aces = format!("{deck} local n = 0 for _, r in rb.draw(deck, 7) do if r == 1 then n += 1 end end return n");
+    let of_ranks = "local deck = {} for card = 1, 52 do table.insert(deck, if card % 13 == 1 then 1 else 0) end";
+    let aces = format!("{of_ranks} local n = 0 for _, r in rb.draw(deck, 7) do if r == 1 then n += 1 end end return n");
     let flush = format!(
         "{by_suit} local n = {{ 0, 0, 0, 0 }} for _, s in rb.draw(deck, 5) do n[s] += 1 end
         return n[1] == 5 or n[2] == 5 or n[3] == 5 or n[4] == 5"
