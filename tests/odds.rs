@@ -1247,6 +1247,7 @@ fn a_shot_that_is_declared_has_the_chances_of_the_end_of_its_round() {
     };
     let (both, _) = position.odds(&contest).unwrap();
     assert!(both.answers.iter().any(|one| one.source == Source::Policy("steady".into())), "{:?}", both.answers);
+}
 
 /// The chances of what `says` makes of elements drawn from a deck one by one and of those that are left, over all orders of their
 /// places.

@@ -2258,7 +2258,7 @@ fn odds_and_hints_know_no_sealed_answer_of_another_seat() {
                     let told = odds
                         .answers
                         .iter()
-                        .any(|(topic, answer, how)| topic == "bid" && answer == "0" && how.starts_with("the default"));
+                        .any(|one| &*one.topic == "bid" && one.answer == "0" && one.source == Source::Default);
                     assert!(told, "{at_once}: {:?}", odds.answers);
                     found.extend(odds.lines());
                 }

@@ -1016,7 +1016,11 @@ impl Explorer {
             }
             // Whoever answers under seal does not know the answers of the others, and a best answer to them would.
             Answering::Best if question.sealed && self.asker.as_ref().is_some_and(|own| *own != question.seat) => {
-                if question.default.is_some() { Source::Default } else { Source::First }
+                if question.default.is_some() {
+                    Source::Default
+                } else {
+                    Source::First
+                }
             }
             Answering::Best => return self.best_answer(context, question),
             Answering::Default if question.default.is_some() => Source::Default,
