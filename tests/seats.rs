@@ -1658,7 +1658,8 @@ fn a_hint_does_not_know_an_answer_that_is_not_told_yet() {
     let question = asked(&session, "north", "card").id;
     for viewer in [Viewer::master(), Viewer::seat("north")] {
         let question = session.number_for(&viewer, question).unwrap();
-        let advised = session.seen_by(viewer).advise(question, AdviceLimits::within(Duration::from_secs(20)), None).unwrap();
+        let advised =
+            session.seen_by(viewer).advise(question, AdviceLimits::within(Duration::from_secs(20)), None).unwrap();
         let safe = advised.answers.iter().find(|one| one.text == "safe").unwrap();
         let odds = safe.odds.as_ref().unwrap();
         assert!(odds.fields.iter().all(|field| *field.title != *"Pawn 2" || field.to.len() == 1), "{:?}", odds.fields);
@@ -2263,7 +2264,9 @@ fn odds_and_hints_know_no_sealed_answer_of_another_seat() {
                     found.extend(odds.lines());
                 }
             }
-            let advised = session.advise(question.id, AdviceLimits::within(Duration::from_millis(5)), None).unwrap();
+            let advised = session
+                .advise(question.id, AdviceLimits { games: 8, ..AdviceLimits::within(Duration::from_secs(20)) }, None)
+                .unwrap();
             let mut hints: Vec<String> =
                 advised.answers.iter().flat_map(|one| one.odds.as_ref().unwrap().lines()).collect();
             hints.sort();
