@@ -502,6 +502,9 @@ fn a_game_with_reloads_is_saved_and_read_with_all_its_rules() {
     reload(&mut session, &third);
     let _ = say(&mut session, &[("card", "pull".into())]);
     let text = session.save();
+    // Each version of a file is there once, and no other file is.
+    let versions = ["rb.maneuver(", "rb.kinds("].map(|of| text.matches(of).count());
+    assert_eq!(versions, [3, 2]);
     for library in [third.library(), files.library()] {
         let mut read = Session::load(&library, &text).unwrap_or_else(|error| panic!("{error}"));
         let _ = read.advance().unwrap();

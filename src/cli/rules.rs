@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use clap::Subcommand;
+use riskbreaker::play::is_saved_game;
 use riskbreaker::ruleset::{Contrast, Fact, instead, instead_or, system_message};
 use riskbreaker::state::readable_name;
 use riskbreaker::{Card, Happening, Library, Ruleset, Scenario, Session, Setup, Step, Value};
@@ -130,6 +131,11 @@ fn switch(
         file::read(save).map_err(|error| call_error(format!("{}: {}", save.display(), system_message(&error))))?;
     let mut session = Session::load(library, &text).with_context(|| save.display().to_string())?;
     let _: Step = session.advance()?;
+    if let Some(out) = out.filter(|out| out.exists())
+        && !is_saved_game(out).unwrap_or(true)
+    {
+        return Err(call_error(format!("{} is there already and is no saved game: give another name", out.display())));
+    }
     let Some(out) = out else {
         let migration = session.preview_rules(to)?;
         super::repl::show_migration(&migration, false, &mut screen)?;

@@ -65,7 +65,23 @@ pub enum Cause {
 impl Cause {
     /// Whether other rules came into force with the action.
     pub(crate) fn brings_rules(&self) -> bool {
-        matches!(self, Cause::Reload { .. } | Cause::Rules { .. })
+        self.rules_brought().is_some()
+    }
+
+    /// The files in which the rules differ that came into force with the action; `None` if none did.
+    pub(crate) fn files(&self) -> Option<&Patch> {
+        match self {
+            Cause::Reload { files, .. } | Cause::Rules { files, .. } => Some(files),
+            _ => None,
+        }
+    }
+
+    /// The hash of the rules that came into force with the action; `None` if none did.
+    pub(crate) fn rules_brought(&self) -> Option<&str> {
+        match self {
+            Cause::Reload { rules: hash, .. } | Cause::Rules { hash, .. } => Some(hash),
+            _ => None,
+        }
     }
 }
 

@@ -76,6 +76,7 @@ pub use question::{Answer, Ask, Choice, Question, QuestionId};
 pub use refusal::{Bound, Refusal, Stands};
 pub use reload::ReloadReport;
 pub use ruleset::Ruleset;
+pub use save::is_saved_game;
 pub use seat::{Known, Seat, SeatEvent, Snapshot, SnapshotEntity};
 pub use session::{FreeAct, Mark, Session, SessionError, StartError, Step, Undone};
 pub use setup::{DiceSource, Driver, Scenario, Setup};

@@ -51,6 +51,7 @@ pub(crate) struct InForce {
 #[derive(Clone, Debug)]
 pub(crate) struct FirstRules {
     pub stacked: Stacked,
+    pub hash: String,
     pub files: BTreeMap<Arc<str>, Arc<str>>,
 }
 
@@ -160,7 +161,7 @@ impl Game {
 
     /// Remembers the rules that the game began by, before others come into force for the first time.
     pub(super) fn note_first_rules(&mut self, from: &Ruleset) {
-        let first = || Box::new(FirstRules { stacked: Stacked::of(from), files: from.files() });
+        let first = || Box::new(FirstRules { stacked: Stacked::of(from), hash: from.hash(), files: from.files() });
         self.first_rules.get_or_insert_with(first);
     }
 
@@ -410,7 +411,11 @@ pub(super) fn with_schemas<'g>(
 
 /// What has to be written over the files of one to have those of the other.
 pub(super) fn patch_between(from: &Ruleset, to: &Ruleset) -> Patch {
-    let (old, mut new) = (from.files(), to.files());
+    patch_of_files(from.files(), to.files())
+}
+
+/// The same of files.
+pub(super) fn patch_of_files(old: BTreeMap<Arc<str>, Arc<str>>, mut new: BTreeMap<Arc<str>, Arc<str>>) -> Patch {
     let mut patch = Patch::new();
     for (path, text) in old {
         match new.remove(&path) {

@@ -1,6 +1,9 @@
 //! A game as text: how it began and its whole tape. Reading it plays the tape again and compares.
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::Path;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -16,8 +19,14 @@ use super::{
 use crate::ruleset::{Library, LoadError};
 use crate::state::in_stored_form;
 
-/// The format that is written. Format 1, which had no checksums, is read as well; others are refused.
-const FORMAT: u32 = 2;
+mod sources;
+
+use self::sources::{FirstChanges, Sources};
+
+/// The format of a game that changed its rules. Older formats are read as well; others are refused.
+const FORMAT: u32 = 3;
+/// The format of all other games. Up to this one, files of rules were saved as they are.
+const PLAIN: u32 = 2;
 const WITHOUT_CHECKSUMS: u32 = 1;
 
 #[derive(Serialize, Deserialize)]
@@ -37,7 +46,7 @@ struct Saved {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     queued: Vec<(Arc<str>, Arc<str>, u32)>,
     position: DicePosition,
-    /// The files of the rules that it began by, where others came into force since.
+    /// The files of the rules that it began by, where others came into force since; up to format 2.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     first: Option<BTreeMap<Arc<str>, Arc<str>>>,
     /// The ruleset that the game began with, if it was another one.
@@ -58,6 +67,12 @@ struct Saved {
     /// The game master of that table had paused the game.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     paused: bool,
+    /// What `first` is reduced to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    first_changes: Option<FirstChanges>,
+    /// The texts of files of rules.
+    #[serde(default, skip_serializing_if = "Sources::is_empty")]
+    sources: Sources,
     /// The checkpoint at the end of `done`: with it the tape need not be replayed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     end: Option<Box<SavedEnd>>,
@@ -84,6 +99,20 @@ pub(crate) fn saved_table(text: &str) -> (Option<u64>, bool) {
     }
     let table: AtTable = serde_json::from_str(text).unwrap_or_default();
     (table.step, table.paused)
+}
+
+/// True if a file begins as [`Session::save`] begins one, also where it is damaged. Only such a file is overwritten by a saved
+/// game: any other may be somebody's letter.
+///
+/// # Errors
+///
+/// The file cannot be read.
+pub fn is_saved_game(path: &Path) -> io::Result<bool> {
+    let mut start = Vec::new();
+    File::open(path)?.take(64).read_to_end(&mut start)?;
+    let Some(rest) = start.strip_prefix(b"{\"format\":") else { return Ok(false) };
+    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    Ok(digits > 0 && rest[digits..].starts_with(b",\"ruleset\":\""))
 }
 
 /// What stands at the end of a saved game: the hash of everything before it.
@@ -199,8 +228,8 @@ impl Session {
             |asked: &Pending| SavedPending { rules: asked.rules.as_ref().map(rules_of), asked_at: asked.asked_at };
         let mut asked_before: Vec<SavedPending> = game.pending.iter().map(kept).collect();
         let pending = asked_before.pop();
-        let saved = Saved {
-            format: FORMAT,
+        let mut saved = Saved {
+            format: PLAIN,
             ruleset: rules.id().to_string(),
             version: rules.version().to_string(),
             layers: rules.extra_layers().to_vec(),
@@ -222,8 +251,14 @@ impl Session {
             state: up_to_date.then(|| hash_of(&self.state_bytes())),
             step,
             paused,
+            first_changes: None,
+            sources: Sources::default(),
             end: SavedEnd::of(game).map(Box::new),
         };
+        if saved.changes_rules() {
+            saved.format = FORMAT;
+            saved.reduce_sources(rules, game.first_rules.as_ref().map(|first| first.hash.clone()));
+        }
         with_checksum(in_stored_form(|| serde_json::to_string(&saved)).unwrap_or_default())
     }
 
@@ -241,7 +276,8 @@ impl Session {
     ) -> Result<Session, StartError> {
         let sum = checksum_fits(text);
         let damaged = "it is damaged, or somebody has changed it: its checksum does not fit";
-        if sum == Some(false) && text.starts_with(&format!("{{\"format\":{FORMAT},")) {
+        let has_checksum = |format: &u32| text.starts_with(&format!("{{\"format\":{format},"));
+        if sum == Some(false) && [PLAIN, FORMAT].iter().any(has_checksum) {
             return Err(StartError::Unreadable(damaged.into()));
         }
         let saved = Saved::read(text).map_err(|error| match error.is_syntax() || error.is_eof() {
@@ -250,8 +286,9 @@ impl Session {
         });
         let mut saved = saved.map_err(StartError::Unreadable)?;
         match saved.format {
-            FORMAT if sum == Some(true) => {}
-            FORMAT => return Err(StartError::Unreadable(damaged.into())),
+            PLAIN if sum == Some(true) => {}
+            FORMAT if sum == Some(true) => saved.complete_sources(engine, library)?,
+            PLAIN | FORMAT => return Err(StartError::Unreadable(damaged.into())),
             WITHOUT_CHECKSUMS => saved.end = None,
             other => {
                 let message = format!("it has format {other}; this program reads formats up to {FORMAT}");
@@ -271,7 +308,8 @@ impl Session {
             Cause::Reload { rules: other, .. } | Cause::Rules { hash: other, .. } => other.clone(),
             _ => hash,
         });
-        let other = (hash != saved.hash).then(|| {
+        let first_differs = saved.first_changes.as_ref().is_some_and(|first| first.hash != rules.hash());
+        let other = (hash != saved.hash || first_differs).then(|| {
             let stacked = [std::slice::from_ref(&saved.ruleset), &saved.layers].concat().join("+");
             let cure = "load it with the files of then; a campaign keeps them";
             format!("; the files of {stacked} have changed since it was saved: {cure}")
@@ -400,6 +438,11 @@ type RulesOf<'f> = dyn FnMut(&str, &Ruleset, &Cause) -> Result<Arc<Ruleset>, Str
 pub(super) const LARGEST_NUMBER: u32 = 1 << 30;
 
 impl Saved {
+    /// Whether it holds files of rules.
+    fn changes_rules(&self) -> bool {
+        self.first.is_some() || self.pending.is_some() || !self.asked_before.is_empty()
+    }
+
     fn read(text: &str) -> serde_json::Result<Saved> {
         in_stored_form(|| {
             serde_json::from_str::<Saved>(text).or_else(|error| {
