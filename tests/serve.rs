@@ -1785,3 +1785,153 @@ fn other_rules_wait_for_the_end_of_an_action_that_failed_and_that_is_said() {
         );
     }
 }
+
+/// A folder of its own for the files of one test.
+fn saves(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("served").join(name);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// Another program changes the file of a table: commands are refused until the file is as it was, or the game is saved elsewhere.
+#[test]
+fn a_table_whose_campaign_file_was_changed_is_saved_elsewhere_or_retried() {
+    let folder = saves("changed");
+    let (path, other) = (folder.join("a.rbsave"), folder.join("b.rbsave"));
+    let host = host();
+    let operator = host.connect(true);
+    done(&operator, "table.new", json!({ "table": "a", "ruleset": "tug", "seed": 5, "campaign": path }));
+    let say = |text: &str| json!({ "table": "a", "edit": { "say": { "text": text } } });
+    done(&operator, "edit", say("one"));
+    let newest = fs::read(&path).unwrap();
+    let overwrite = |bytes: &[u8]| {
+        fs::OpenOptions::new().write(true).truncate(true).open(&path).unwrap().write_all(bytes).unwrap();
+    };
+    overwrite(b"");
+    let refusal = ask(&operator, "edit", say("two")).0["error"].clone();
+    assert_eq!(refusal["data"]["kind"], "file", "{refusal}");
+    assert!(refusal["message"].as_str().unwrap().contains("since the last line was kept"), "{refusal}");
+    let retry = || json!({ "table": "a", "remedy": "retry" });
+    assert_eq!(ask(&operator, "remedy", retry()).0["error"]["data"]["kind"], "file");
+    // The file is there again.
+    overwrite(&newest);
+    assert_eq!(ask(&operator, "edit", say("two")).0["error"]["data"]["kind"], "file");
+    done(&operator, "remedy", retry());
+    done(&operator, "edit", say("two"));
+    let entries = |table: &str| done(&operator, "entries", json!({ "table": table, "all": true })).0["entries"].clone();
+    let before = entries("a");
+    // It never is, and the game goes on in another file.
+    overwrite(b"");
+    assert_eq!(ask(&operator, "edit", say("three")).0["error"]["data"]["kind"], "file");
+    done(&operator, "table.save", json!({ "table": "a", "path": other }));
+    assert_eq!(entries("a"), before);
+    done(&operator, "edit", say("three"));
+    let before = entries("a");
+    done(&operator, "table.close", json!({ "table": "a" }));
+    done(&operator, "table.load", json!({ "table": "b", "path": other }));
+    assert_eq!(entries("b"), before);
+}
+
+/// Keys, invitations and the pause outlive the host. The file knows a token by its hash only, and a copy knows nothing of them.
+#[test]
+fn a_campaign_remembers_keys_invitations_and_the_pause() {
+    let folder = saves("remembered");
+    let (path, copy) = (folder.join("a.rbsave"), folder.join("b.rbsave"));
+    let seat = |token: &Json| json!({ "protocol": 1, "token": token });
+    let edit = json!({ "table": "a", "edit": { "say": { "text": "once" } }, "key": "the-key-of-one-edit" });
+    let (first, token, revoked) = {
+        let host = host();
+        let operator = host.connect(true);
+        done(&operator, "table.new", json!({ "table": "a", "ruleset": "tug", "seed": 5, "campaign": path }));
+        let first = done(&operator, "edit", edit.clone()).0;
+        let invite = json!({ "table": "a", "role": "seat", "seat": "left" });
+        let token = done(&operator, "invite", invite.clone()).0["token"].clone();
+        let revoked = done(&operator, "invite", invite).0["token"].clone();
+        done(&operator, "revoke", json!({ "table": "a", "token": revoked }));
+        done(&operator, "pause", json!({ "table": "a", "paused": true }));
+        (first, token, revoked)
+    };
+    let has = |path: &Path, text: &str| {
+        let bytes = fs::read(path).unwrap();
+        bytes.windows(text.len()).any(|part| part == text.as_bytes())
+    };
+    assert!(has(&path, "the-key-of-one-edit") && !has(&path, token.as_str().unwrap()));
+    let host = host();
+    let operator = host.connect(true);
+    done(&operator, "table.load", json!({ "table": "a", "path": path }));
+    let entries =
+        |table: &str| done(&operator, "entries", json!({ "table": table })).0["entries"].as_array().unwrap().len();
+    let before = entries("a");
+    let (again, told) = done(&operator, "edit", edit.clone());
+    assert_eq!((again, told.len(), entries("a")), (first, 0, before));
+    let other = json!({ "table": "a", "edit": { "say": { "text": "twice" } }, "key": "the-key-of-one-edit" });
+    assert_eq!(refused(&operator, "edit", other)["kind"], "key_reused");
+    let client = host.connect(false);
+    let welcome = done(&client, "hello", seat(&token)).0;
+    assert_eq!((&welcome["seat"], &welcome["view"]["settings"]["paused"]), (&json!("left"), &json!(true)));
+    assert_eq!(ask(&host.connect(false), "hello", seat(&revoked)).0["error"]["data"]["kind"], "unknown_token");
+    // A copy and an export.
+    done(&operator, "table.save", json!({ "table": "a", "path": copy }));
+    let library = Library::open(RULESETS).unwrap();
+    let mut lines = Vec::new();
+    let store = riskbreaker::store::Store::read(&path, &library).unwrap();
+    assert_eq!(store.verify().unwrap().problems, Vec::<String>::new());
+    store.first().unwrap().unwrap().export(&mut lines).unwrap();
+    let exported = String::from_utf8(lines).unwrap();
+    assert!(!has(&copy, "the-key-of-one-edit") && !exported.contains("the-key-of-one-edit"));
+    assert!(!has(&copy, "invited") && !exported.contains("invited"));
+    done(&operator, "table.close", json!({ "table": "a" }));
+    done(&operator, "table.load", json!({ "table": "a", "path": copy }));
+    assert_eq!(ask(&host.connect(false), "hello", seat(&token)).0["error"]["data"]["kind"], "unknown_token");
+    assert_ne!(done(&operator, "edit", edit).0, json!(null));
+    assert_eq!(entries("a"), before + 1);
+}
+
+/// Nothing but saved games is overwritten, and `--saves` confines paths to a folder.
+#[test]
+fn files_of_others_are_neither_overwritten_nor_reached() {
+    let folder = saves("confined");
+    let inside = folder.join("saves");
+    fs::create_dir_all(inside.join("sub")).unwrap();
+    fs::write(folder.join("letter.txt"), "Dear Ann").unwrap();
+    fs::write(inside.join("letter.txt"), "Dear Bob").unwrap();
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink(&folder, inside.join("away")).unwrap();
+        std::os::unix::fs::symlink(folder.join("letter.txt"), inside.join("link.json")).unwrap();
+    }
+    let open = host();
+    let operator = open.connect(true);
+    done(&operator, "table.new", json!({ "table": "a", "ruleset": "tug", "seed": 5 }));
+    let save =
+        |connection: &Connection, path: &str| ask(connection, "table.save", json!({ "table": "a", "path": path })).0;
+    let refused = |answer: Json| assert_eq!(answer["error"]["data"]["kind"], "file", "{answer}");
+    refused(save(&operator, folder.join("letter.txt").to_str().unwrap()));
+    let confined = Host::with_saves(riskbreaker::play::Machines::default(), Library::open(RULESETS).unwrap(), &inside);
+    let confined = confined.unwrap();
+    let operator = confined.connect(true);
+    done(&operator, "table.new", json!({ "table": "a", "ruleset": "tug", "seed": 5, "campaign": "sub/c.rbsave" }));
+    assert!(inside.join("sub/c.rbsave").exists());
+    let absolute = folder.join("new.json");
+    let away =
+        ["../new.json", "sub/../../new.json", "away/new.json", "link.json", "letter.txt", "", ".", "none/x.json"];
+    for path in away.into_iter().chain(absolute.to_str()) {
+        refused(save(&operator, path));
+        if path != "letter.txt" {
+            refused(ask(&operator, "table.load", json!({ "table": "b", "path": path })).0);
+        }
+        let campaign = format!("{path}.rbsave");
+        if !["letter.txt", "", ".", "link.json"].contains(&path) {
+            refused(ask(&operator, "table.new", json!({ "ruleset": "tug", "campaign": campaign })).0);
+        }
+    }
+    for _ in 0..2 {
+        let saved = save(&operator, "sub/a.json");
+        assert_eq!(saved["result"]["path"], "sub/a.json", "{saved}");
+    }
+    done(&operator, "table.load", json!({ "table": "b", "path": "./sub/a.json" }));
+    assert_eq!(fs::read_to_string(folder.join("letter.txt")).unwrap(), "Dear Ann");
+    assert_eq!(fs::read_to_string(inside.join("letter.txt")).unwrap(), "Dear Bob");
+    assert!(!folder.join("new.json").exists());
+}

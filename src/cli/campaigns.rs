@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use riskbreaker::Library;
-use riskbreaker::store::{Campaign, Store, StoreError};
+use riskbreaker::store::{Campaign, Store, StoreError, allowed_name};
 use serde_json::json;
 
 use super::figures::counted;
@@ -47,7 +47,7 @@ pub fn open(path: &Path, library: &Library) -> Result<Campaign, StoreError> {
     let store = Store::open(path, library)?;
     match store.first()? {
         Some(campaign) => Ok(campaign),
-        None => store.create(&name_of(path)),
+        None => store.create(&allowed_name(&name_of(path))),
     }
 }
 

@@ -79,7 +79,8 @@ pub fn recover(args: &RecoverArgs, folder: Option<PathBuf>) -> Result<ExitCode> 
     let recovered = recover_file(&path, &library)?;
     let mut screen = Screen::stdout(false);
     for campaign in &recovered.campaigns {
-        let of = campaign.had.map_or_else(String::new, |had| format!(" of {had}"));
+        let of =
+            campaign.had.filter(|had| *had >= campaign.entries).map_or_else(String::new, |had| format!(" of {had}"));
         let stood = match campaign.stood {
             Some(stood) if stood == campaign.head => String::new(),
             Some(stood) => format!(" (it stood at {stood})"),

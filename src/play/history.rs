@@ -7,10 +7,32 @@ use super::undo::last_seq_of;
 /// The actions that were done and not undone, the oldest first. It grows and shrinks at its end.
 ///
 /// It remembers how much of it has not changed since somebody last kept it, so that keeping costs only what is new.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct History {
     done: Vec<Done>,
     kept: usize,
+    /// Tells it from those of all other games in this process.
+    #[cfg(feature = "store")]
+    identity: u64,
+    /// The number under which a campaign kept it last.
+    #[cfg(feature = "store")]
+    kept_as: Option<u64>,
+}
+
+#[cfg(feature = "store")]
+static IDENTITIES: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(1);
+
+impl Default for History {
+    fn default() -> History {
+        History {
+            done: Vec::new(),
+            kept: 0,
+            #[cfg(feature = "store")]
+            identity: IDENTITIES.fetch_add(1, std::sync::atomic::Ordering::Relaxed),
+            #[cfg(feature = "store")]
+            kept_as: None,
+        }
+    }
 }
 
 impl History {
@@ -36,10 +58,23 @@ impl History {
         self.kept
     }
 
-    /// Notes that all of it is kept.
+    /// Notes that all of it is kept, under this number.
     #[cfg(feature = "store")]
-    pub fn keep(&mut self) {
+    pub fn keep(&mut self, number: u64) {
         self.kept = self.done.len();
+        self.kept_as = Some(number);
+    }
+
+    /// The number under which it was kept last.
+    #[cfg(feature = "store")]
+    pub fn kept_as(&self) -> Option<u64> {
+        self.kept_as
+    }
+
+    /// The number that tells it from those of other games.
+    #[cfg(feature = "store")]
+    pub fn identity(&self) -> u64 {
+        self.identity
     }
 }
 

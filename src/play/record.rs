@@ -48,7 +48,7 @@ pub(crate) struct Seating {
 }
 
 /// A game between two actions, whole.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Checkpoint {
     /// The rules in force.
     pub rules: String,
@@ -101,9 +101,19 @@ impl Session {
         (history, history.kept())
     }
 
-    /// Notes that the actions in memory are kept.
-    pub(crate) fn note_kept(&mut self) {
-        self.game_mut().history.keep();
+    /// Notes that the actions in memory are kept, under a number that no other game has.
+    pub(crate) fn note_kept(&mut self, number: u64) {
+        self.game_mut().history.keep(number);
+    }
+
+    /// The number under which the game was kept last. `None` if it never was; a copy never was.
+    pub(crate) fn kept_as(&self) -> Option<u64> {
+        self.game().history.kept_as()
+    }
+
+    /// A number that tells the game from all others in this process, copies included.
+    pub(crate) fn identity(&self) -> u64 {
+        self.game().history.identity()
     }
 
     /// The game behind the last action that was done.
@@ -195,6 +205,11 @@ impl Session {
 }
 
 impl Session {
+    /// Whether the game has been advanced since it was set up.
+    pub(crate) fn has_started(&self) -> bool {
+        self.game().open.as_ref().is_none_or(|open| open.ran || !matches!(open.cause, Cause::Start))
+    }
+
     /// Whether it was opened at a checkpoint of a campaign: then only the last part of its game is in memory, and
     /// [`Session::save`] would write no more than that. [`Campaign::whole`](crate::store::Campaign::whole) gives all of it.
     pub fn is_resumed(&self) -> bool {
@@ -244,6 +259,11 @@ impl Place {
             Some(_) => "other rules were asked for",
             None => "other rules were called off",
         })
+    }
+
+    /// The hashes of the rules that wait for their boundary.
+    pub fn rules_asked_for(&self) -> impl Iterator<Item = &str> {
+        self.asked_before.iter().chain(&self.pending).filter_map(|asked| asked.hash.as_deref())
     }
 
     /// What the tapes of the actions under way hold.

@@ -13,13 +13,15 @@ use super::frames::Sight;
 use super::keeper::{Keeper, is_campaign};
 use super::messages::*;
 use super::misfit::misfit;
+use super::saved::Saves;
 use super::table::Game;
 use super::viewer::Role;
 use crate::lab::{AdviceLimits, Limits, Odds, OddsQuery};
-use crate::play::{Answering, Edit, Given, Question, QuestionId, Refusal, Seat, Session, Undone};
+use crate::play::{Answering, Edit, Given, Question, QuestionId, Refusal, Remedy, Seat, Session, Undone};
 use crate::play::{Machines, Migration, MigrationFate, MigrationNote, ReloadReport, Ruleset};
 use crate::ruleset::Library;
 use crate::state::{EntityId, LARGEST_NUMBER, Value};
+use crate::store::HostChange;
 
 /// A request to one table, by somebody with a role.
 pub(super) struct Command<'r> {
@@ -28,6 +30,7 @@ pub(super) struct Command<'r> {
     pub role: &'r Role,
     pub table: &'r str,
     pub library: &'r Library,
+    pub saves: &'r Saves,
     /// Where the scripts of other rules run.
     pub machines: Machines,
     /// Set when the request is to end.
@@ -87,7 +90,14 @@ impl Command<'_> {
             }
             "remedy" => {
                 let RemedyParams { remedy } = self.master()?;
-                game.session.remedy(remedy)?;
+                let retried = match (&mut game.keeper, remedy) {
+                    (Some(keeper), Remedy::Retry) => keeper.retry()?,
+                    _ => None,
+                };
+                match retried {
+                    Some(session) => game.put(session, "the campaign file is as it was"),
+                    None => game.session.remedy(remedy)?,
+                }
                 return Ok(accepted("remedy"));
             }
             "dice" => {
@@ -109,6 +119,7 @@ impl Command<'_> {
             }
             "pause" => {
                 let PauseParams { paused } = self.master()?;
+                game.note_change(HostChange::Paused(paused))?;
                 game.paused = paused;
                 return Ok(accepted("pause"));
             }
@@ -279,7 +290,7 @@ impl Command<'_> {
         let keeper = game.keeper.as_mut().filter(|_| self.role.is_master()).ok_or_else(nothing)?;
         let entry = keeper.next(back)?.ok_or_else(nothing)?;
         let session = keeper.campaign.go_to(entry)?;
-        game.put(session);
+        game.put(session, ANOTHER_MOMENT);
         Ok(turned(if back { "undo" } else { "redo" }, Vec::new()))
     }
 
@@ -292,7 +303,7 @@ impl Command<'_> {
     fn go_to(&self, game: &mut Game) -> Result<Outcome, Failure> {
         let GotoParams { entry } = self.master()?;
         let session = game.keeper.as_mut().ok_or_else(no_campaign)?.campaign.go_to(entry)?;
-        game.put(session);
+        game.put(session, ANOTHER_MOMENT);
         Ok(accepted("goto"))
     }
 
@@ -392,23 +403,31 @@ impl Command<'_> {
 
     fn save(&self, game: &mut Game) -> Result<Json, Failure> {
         self.role.must_be_operator()?;
-        let SaveTable { path } = self.read()?;
+        let SaveTable { path: named } = self.read()?;
+        let path = named.as_deref().map(|path| self.saves.place(path)).transpose()?;
+        if let Some(path) = path.clone().filter(|path| is_campaign(path)) {
+            let keeper = match &game.keeper {
+                Some(keeper) => keeper.copied_to(&path)?,
+                None => Keeper::create(self.library, &path, &mut game.session)?,
+            };
+            game.keeper = Some(Box::new(keeper));
+            if game.paused {
+                game.note_change(HostChange::Paused(true))?;
+            }
+            return written(SavedTable { path: named, game: None, seq: game.seq });
+        }
         // A game that goes on from a checkpoint of its campaign has only the last part of it in memory.
         let whole = match game.keeper.as_ref().filter(|_| game.session.is_resumed()) {
             Some(keeper) => Some(keeper.campaign.whole()?),
             None => None,
         };
-        if let Some(path) = path.clone().filter(|path| is_campaign(path)) {
-            game.keeper = Some(Box::new(Keeper::create(self.library, &path, &mut game.session, whole)?));
-            return written(SavedTable { path: Some(path), game: None, seq: game.seq });
-        }
         let text = super::saved::write(game, whole.as_ref());
         let seq = game.seq;
         match path {
             None => written(SavedTable { path: None, game: Some(text), seq }),
             Some(path) => {
                 super::saved::put(&path, &text)?;
-                written(SavedTable { path: Some(path), game: None, seq })
+                written(SavedTable { path: named, game: None, seq })
             }
         }
     }
@@ -425,6 +444,9 @@ fn accepted(cause: &'static str) -> Outcome {
 fn turned(cause: &'static str, undone: Vec<Undone>) -> Outcome {
     changed(cause, |seq| written(UndoReport { seq, undone }))
 }
+
+/// Told to viewers when the game goes to another entry.
+const ANOTHER_MOMENT: &str = "the game stands at another moment of its campaign";
 
 /// Most entries of a campaign that are listed at once.
 const MOST_ENTRIES: usize = 1_000;

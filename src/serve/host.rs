@@ -1,5 +1,7 @@
 use std::collections::{BTreeMap, HashMap};
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
@@ -12,12 +14,14 @@ use super::keeper::{Keeper, is_campaign};
 use super::messages::*;
 use super::misfit::takes;
 use super::outbox::Outbox;
+use super::saved::Saves;
 use super::table::{Game, Table, fingerprint, tell};
 use super::unread::{id_of, is_id};
 use super::viewer::{Role, RoleName, Viewer};
 use crate::play::{Driver, Machines, Scenario, Session, Setup};
 use crate::ruleset::{Library, instead, nearest, quoted::quoted};
 use crate::state::{LARGEST_NUMBER, Value};
+use crate::store::{HostChange, KeptResult};
 
 /// The host of many games: it knows nothing of how its messages travel.
 ///
@@ -32,7 +36,9 @@ struct Shared {
     library: Library,
     /// Where the scripts of rulesets run that are loaded for a table.
     machines: Machines,
+    saves: Saves,
     tables: Mutex<BTreeMap<String, Arc<Table>>>,
+    /// By the hash of the token.
     tokens: Mutex<HashMap<String, Invited>>,
     /// Counts tables, for names that the host makes.
     made: AtomicU64,
@@ -188,8 +194,21 @@ impl Host {
     /// The same, and says where the scripts of its rulesets run. [`stdio`](super::stdio) has threads of its own that can run
     /// them: there [`Machines::CallersThread`] answers sooner.
     pub fn on(machines: Machines, library: Library) -> Host {
+        Host::of(machines, library, Saves::default())
+    }
+
+    /// The same, where clients read and write files in one folder only. Their paths are relative to it.
+    ///
+    /// # Errors
+    ///
+    /// There is no such folder.
+    pub fn with_saves(machines: Machines, library: Library, folder: &Path) -> io::Result<Host> {
+        Ok(Host::of(machines, library, Saves::within(folder)?))
+    }
+
+    fn of(machines: Machines, library: Library, saves: Saves) -> Host {
         let (tables, tokens) = (Mutex::default(), Mutex::default());
-        Host { shared: Arc::new(Shared { library, machines, tables, tokens, made: AtomicU64::new(0) }) }
+        Host { shared: Arc::new(Shared { library, machines, saves, tables, tokens, made: AtomicU64::new(0) }) }
     }
 
     /// A new client; `operator` says whether it may do everything.
@@ -273,10 +292,16 @@ impl Opening {
         let mut game = self.game;
         game.begin();
         if let Some(path) = self.campaign {
-            let keeper = Keeper::create(&self.host.shared.library, &path, &mut game.session, None)?;
+            let keeper = Keeper::create(&self.host.shared.library, &path, &mut game.session)?;
             game.keeper = Some(Box::new(keeper));
         }
-        begun(table, *game).map(Progress::Done)
+        let invitations = game.remember()?;
+        let opened = begun(table, *game)?;
+        let mut tokens = lock(&self.host.shared.tokens);
+        for (token, role) in invitations {
+            tokens.entry(token).or_insert_with(|| Invited { table: table.clone(), role, viewers: Vec::new() });
+        }
+        Ok(Progress::Done(opened))
     }
 
     /// If it fails, the table's name is free again.
@@ -292,7 +317,7 @@ struct Playing {
     result: Written,
     by: Role,
     /// The idempotency key, with what tells requests apart.
-    key: Option<(u64, String)>,
+    key: Option<(i64, String)>,
 }
 
 impl Playing {
@@ -303,8 +328,19 @@ impl Playing {
                 return Ok(Progress::Rest(Box::new(rest)));
             }
         }
-        let seq = game.publish(&table.name, self.cause, &self.by)?;
-        let result = (self.result)(seq)?;
+        // The result is on the disk together with what the command did: a repeated key never does it twice.
+        let result = (self.result)(game.seq + 1);
+        let kept = match (&self.key, &result) {
+            (Some((request, key)), Ok(result)) => Some(KeptResult {
+                by: (self.by.word().to_owned(), self.by.seat().map(|seat| seat.to_string())),
+                key: key.clone(),
+                request: *request,
+                result: result.clone(),
+            }),
+            _ => None,
+        };
+        game.publish(&table.name, self.cause, &self.by, kept)?;
+        let result = result?;
         if let Some((request, key)) = self.key {
             game.keep(&self.by, &key, request, result.clone());
         }
@@ -497,7 +533,8 @@ impl Connection {
         }
         let (table, role) = match (&hello.token, hello.role) {
             (Some(token), _) => {
-                let invited = lock(&self.host.shared.tokens).get(token).cloned().ok_or(Failure::UnknownToken)?;
+                let invited =
+                    lock(&self.host.shared.tokens).get(&hash_of_token(token)).cloned().ok_or(Failure::UnknownToken)?;
                 (invited.table, invited.role)
             }
             (None, None) if self.operator => {
@@ -523,7 +560,7 @@ impl Connection {
         if let Some(token) = &hello.token {
             let mut tokens = lock(&self.host.shared.tokens);
             // It may have been revoked since.
-            let invited = tokens.get_mut(token).ok_or(Failure::UnknownToken)?;
+            let invited = tokens.get_mut(&hash_of_token(token)).ok_or(Failure::UnknownToken)?;
             invited.viewers.retain(|viewer| viewer.strong_count() > 0);
             invited.viewers.push(Arc::downgrade(&viewer));
         }
@@ -562,6 +599,10 @@ impl Connection {
         if let Some(path) = new.as_ref().and_then(|new| new.campaign.as_ref()).filter(|path| !is_campaign(path)) {
             let message = format!("{path}: the name of a campaign file ends in `.rbsave`");
             return Err(Failure::BadParams { message });
+        }
+        let paths = [new.as_mut().map(|new| &mut new.campaign), saved.as_mut().map(|saved| &mut saved.path)];
+        for path in paths.into_iter().flatten().flatten() {
+            *path = self.host.shared.saves.place(path)?;
         }
         if let Some(seed) = new.as_ref().and_then(|new| new.seed).filter(|seed| *seed > LARGEST_SEED) {
             return Err(takes("seed", &format!("a whole number from 0 to {LARGEST_SEED}"), &json!(seed)));
@@ -660,6 +701,7 @@ impl Connection {
                     role: &role,
                     table: &table.name,
                     library,
+                    saves: &host.shared.saves,
                     machines: host.shared.machines,
                     interrupt: &interrupt,
                 };
@@ -717,20 +759,31 @@ impl Host {
             }
             None => random_token(),
         };
-        let mut tokens = lock(&self.shared.tokens);
-        if tokens.contains_key(&token) {
+        let hash = hash_of_token(&token);
+        let change = HostChange::Invited {
+            token: hash.clone(),
+            role: invited.word().to_owned(),
+            seat: invited.seat().map(|seat| seat.to_string()),
+        };
+        if lock(&self.shared.tokens).contains_key(&hash) {
             return Err(Failure::BadParams { message: "there is an invitation with this token already".into() });
         }
-        tokens.insert(token.clone(), Invited { table: table.clone(), role: invited, viewers: Vec::new() });
+        table.with(|game| game.note_change(change))?;
+        let invited = Invited { table: table.clone(), role: invited, viewers: Vec::new() };
+        lock(&self.shared.tokens).insert(hash, invited);
         written(Invitation { token })
     }
 
     fn revoke(&self, table: &Arc<Table>, params: &Json) -> Result<Json, Failure> {
         let RevokeParams { token } = read(params)?;
-        let mut tokens = lock(&self.shared.tokens);
-        let known = tokens.get(&token).is_some_and(|invited| Arc::ptr_eq(&invited.table, table));
-        let invited = if known { tokens.remove(&token) } else { None }.ok_or(Failure::UnknownToken)?;
-        drop(tokens);
+        let token = hash_of_token(&token);
+        let known = lock(&self.shared.tokens).get(&token).is_some_and(|invited| Arc::ptr_eq(&invited.table, table));
+        if !known {
+            return Err(Failure::UnknownToken);
+        }
+        // An invitation that cannot be ended for good still holds.
+        table.with(|game| game.note_change(HostChange::Revoked { token: token.clone() }))?;
+        let invited = lock(&self.shared.tokens).remove(&token).ok_or(Failure::UnknownToken)?;
         for viewer in invited.viewers.iter().filter_map(std::sync::Weak::upgrade) {
             let notice = ByeNotice { table: table.name.clone(), reason: "the invitation was revoked".into() };
             tell(&viewer, "bye", &notice);
@@ -809,6 +862,13 @@ fn random_seed() -> u64 {
 fn random_word() -> u64 {
     use std::hash::{BuildHasher as _, RandomState};
     RandomState::new().hash_one(std::time::SystemTime::now())
+}
+
+/// The hash under which a token is known: neither the memory nor the file has the token itself.
+fn hash_of_token(token: &str) -> String {
+    use sha2::Digest as _;
+    let hash = sha2::Sha256::new().chain_update("riskbreaker token\0").chain_update(token).finalize();
+    hash.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// 128 bits from the system's own randomness.

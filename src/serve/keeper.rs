@@ -5,7 +5,7 @@ use std::path::Path;
 use super::error::Failure;
 use crate::play::Session;
 use crate::ruleset::Library;
-use crate::store::{Campaign, Store, StoreError};
+use crate::store::{Campaign, HostChange, HostMemory, Store, StoreError, allowed_name};
 
 /// How the name of a campaign file ends.
 const ENDING: &str = ".rbsave";
@@ -13,6 +13,18 @@ const ENDING: &str = ".rbsave";
 /// Whether a path names a campaign file; otherwise it is a saved game.
 pub(super) fn is_campaign(path: &str) -> bool {
     path.ends_with(ENDING)
+}
+
+fn must_be_free(path: &str) -> Result<(), Failure> {
+    if std::fs::symlink_metadata(path).is_err() {
+        return Ok(());
+    }
+    Err(Failure::File { message: format!("{path}: it is there already; `table.load` goes on with a campaign") })
+}
+
+/// The name of the campaign in a file.
+fn name_of(path: &str) -> String {
+    allowed_name(&Path::new(path).file_stem().map_or("table".into(), |name| name.to_string_lossy()))
 }
 
 /// The campaign that keeps a table's game.
@@ -37,30 +49,41 @@ impl Keeper {
         Ok((Keeper { campaign }, session))
     }
 
-    /// Makes a campaign file for a game; all of the game is in it then. `whole` has all of it where the session has only the
-    /// last part in memory.
-    pub fn create(
-        library: &Library,
-        path: &str,
-        session: &mut Session,
-        whole: Option<Session>,
-    ) -> Result<Keeper, Failure> {
-        if std::fs::symlink_metadata(path).is_ok() {
-            let message = format!("{path}: it is there already; `table.load` goes on with a campaign");
-            return Err(Failure::File { message });
-        }
+    /// Makes a campaign file for a game; all of the game is in it then.
+    pub fn create(library: &Library, path: &str, session: &mut Session) -> Result<Keeper, Failure> {
+        must_be_free(path)?;
         let store = Store::open(path, library)?;
-        let name = Path::new(path).file_stem().map_or("table".into(), |name| name.to_string_lossy());
-        let mut campaign = store.create(&name)?;
+        let mut campaign = store.create(&name_of(path))?;
         let title = session.ruleset().title().to_owned();
-        match whole {
-            Some(whole) => campaign.adopt_whole(whole, session, &title)?,
-            None => {
-                campaign.adopt(session, &title)?;
-                campaign.keep(session)?;
-            }
-        }
+        campaign.adopt(session, &title)?;
+        campaign.keep(session)?;
         Ok(Keeper { campaign })
+    }
+
+    /// Copies the campaign, as it is in memory, into another file, which keeps the game from now on.
+    pub fn copied_to(&self, path: &str) -> Result<Keeper, Failure> {
+        must_be_free(path)?;
+        Ok(Keeper { campaign: self.campaign.save_as(Path::new(path), &name_of(path))? })
+    }
+
+    /// Continues with the campaign file after another program has changed it; gives the game that was kept last. `None` if
+    /// nobody has changed the file.
+    pub fn retry(&mut self) -> Result<Option<Session>, Failure> {
+        if self.campaign.must_be_unchanged().is_ok() {
+            return Ok(None);
+        }
+        self.campaign.retry()?;
+        Ok(Some(self.campaign.session()?))
+    }
+
+    /// What the last host remembered of the table, with at most `most` results.
+    pub fn memory(&self, most: usize) -> Result<HostMemory, Failure> {
+        Ok(self.campaign.host_memory(most)?)
+    }
+
+    /// Writes a change of what the host remembers.
+    pub fn write(&mut self, change: HostChange) -> Result<(), Failure> {
+        Ok(self.campaign.write_host_change(change)?)
     }
 
     /// Writes what the game did since the last call. Where that fails, the game is again as it is on the disk: the second

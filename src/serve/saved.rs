@@ -3,13 +3,61 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
 use super::error::Failure;
 use super::table::Game;
-use crate::play::{Session, saved_table};
+use crate::play::{Session, is_saved_game, saved_table};
 use crate::ruleset::{Library, system_message};
 use crate::store::sync_folder;
+
+/// Where clients may read and write files.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Saves {
+    /// The folder that all paths are confined to; `None` for the whole disk.
+    folder: Option<PathBuf>,
+}
+
+impl Saves {
+    /// Confines paths to a folder.
+    ///
+    /// # Errors
+    ///
+    /// There is no such folder.
+    pub fn within(folder: &Path) -> std::io::Result<Saves> {
+        let folder = fs::canonicalize(folder)?;
+        if !folder.is_dir() {
+            return Err(std::io::Error::from(std::io::ErrorKind::NotADirectory));
+        }
+        Ok(Saves { folder: Some(folder) })
+    }
+
+    /// The place of a path that a client names.
+    ///
+    /// # Errors
+    ///
+    /// A path that leads out of the folder, through a link too.
+    pub fn place(&self, path: &str) -> Result<String, Failure> {
+        let Some(folder) = &self.folder else { return Ok(path.to_owned()) };
+        let refused = |why: &str| Err(Failure::File { message: format!("{path}: {why}") });
+        let mut place = folder.clone();
+        for part in Path::new(path).components() {
+            match part {
+                Component::CurDir => continue,
+                Component::Normal(part) => place.push(part),
+                _ => return refused("this host keeps its files in one folder: give a path below it, without `..`"),
+            }
+            if place.is_symlink() {
+                return refused("it is or leads through a link, and this host keeps its files in one folder");
+            }
+        }
+        match place.to_str() {
+            Some(_) if place == *folder => refused("give the name of a file"),
+            Some(place) => Ok(place.to_owned()),
+            None => refused("the name of its folder is no UTF-8"),
+        }
+    }
+}
 
 /// `whole`: the session of the game with all of it in memory, where its own has only the last part.
 pub(super) fn write(game: &Game, whole: Option<&Session>) -> String {
@@ -25,12 +73,19 @@ pub(super) fn read(library: &Library, text: &str) -> Result<Game, Failure> {
     Ok(game)
 }
 
-/// Writes a file whole or not at all; an existing file has to be a regular one.
+/// Writes a saved game whole or not at all. An existing file has to be a saved game, too: nothing else is overwritten.
 pub(super) fn put(path: &str, text: &str) -> Result<(), Failure> {
     let failed = |error: std::io::Error| Failure::File { message: format!("{path}: {}", system_message(&error)) };
     let target = Path::new(path);
-    if fs::symlink_metadata(target).is_ok_and(|found| !found.is_file()) {
-        return Err(Failure::File { message: format!("{path}: not a regular file") });
+    match fs::symlink_metadata(target) {
+        Ok(found) if !found.is_file() => {
+            return Err(Failure::File { message: format!("{path}: not a regular file") });
+        }
+        Ok(_) if !is_saved_game(target).map_err(failed)? => {
+            let message = format!("{path}: it is there already and is no saved game, so it is not overwritten");
+            return Err(Failure::File { message });
+        }
+        _ => {}
     }
     let (part, mut file) = draft_of(path).map_err(failed)?;
     let mut write = || {

@@ -1,5 +1,4 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
@@ -13,7 +12,9 @@ use super::keeper::Keeper;
 use super::messages::{ByeNotice, KEYS_KEPT, LINES_SHOWN, PresenceNotice, ResyncNotice};
 use super::viewer::{Role, Viewer};
 use crate::play::{DecisionCount, Driver, Ruleset, Session, push_sparing};
+use crate::ruleset::ContentHash;
 use crate::state::Value;
+use crate::store::{HostChange, HostMemory, HostRow, KeptResult};
 
 /// The processor time after which a game that asks nobody is stopped by a fault, so that other tables have their turn.
 const LONGEST_ADVANCE: Duration = Duration::from_secs(1);
@@ -116,7 +117,7 @@ impl Seen {
 /// Results by idempotency key.
 #[derive(Default)]
 struct Keys {
-    results: HashMap<(Role, String), (u64, Json)>,
+    results: HashMap<(Role, String), (i64, Json)>,
     order: VecDeque<(Role, String)>,
 }
 
@@ -194,6 +195,38 @@ impl Game {
             began: (seq, DecisionCount::default()),
             counted_from: seq,
         }
+    }
+
+    /// Takes over what an earlier host remembered of the campaign: the pause and the results by key. Gives the invitations that
+    /// hold, as hashes of their tokens.
+    pub fn remember(&mut self) -> Result<Vec<(String, Role)>, Failure> {
+        let Some(keeper) = &self.keeper else { return Ok(Vec::new()) };
+        let HostMemory { results, changes } = keeper.memory(KEYS_KEPT)?;
+        for KeptResult { by: (role, seat), key, request, result } in results {
+            if let Some(role) = Role::of_word(&role, seat.as_deref()) {
+                self.keep(&role, &key, request, result);
+            }
+        }
+        let mut invitations = Vec::new();
+        for change in changes {
+            match change {
+                HostChange::Paused(paused) => self.paused = paused,
+                HostChange::Revoked { token } => invitations.retain(|(known, _)| *known != token),
+                HostChange::Invited { token, role, seat } => {
+                    invitations.extend(Role::of_word(&role, seat.as_deref()).map(|role| (token, role)));
+                }
+            }
+        }
+        Ok(invitations)
+    }
+
+    /// Writes a change of what the host remembers into the campaign file.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written.
+    pub fn note_change(&mut self, change: HostChange) -> Result<(), Failure> {
+        self.keeper.as_mut().map_or(Ok(()), |keeper| keeper.write(change))
     }
 
     /// Somebody has to decide for the first time.
@@ -318,8 +351,21 @@ impl Game {
     }
 
     /// Somebody has to decide again: tells everybody what came of a command.
-    pub fn publish(&mut self, table: &str, cause: &'static str, by: &Role) -> Result<u64, Failure> {
+    ///
+    /// # Errors
+    ///
+    /// The campaign file cannot be written: the game is again as it was before the command.
+    pub fn publish(
+        &mut self,
+        table: &str,
+        cause: &'static str,
+        by: &Role,
+        result: Option<KeptResult>,
+    ) -> Result<u64, Failure> {
         self.begin_anew(table);
+        if let Some(keeper) = &mut self.keeper {
+            result.into_iter().for_each(|result| keeper.campaign.write_with_next(HostRow::Result(result)));
+        }
         if let Some(keeper) = &mut self.keeper
             && let Err((failure, replaced)) = keeper.keep(&mut self.session)
         {
@@ -357,10 +403,10 @@ impl Game {
         Ok(self.seq)
     }
 
-    /// Puts another moment of the campaign on the table.
-    pub fn put(&mut self, session: Session) {
+    /// Puts another moment of the campaign on the table. Viewers are told the reason.
+    pub fn put(&mut self, session: Session, reason: &'static str) {
         self.session = session;
-        self.replaced("the game stands at another moment of its campaign");
+        self.replaced(reason);
     }
 
     /// The session is another one than before: once it stands, everybody has to look at all of it.
@@ -463,7 +509,7 @@ impl Game {
     /// # Errors
     ///
     /// [`Failure::KeyReused`] if that was another request.
-    pub fn earlier(&self, role: &Role, key: &str, request: u64) -> Result<Option<Json>, Failure> {
+    pub fn earlier(&self, role: &Role, key: &str, request: i64) -> Result<Option<Json>, Failure> {
         match self.keys.results.get(&(role.clone(), key.to_owned())) {
             Some((earlier, result)) if *earlier == request => Ok(Some(result.clone())),
             Some(_) => Err(Failure::KeyReused { key: key.to_owned() }),
@@ -471,7 +517,8 @@ impl Game {
         }
     }
 
-    pub fn keep(&mut self, role: &Role, key: &str, request: u64, result: Json) {
+    /// Remembers the result of a request with a key.
+    pub fn keep(&mut self, role: &Role, key: &str, request: i64, result: Json) {
         let name = (role.clone(), key.to_owned());
         if self.keys.results.insert(name.clone(), (request, result)).is_none() {
             self.keys.order.push_back(name);
@@ -484,12 +531,9 @@ impl Game {
     }
 }
 
-/// Tells requests with the same key apart.
-pub(super) fn fingerprint(method: &str, params: &Json) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    method.hash(&mut hasher);
-    params.to_string().hash(&mut hasher);
-    hasher.finish()
+/// Tells requests with the same key apart, in this host and in later ones.
+pub(super) fn fingerprint(method: &str, params: &Json) -> i64 {
+    ContentHash::of_parts([method.as_bytes(), params.to_string().as_bytes()]).short()
 }
 
 /// Sends a notice to a viewer.

@@ -66,6 +66,12 @@ impl Role {
         }
     }
 
+    /// The role of a word that [`Role::word`] gives.
+    pub(super) fn of_word(word: &str, seat: Option<&str>) -> Option<Role> {
+        let seat = seat.map(|seat| Role::Seat(Arc::from(seat)));
+        [Role::Operator, Role::GameMaster, Role::Watcher].into_iter().chain(seat).find(|role| role.word() == word)
+    }
+
     pub(super) fn must_be_master(&self) -> Result<(), Failure> {
         if self.is_master() { Ok(()) } else { Err(Failure::forbidden(self.word(), "the game master")) }
     }

@@ -56,6 +56,20 @@ pub enum StoreError {
         /// What is different.
         message: String,
     },
+    /// Another program has changed the file since it was written last. Nothing is written into it until
+    /// [`Campaign::retry`](super::Campaign::retry) has found it as it was; the game is still in memory.
+    #[error("{}: {message} since the last line was kept; `save OTHER.rbsave` keeps the game in another file, and `retry` goes on \
+             with this one if it is as it was", .path.display())]
+    Changed {
+        /// The file.
+        path: PathBuf,
+        /// What has changed.
+        message: String,
+    },
+    /// The file has no byte.
+    #[error("{} is empty (0 bytes), as a sync program or a power cut leaves a file: put a copy of it back, or remove it to begin \
+             a new campaign of this name", .0.display())]
+    Empty(PathBuf),
     /// The disk is full.
     #[error("no space left for {}: nothing was written", .0.display())]
     Full(PathBuf),
@@ -107,6 +121,14 @@ impl StoreError {
         }
     }
 
+    /// What the system said of a file.
+    pub(super) fn of_system(path: &std::path::Path, error: &std::io::Error) -> StoreError {
+        match error.kind() {
+            std::io::ErrorKind::StorageFull | std::io::ErrorKind::FileTooLarge => StoreError::Full(path.to_path_buf()),
+            _ => StoreError::Io { path: path.to_path_buf(), message: crate::ruleset::system_message(error) },
+        }
+    }
+
     /// The same of a file that was not named where the error came about.
     pub(super) fn at(self, file: &std::path::Path) -> StoreError {
         match self {
@@ -118,6 +140,9 @@ impl StoreError {
 
     /// Whether the same may succeed later: what was written before stands.
     pub fn may_pass(&self) -> bool {
-        matches!(self, StoreError::Full(_) | StoreError::Io { .. } | StoreError::Held { .. })
+        matches!(
+            self,
+            StoreError::Full(_) | StoreError::Io { .. } | StoreError::Held { .. } | StoreError::Changed { .. }
+        )
     }
 }

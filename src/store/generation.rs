@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rusqlite::OptionalExtension as _;
+use rusqlite::types::ValueRef;
 use serde::{Deserialize, Serialize};
 
 use super::error::StoreError;
@@ -25,6 +26,11 @@ pub struct Generation {
 pub type Files = BTreeMap<Arc<str>, Arc<str>>;
 
 impl Generation {
+    /// The ruleset with its layers, as it is called.
+    pub fn name(&self) -> String {
+        std::iter::once(&self.ruleset).chain(&self.layers).map(String::as_str).collect::<Vec<_>>().join("+")
+    }
+
     /// The hashes of its files.
     pub fn contents(&self) -> impl Iterator<Item = &String> {
         self.files.values()
@@ -82,8 +88,8 @@ impl StoreFile {
             self.connection.prepare("SELECT text FROM source WHERE hash = ?1").map_err(|error| self.failed(&error))?;
         let mut files = BTreeMap::new();
         for (path, hash) in &generation.files {
-            let text: Option<String> =
-                statement.query_row([hash], |row| row.get(0)).optional().map_err(|error| self.failed(&error))?;
+            let text = statement.query_row([hash], |row| Ok(source_text(row.get_ref(0)?))).optional();
+            let text = text.map_err(|error| self.failed(&error))?.flatten();
             let text = text.filter(|text| ContentHash::of(text.as_bytes()).to_string() == *hash);
             let text = text.ok_or_else(|| StoreError::damaged(format!("the kept file {path}")))?;
             files.insert(path.clone(), text);
@@ -95,6 +101,31 @@ impl StoreFile {
         let library = Library::from_files(self.files(generation)?);
         Ok(Ruleset::shared(&library, &generation.ruleset, &generation.layers)?)
     }
+}
+
+/// Level of compression, 1 to 10. The files of a ruleset are compressed once, when a campaign begins.
+const LEVEL: u8 = 6;
+/// Most bytes of a file of rules.
+const MOST_BYTES: usize = 64 << 20;
+
+/// The text of a source as it is stored.
+pub fn compressed(text: &str) -> Vec<u8> {
+    miniz_oxide::deflate::compress_to_vec(text.as_bytes(), LEVEL)
+}
+
+/// The text of a source, which was stored as it is up to format 2. `None` if it cannot be read.
+pub fn source_text(stored: ValueRef<'_>) -> Option<String> {
+    match stored {
+        ValueRef::Text(text) => String::from_utf8(text.to_vec()).ok(),
+        ValueRef::Blob(bytes) => decompressed(bytes),
+        _ => None,
+    }
+}
+
+/// Reverses [`compressed`]. `None` for bytes that are not the result of it.
+pub fn decompressed(bytes: &[u8]) -> Option<String> {
+    let text = miniz_oxide::inflate::decompress_to_vec_with_limit(bytes, MOST_BYTES).ok()?;
+    String::from_utf8(text).ok()
 }
 
 pub fn generation_sum(hash: &str, body: &[u8]) -> i64 {

@@ -4,12 +4,16 @@ use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use super::date;
 use super::error::StoreError;
 use crate::ruleset::system_message;
+
+/// How long a program waits for another one that reads or writes a file at this moment. Both take some milliseconds.
+pub const LOCK_WAIT: Duration = Duration::from_secs(2);
 
 /// A program that has a store open.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -17,6 +17,7 @@
 //! * `piece` holds how scenes began, who sat where, and the characters; `note` what people wrote down, with dates;
 //! * `label` is what each entry decided, in words, for the log of a long campaign;
 //! * `generation` and `source` hold every version of the rules that was in force, by hash;
+//! * `request` and `host` hold what a host of clients remembers: results by key, invitations, the pause;
 //! * `game` holds the current entry of each campaign, and is the only row that changes.
 //!
 //! Each row has a checksum of its content and of the rows that it builds on. So damage is noticed when a row is read. The state
@@ -24,12 +25,15 @@
 
 mod campaign;
 mod date;
+mod disk;
 mod error;
 mod file;
 mod generation;
 mod history;
+mod host;
 mod lock;
 mod log;
+mod name;
 mod notes;
 mod pack;
 mod pages;
@@ -41,6 +45,7 @@ mod rows;
 mod text;
 mod upgrade;
 mod verify;
+mod whole;
 mod writer;
 
 use std::path::Path;
@@ -55,8 +60,11 @@ pub use self::error::StoreError;
 pub(crate) use self::file::sync_folder;
 use self::file::{Access, StoreFile};
 pub use self::history::SceneLog;
+#[cfg(feature = "serve")]
+pub(crate) use self::host::{HostChange, HostMemory, HostRow, KeptResult};
 pub use self::lock::Holder;
 pub use self::log::LogEntry;
+pub use self::name::nearest_allowed as allowed_name;
 pub use self::notes::Note;
 pub use self::recover::{RecoveredCampaign, Recovery, recover};
 pub use self::replay::{Difference, ReplaySummary, Replayed};
@@ -94,12 +102,12 @@ impl Store {
         Store::of(path.as_ref(), library, Access::Write, true)
     }
 
-    /// Opens a file that is there for reading. It needs no place to write, unless a program ended in the middle of a write:
-    /// that is taken back first.
+    /// Opens a file that is there for reading: what it holds at this moment, also while a program plays it. It needs no place to
+    /// write. If a program ended in the middle of a write, that is taken back first, in a copy where the file cannot be written.
     ///
     /// # Errors
     ///
-    /// [`StoreError::Held`] if a program plays it.
+    /// There is no such file, it is damaged, or it is none of ours.
     pub fn read(path: impl AsRef<Path>, library: &Library) -> Result<Store, StoreError> {
         Store::of(path.as_ref(), library, Access::Read, false)
     }
@@ -119,12 +127,13 @@ impl Store {
         file.games()?.into_iter().map(|id| file.game(id).map(info)).collect()
     }
 
-    /// Begins a campaign.
+    /// Begins a campaign. Its name has 1 to 200 printable characters; it is kept with single spaces and composed characters.
     ///
     /// # Errors
     ///
-    /// [`StoreError::Exists`].
+    /// [`StoreError::Exists`]; a name that is not allowed.
     pub fn create(&self, name: &str) -> Result<Campaign, StoreError> {
+        let name = &*name::normalized(name)?;
         let id = {
             let mut file = lock(&self.file);
             let last = file.connection.query_row(
@@ -137,7 +146,9 @@ impl Store {
                 (false, last) => last.map_or(0, |last| last + 1),
             };
             let now = date::now();
-            let row = GameRow { name: name.into(), made: now.clone(), played: now, ..GameRow::default() };
+            let id_text = format!("{:016x}{:016x}", random_number(), random_number());
+            let row =
+                GameRow { name: name.into(), made: now.clone(), played: now, identity: id_text, ..GameRow::default() };
             file.write(|to| {
                 to.new_game(id, name)?;
                 to.game(id, &row)
@@ -153,7 +164,14 @@ impl Store {
     ///
     /// [`StoreError::Unknown`].
     pub fn campaign(&self, name: &str) -> Result<Campaign, StoreError> {
-        let found = lock(&self.file).find("SELECT id FROM game WHERE name = ?1", [name], |row| row.get::<_, u32>(0))?;
+        let find = |name: &str| {
+            lock(&self.file).find("SELECT id FROM game WHERE name = ?1", [name], |row| row.get::<_, u32>(0))
+        };
+        // Names of files up to format 2 are in no normal form.
+        let found = match find(name)? {
+            Some(id) => Some(id),
+            None => find(&name::normalized(name)?)?,
+        };
         match found {
             Some(id) => Campaign::open(&self.file, id),
             None => {
@@ -173,4 +191,10 @@ impl Store {
 
 fn info(row: GameRow) -> CampaignInfo {
     CampaignInfo { name: row.name, made: row.made, played: row.played, entries: row.moments }
+}
+
+/// A number that hardly comes twice: from the system's seed of hash maps and the clock.
+fn random_number() -> u64 {
+    use std::hash::{BuildHasher as _, RandomState};
+    RandomState::new().hash_one(std::time::SystemTime::now())
 }

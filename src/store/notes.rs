@@ -1,5 +1,7 @@
 //! Notes of the game master, and the dates of play.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::campaign::Campaign;
@@ -19,12 +21,32 @@ pub struct Note {
     /// What was written; nothing where people sat down to play.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
+    /// The number of the note, from 1: [`Campaign::correct_note`] takes it.
+    #[serde(skip_deserializing, default, skip_serializing_if = "is_zero")]
+    pub number: u32,
+    /// The number of the earlier note that this one takes the place of; without a text, that one is removed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) corrects: Option<u32>,
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 /// Puts a note into the file.
 pub fn write_note(to: &mut Writer<'_>, game: u32, row: &mut GameRow, text: Option<&str>) -> Result<(), StoreError> {
+    write_correction(to, game, row, text, None)
+}
+
+fn write_correction(
+    to: &mut Writer<'_>,
+    game: u32,
+    row: &mut GameRow,
+    text: Option<&str>,
+    corrects: Option<u32>,
+) -> Result<(), StoreError> {
     row.notes += 1;
-    let note = Note { date: date::now(), entry: row.head, text: text.map(str::to_owned) };
+    let note = Note { date: date::now(), entry: row.head, text: text.map(str::to_owned), number: 0, corrects };
     to.numbered("note", game, row.notes, &note).map(drop)
 }
 
@@ -36,10 +58,35 @@ impl Campaign {
         self.write_row(|to, game, row| write_note(to, game, row, Some(text)))
     }
 
-    /// The notes, and when people sat down to play, the oldest first.
+    /// Replaces the text of a note, by its number; without a text, removes the note. Its date stays.
+    ///
+    /// # Errors
+    ///
+    /// There is no note of that number. The file cannot be written.
+    pub fn correct_note(&mut self, number: u32, text: Option<&str>) -> Result<(), StoreError> {
+        if !self.notes()?.iter().any(|note| note.number == number && note.text.is_some()) {
+            return Err(StoreError::Refused(format!("there is no note {number}; `note` lists them")));
+        }
+        self.write_row(|to, game, row| write_correction(to, game, row, text, Some(number)))
+    }
+
+    /// The notes as they were corrected, and when people sat down to play, the oldest first.
     pub fn notes(&self) -> Result<Vec<Note>, StoreError> {
         let (file, game, row) = (self.file(), self.game(), self.row());
-        file.numbers("note", game, row, row.notes).map(|id| file.note(game, id)).collect()
+        let mut notes: BTreeMap<u32, Note> = BTreeMap::new();
+        for id in file.numbers("note", game, row, row.notes) {
+            let note = file.note(game, id)?;
+            match note.corrects {
+                None => drop(notes.insert(id, Note { number: id, ..note })),
+                Some(number) if note.text.is_none() => drop(notes.remove(&number)),
+                Some(number) => {
+                    if let Some(corrected) = notes.get_mut(&number) {
+                        corrected.text = note.text;
+                    }
+                }
+            }
+        }
+        Ok(notes.into_values().collect())
     }
 
     /// The entry at which people sat down last, and when: where a recap begins.

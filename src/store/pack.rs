@@ -34,7 +34,7 @@ const SMALL: u8 = 0x80;
 const BETWEEN: char = '\u{1f}';
 
 /// The dictionary of a file, by number.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Words {
     texts: Vec<String>,
     numbers: HashMap<String, u32>,

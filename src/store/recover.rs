@@ -10,16 +10,18 @@ use rusqlite::types::Value;
 use serde::Serialize;
 
 use super::error::StoreError;
-use super::file::{Access, StoreFile, connect_to_read, led_to, sync_folder, word_sum};
-use super::generation::{Generation, generation_sum};
+use super::file::{Access, PRIVATE, StoreFile, connect_to_read, led_to, sync_folder, word_sum};
+use super::generation::{Generation, decompressed, generation_sum};
 use super::lock::{Lock, beside};
 use super::log::label_sum;
+use super::name::nearest_allowed;
 use super::pack::{MOST_WORDS, Words};
 use super::pages::rows;
 use super::rows::{
     ActionRow, GameRow, MomentBody, MomentRow, Piece, action_sum, checkpoint_sum, game_sum, key, moment_sum,
     numbered_sum,
 };
+use super::whole::MOST_PROBLEMS;
 use super::writer::Writer;
 use crate::play::{Checkpoint, Done, Ruleset};
 use crate::ruleset::{ContentHash, Library, system_message};
@@ -79,8 +81,7 @@ pub fn recover(path: impl AsRef<Path>, library: &Library) -> Result<Recovery, St
     let bytes = fs::read(path).map_err(io)?;
     let found = Salvage::of(&bytes);
     let draft = beside(path, "recovering");
-    let _ = fs::remove_file(&draft);
-    let written = found.write(path, &draft, library).and_then(|recovery| {
+    let written = found.write_whole(path, &draft, library).and_then(|recovery| {
         let nothing = recovery.campaigns.iter().all(|campaign| campaign.entries == 0);
         let refusal = || StoreError::Refused(format!("{}: no entry of any campaign can be read in it", path.display()));
         if nothing { Err(refusal()) } else { Ok(recovery) }
@@ -130,6 +131,12 @@ impl Salvage {
                 {
                     found.sources.insert(hash.clone(), text.clone());
                 }
+                [Value::Null, Value::Text(hash), Value::Blob(bytes)] => {
+                    let text = decompressed(bytes);
+                    if let Some(text) = text.filter(|text| ContentHash::of(text.as_bytes()).to_string() == *hash) {
+                        found.sources.insert(hash.clone(), text);
+                    }
+                }
                 [Value::Null, Value::Text(name), Value::Blob(body), Value::Integer(known)] => {
                     if *known == generation_sum(name, body) {
                         found.generations.insert(name.clone(), body.clone());
@@ -164,8 +171,38 @@ impl Salvage {
         found
     }
 
-    /// Writes what holds into a new file.
-    fn write(&self, path: &Path, draft: &Path, library: &Library) -> Result<Recovery, StoreError> {
+    /// Writes what holds into a new file, and plays it again. Entries that cannot be played, and those that follow them, are left
+    /// out: the new file is whole.
+    fn write_whole(&self, path: &Path, draft: &Path, library: &Library) -> Result<Recovery, StoreError> {
+        let mut left_out: BTreeSet<(u32, u32)> = BTreeSet::new();
+        let mut reasons: Vec<String> = Vec::new();
+        loop {
+            let _ = fs::remove_file(draft);
+            let mut recovery = self.write(path, draft, library, &left_out)?;
+            let mut file = StoreFile::read_unlocked(draft, library.clone())?;
+            let before = left_out.len();
+            for game in file.games()? {
+                let mut found = file.look_at_rows(game);
+                file.play_all(game, &mut found);
+                reasons.extend(found.problems);
+                left_out.extend(found.lost.into_iter().map(|entry| (game, entry)));
+            }
+            if left_out.len() == before {
+                reasons.truncate(MOST_PROBLEMS);
+                recovery.lost.extend(reasons);
+                return Ok(recovery);
+            }
+        }
+    }
+
+    /// Writes what holds into a new file, without some entries by campaign and number.
+    fn write(
+        &self,
+        path: &Path,
+        draft: &Path,
+        library: &Library,
+        left_out: &BTreeSet<(u32, u32)>,
+    ) -> Result<Recovery, StoreError> {
         let mut recovery = Recovery::default();
         let lost = &mut recovery.lost;
         let mut file = StoreFile::open(draft, library.clone(), Access::Write, true)?;
@@ -174,7 +211,7 @@ impl Salvage {
         let games: BTreeSet<u32> = games.filter_map(|game| u32::try_from(game).ok()).collect();
         recovery.campaigns = file.write(|to| {
             let rules = self.write_rules(to, library, lost)?;
-            games.into_iter().map(|game| self.write_campaign(to, game, &rules, path, lost)).collect()
+            games.into_iter().map(|game| self.write_campaign(to, (game, left_out), &rules, path, lost)).collect()
         })?;
         Ok(recovery)
     }
@@ -190,15 +227,44 @@ impl Salvage {
         Words::of(texts.collect()).without(gone).unwritten()
     }
 
+    /// The hashes of the rules that scenes, actions and checkpoints need.
+    fn rules_in_use(&self, to: &Writer<'_>) -> BTreeSet<String> {
+        let mut hashes = BTreeSet::new();
+        for (body, _) in self.bodies.values().flatten() {
+            if let Ok(Piece::Scene(scene)) = to.words.unpack::<Piece>(body) {
+                hashes.insert(scene.rules);
+            }
+        }
+        for action in self.actions.values() {
+            if let Ok(done) = to.words.unpack::<Done>(&action.body) {
+                hashes.extend(done.cause.rules_brought().map(str::to_owned));
+            }
+        }
+        hashes
+    }
+
     /// Writes the rules, and gives the hashes of those that can be read. A text that is lost may still be on the disk.
     fn write_rules(
         &self,
-        to: &Writer<'_>,
+        to: &mut Writer<'_>,
         library: &Library,
         lost: &mut Vec<String>,
     ) -> Result<Vec<String>, StoreError> {
         let mut sources = self.sources.clone();
         let mut readable = Vec::new();
+        // A list of files that is lost may be that of a ruleset that is on the disk.
+        let unlisted: Vec<String> =
+            self.rules_in_use(to).into_iter().filter(|hash| !self.generations.contains_key(hash)).collect();
+        let on_disk = if unlisted.is_empty() { Vec::new() } else { library.ids() };
+        for rules in on_disk.iter().filter_map(|id| Ruleset::shared(library, id, &[]).ok()) {
+            if unlisted.contains(&rules.hash()) {
+                to.rules(&rules.hash(), &Generation::of(&rules), &rules.files())?;
+                readable.push(rules.hash());
+            }
+        }
+        for hash in unlisted.iter().filter(|hash| !readable.contains(hash)) {
+            lost.push(format!("the list of files of the rules {hash}, which are not on the disk"));
+        }
         for (hash, body) in &self.generations {
             let rules: Option<Generation> = to.words.unpack(body).ok();
             if let Some(rules) = &rules
@@ -214,14 +280,15 @@ impl Salvage {
             }
             let whole = |rules: &Generation| rules.contents().all(|content| sources.contains_key(content));
             if !rules.as_ref().is_some_and(whole) {
+                let name = rules.as_ref().map_or_else(|| hash.clone(), Generation::name);
                 lost.push(format!(
-                    "files of the rules {hash}: they are played by those on the disk where these are the same"
+                    "files of the rules {name}, which are not on the disk as they were: put them there and recover the \
+                     damaged file again"
                 ));
+                continue;
             }
-            if rules.is_some() {
-                to.packed_generation(hash, body)?;
-                readable.push(hash.clone());
-            }
+            to.packed_generation(hash, body)?;
+            readable.push(hash.clone());
         }
         sources.values().try_for_each(|text| to.source(text).map(drop))?;
         Ok(readable)
@@ -230,30 +297,38 @@ impl Salvage {
     fn write_campaign(
         &self,
         to: &mut Writer<'_>,
-        game: u32,
+        (game, left_out): (u32, &BTreeSet<(u32, u32)>),
         rules: &[String],
         path: &Path,
         lost: &mut Vec<String>,
     ) -> Result<RecoveredCampaign, StoreError> {
         let found = self.games.get(&i64::from(game));
-        let known: Option<GameRow> = found.and_then(|(_, body)| to.words.unpack(body).ok());
+        let read: Option<GameRow> = found.and_then(|(_, body)| to.words.unpack(body).ok());
         let name = || match (found, game) {
-            (Some((name, _)), _) => name.clone(),
-            (None, 0) => path.file_stem().map_or_else(|| "campaign".into(), |stem| stem.to_string_lossy().into_owned()),
+            (Some((name, _)), _) => nearest_allowed(name),
+            (None, 0) => {
+                path.file_stem().map_or_else(|| "campaign".into(), |stem| nearest_allowed(&stem.to_string_lossy()))
+            }
             (None, game) => format!("campaign {game}"),
         };
-        let mut row = known.clone().unwrap_or_else(|| GameRow { name: name(), ..GameRow::default() });
+        let all = self.moments.range(rows_of(game));
+        let last = all.last().map_or(0, |(id, _)| *id as u32);
+        // A row that knows fewer entries than there are is from an older copy of the file.
+        let known = read.clone().filter(|row| row.moments >= last);
+        let mut row = read.unwrap_or_else(|| GameRow { name: name(), ..GameRow::default() });
+        row.name = nearest_allowed(&row.name);
         if known.is_none() {
             lost.push(format!("where the campaign {} stood; it stands at its last entry now", row.name));
         }
-        let pieces = self.write_pieces(to, game, &mut row)?;
+        let (pieces, notes) = self.write_pieces(to, game, &mut row)?;
+        if let Some(had) = known.as_ref().map(|row| row.notes).filter(|had| *had > notes) {
+            lost.push(format!("{} of {had} notes and dates of play of {}", had - notes, row.name));
+        }
         let of_rules = |piece: &Piece| matches!(piece, Piece::Scene(scene) if rules.contains(&scene.rules));
         let scenes = pieces.values().filter(|(_, piece)| of_rules(piece)).map(|(sum, _)| *sum).collect::<Vec<_>>();
         let actions = self.write_actions(to, game, &scenes, &mut row)?;
-        let moments = self.write_moments(to, game, &pieces, &actions)?;
+        let moments = self.write_moments(to, (game, left_out), &pieces, &actions)?;
 
-        let all = self.moments.range(rows_of(game));
-        let last = all.last().map_or(0, |(id, _)| *id as u32);
         let had = known.as_ref().map_or(last, |row| row.moments.max(last));
         if had as usize > moments.len() {
             lost.push(format!("{} of {had} entries of {}", had as usize - moments.len(), row.name));
@@ -275,9 +350,9 @@ impl Salvage {
         Ok(RecoveredCampaign { name: row.name, entries, had, head, stood })
     }
 
-    /// Writes the pieces and notes, which stand by themselves; gives the pieces with their sums.
-    fn write_pieces(&self, to: &Writer<'_>, game: u32, row: &mut GameRow) -> Result<Pieces, StoreError> {
-        let mut pieces = Pieces::new();
+    /// Writes the pieces and notes, which stand by themselves; gives the pieces with their sums, and the number of notes.
+    fn write_pieces(&self, to: &Writer<'_>, game: u32, row: &mut GameRow) -> Result<(Pieces, u32), StoreError> {
+        let (mut pieces, mut notes) = (Pieces::new(), 0);
         row.notes = 0;
         for (id, bodies) in self.bodies.range(rows_of(game)) {
             for (body, sum) in bodies {
@@ -288,11 +363,14 @@ impl Salvage {
                     to.body("piece", *id, body, *sum)?;
                 } else if *sum == numbered_sum("note", *id, body) && to.words.unpack_value(body).is_ok() {
                     row.notes = row.notes.max(*id as u32);
+                    notes += 1;
                     to.body("note", *id, body, *sum)?;
+                } else if let Some(table) = PRIVATE.iter().find(|table| *sum == numbered_sum(table, *id, body)) {
+                    to.body(table, *id, body, *sum)?;
                 }
             }
         }
-        Ok(pieces)
+        Ok((pieces, notes))
     }
 
     /// Writes the actions with their checkpoints; gives their sums. An action holds if its parent does.
@@ -329,12 +407,15 @@ impl Salvage {
     fn write_moments(
         &self,
         to: &Writer<'_>,
-        game: u32,
+        (game, left_out): (u32, &BTreeSet<(u32, u32)>),
         pieces: &Pieces,
         actions: &HashMap<u32, i64>,
     ) -> Result<BTreeMap<u32, i64>, StoreError> {
         let mut moments = BTreeMap::new();
         for row in self.moments.range(rows_of(game)).map(|(_, row)| row) {
+            if left_out.contains(&(game, row.id)) {
+                continue;
+            }
             let Ok(of) = to.words.unpack::<MomentBody>(&row.body) else { continue };
             let parent = if row.parent == 0 { Some(0) } else { moments.get(&row.parent).copied() };
             let tip = match (row.tip, of.scene) {

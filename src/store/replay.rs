@@ -9,7 +9,7 @@ use super::file::StoreFile;
 use super::log::label;
 use super::rows::{MomentBody, MomentRow};
 use crate::play::Ruleset;
-use crate::play::{Checkpoint, Done, Event, Session};
+use crate::play::{Done, Event, Session};
 
 /// An entry that was played again.
 pub struct Replayed<'s> {
@@ -101,22 +101,9 @@ impl Campaign {
                 title = Some(scene.title);
             }
             let Some((_, session, tip)) = &mut played else { continue };
-            let part = actions_between(file, game, *tip, row.tip, body.scene)?;
-            let diverged = |message: String| StoreError::Diverged { entry: id, message };
-            let mut find = |hash: &str| file.find_rules(hash).map_err(|error| error.to_string());
-            session.replay(&part, &mut find).map_err(diverged)?;
+            let checkpoint = file.play_to(game, session, *tip, &row, &body)?;
             *tip = row.tip;
-            if session.state_hash().short() != row.state {
-                return Err(diverged("the state behind it is not the one that was kept".into()));
-            }
-            let checkpoint = if part.is_empty() { None } else { file.checkpoint(game, row.tip)? };
-            if let Some((bytes, _)) = &checkpoint {
-                if !file.words.unpack::<Checkpoint>(bytes)?.is_of(session) {
-                    return Err(diverged("the checkpoint behind it holds another state".into()));
-                }
-                summary.checkpoints += 1;
-            }
-            let checkpoint = checkpoint.is_some();
+            summary.checkpoints += u32::from(checkpoint);
             summary.entries += 1;
             let text = label(file, game, id)?;
             let events = session.take_events();

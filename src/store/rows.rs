@@ -23,6 +23,9 @@ pub struct GameRow {
     pub notes: u32,
     /// The sum of the last moment.
     pub last: i64,
+    /// Tells it from other campaigns, wherever its file is moved or copied to; empty in files up to format 2.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub identity: String,
     /// Whether it was recovered from a damaged file: then some rows may not be there.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub recovered: bool,

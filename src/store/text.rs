@@ -12,6 +12,7 @@ use super::campaign::{Campaign, lock};
 use super::error::StoreError;
 use super::generation::Generation;
 use super::log::label;
+use super::name::normalized;
 use super::notes::Note;
 use super::rows::{ActionRow, GameRow, MomentBody, MomentRow, Piece, action_sum, checkpoint_sum, key, moment_sum};
 use super::writer::Writer;
@@ -81,7 +82,8 @@ impl Campaign {
     /// The file is damaged, or what it is written to fails.
     pub fn export(&mut self, to: &mut dyn Write) -> Result<(), StoreError> {
         let sheets = self.sheets();
-        let (file, game) = (self.file(), self.game());
+        let (mut file, game) = (self.file(), self.game());
+        file.must_be_whole(game)?;
         // The sum depends on how the rows are packed: it is made anew.
         let row = GameRow { last: 0, ..self.row().clone() };
         let mut line = |line: &Line| -> Result<(), StoreError> {
@@ -133,6 +135,7 @@ impl Campaign {
     ///
     /// As [`Campaign::replay`].
     pub fn story(&mut self, to: &mut dyn Write) -> Result<(), StoreError> {
+        self.file().must_be_whole(self.game())?;
         let notes = self.notes()?;
         let mut notes = notes.iter().peekable();
         let mut failed = None;
@@ -209,7 +212,8 @@ impl Campaign {
 }
 
 impl Store {
-    /// Reads a campaign from lines of JSON into a file that has none yet.
+    /// Reads a campaign from lines of JSON into a file that has none yet, and plays it again from its first entry before it is
+    /// written.
     ///
     /// # Errors
     ///
@@ -236,20 +240,40 @@ impl Store {
         if format != FORMAT {
             return Err(StoreError::Refused(format!("the lines have format {format}; this program reads {FORMAT}")));
         }
-        let mut import = Import { row: GameRow { last: 0, ..row }, ..Import::default() };
+        let name = normalized(&row.name).map_err(|error| StoreError::Refused(format!("line 1: {error}")))?;
+        let mut import = Import { row: GameRow { last: 0, name, ..row }, ..Import::default() };
         {
             let file = &mut *lock(&self.file);
-            file.write(|to| {
-                to.new_game(0, &import.row.name)?;
-                for (at, text) in lines {
-                    import.take(to, read(at, text)?).map_err(|error| match error {
-                        StoreError::Refused(message) => StoreError::Refused(format!("line {}: {message}", at + 1)),
-                        other => other,
-                    })?;
-                }
-                import.finish(to)
-            })?;
-            file.generations.extend(import.generations);
+            let generations = file.generations.clone();
+            let imported = file.write_checked(
+                |to| {
+                    to.new_game(0, &import.row.name)?;
+                    for (at, text) in lines {
+                        import.take(to, read(at, text)?).map_err(|error| match error {
+                            StoreError::Refused(message) => StoreError::Refused(format!("line {}: {message}", at + 1)),
+                            other => other,
+                        })?;
+                    }
+                    import.finish(to)?;
+                    Ok(import.generations)
+                },
+                |file, generations| {
+                    file.generations.extend(generations.iter().cloned());
+                    let whole = file.must_be_whole(0);
+                    whole.map_err(|error| {
+                        let message = match error {
+                            StoreError::Damaged { what } => what,
+                            other => other.to_string(),
+                        };
+                        StoreError::Refused(format!("the lines are no whole campaign: {message}"))
+                    })
+                },
+            );
+            if imported.is_err() {
+                file.generations = generations;
+                file.rules.clear();
+            }
+            imported?;
         }
         Campaign::open(&self.file, 0)
     }
@@ -272,7 +296,11 @@ impl Import {
     fn take(&mut self, to: &mut Writer<'_>, line: Line) -> Result<(), StoreError> {
         match line {
             Line::Campaign { .. } => return Err(wrong("a second campaign")),
-            Line::File { text, .. } => drop(to.source(&text)?),
+            Line::File { hash, text } => {
+                if hash != to.source(&text)? {
+                    return Err(wrong("a file of the rules that was changed: its hash does not fit"));
+                }
+            }
             Line::Rules { hash, rules } => {
                 to.generation(&hash, &rules)?;
                 self.generations.push(hash);

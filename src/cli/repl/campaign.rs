@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use riskbreaker::state::readable_name;
-use riskbreaker::store::{Campaign, Character, Roster, SceneLog, StoreError};
+use riskbreaker::store::{Campaign, Character, Roster, SceneLog, StoreError, allowed_name};
 use riskbreaker::{Edit, Session, Value, Viewer};
 use serde_json::json;
 
@@ -56,6 +56,19 @@ impl Repl {
         Err(Complaint::Wrong(sentence))
     }
 
+    /// `retry` where another program has changed the campaign file: goes on with it if it still ends with the last line.
+    pub(super) fn retry_campaign(&mut self) -> Result<bool, Complaint> {
+        let Some(campaign) = &mut self.campaign else { return Ok(false) };
+        if campaign.must_be_unchanged().is_ok() {
+            return Ok(false);
+        }
+        campaign.retry().map_err(wrong)?;
+        let session = campaign.session().map_err(broken)?;
+        self.take_session(session)?;
+        self.say_done("the file is whole and ends with the last line: the game goes on in it")?;
+        Ok(true)
+    }
+
     /// Continues with the session of another entry of the campaign.
     fn take_session(&mut self, session: Session) -> Done {
         let before = self.session.ruleset().hash();
@@ -81,15 +94,47 @@ impl Repl {
     /// `goto N`: goes to an entry of the campaign.
     pub(super) fn go_to(&mut self, rest: &str) -> Done {
         let Some(campaign) = &mut self.campaign else { return Err(no_campaign("goto")) };
+        let here = campaign.head();
         let entry: u32 = rest
             .parse()
             .map_err(|_| Complaint::wrong("Give the number of an entry: `goto 12`. `log --all` lists them."))?;
+        let before = campaign.roster().map_err(wrong)?;
         let session = campaign.go_to(entry).map_err(wrong)?;
+        let after = campaign.roster().map_err(wrong)?;
+        let gone: Vec<&String> =
+            before.characters.keys().filter(|name| !after.characters.contains_key(*name)).collect();
+        let other = before
+            .characters
+            .iter()
+            .any(|(name, character)| after.characters.get(name).is_some_and(|there| there != character));
+        let mut about_roster = None;
+        if before != after {
+            let names = |all: &[&String]| all.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(", ");
+            let new: Vec<&String> =
+                after.characters.keys().filter(|name| !before.characters.contains_key(*name)).collect();
+            let mut parts = Vec::new();
+            if !gone.is_empty() {
+                parts.push(format!("without {}", names(&gone)));
+            }
+            if !new.is_empty() {
+                parts.push(format!("with {}", names(&new)));
+            }
+            if other {
+                parts.push("with other values".to_owned());
+            }
+            about_roster = Some(format!(
+                "The roster is the one of entry {entry}: {}. `goto {here}` goes back to the other one.",
+                parts.join(", ")
+            ));
+        }
         let text = format!("at entry {entry}: {}", campaign.text(entry).map_err(wrong)?);
         if self.screen.json() {
-            self.screen.event("turned", &json!({ "text": text, "entry": entry }))?;
+            self.screen.event("turned", &json!({ "text": text, "entry": entry, "roster": about_roster }))?;
         }
         self.screen.row(&Row::at(2).plain(text))?;
+        if let Some(text) = about_roster {
+            self.screen.row(&Row::at(2).with(text, Tone::Note))?;
+        }
         self.take_session(session)?;
         self.settle()
     }
@@ -299,6 +344,24 @@ impl Repl {
     /// `note [TEXT]`: writes a note, or lists those that there are.
     pub(super) fn note(&mut self, rest: &str) -> Done {
         let Some(campaign) = &mut self.campaign else { return Err(no_campaign("note")) };
+        let (act, of) = split_first(rest);
+        let (number, text) = split_first(of);
+        match (act.to_lowercase().as_str(), number.parse::<u32>()) {
+            ("edit", Ok(number)) if text.is_empty() => {
+                return Err(Complaint::Wrong(format!(
+                    "Give the new text: `note edit {number} TEXT`. `note drop {number}` removes the note."
+                )));
+            }
+            ("edit", Ok(number)) => {
+                campaign.correct_note(number, Some(text)).map_err(wrong)?;
+                return self.say_done(&format!("note {number} is corrected"));
+            }
+            ("drop", Ok(number)) if text.is_empty() => {
+                campaign.correct_note(number, None).map_err(wrong)?;
+                return self.say_done(&format!("note {number} is removed"));
+            }
+            _ => {}
+        }
         if !rest.is_empty() {
             campaign.note(rest).map_err(wrong)?;
             return self.say_done("noted");
@@ -309,7 +372,12 @@ impl Repl {
         }
         let cells = notes.into_iter().map(|note| {
             let text = note.text.unwrap_or_else(|| "the table sat down".into());
-            vec![Span::faint(note.date), Span::plain(format!("entry {}", note.entry)), Span::plain(text)]
+            vec![
+                Span::plain(note.number.to_string()),
+                Span::faint(note.date),
+                Span::plain(format!("entry {}", note.entry)),
+                Span::plain(text),
+            ]
         });
         Ok(self.screen.columns(2, cells.collect())?)
     }
@@ -353,16 +421,20 @@ impl Repl {
         if path.exists() {
             return Err(Complaint::Wrong(format!("{} exists already.", path.display())));
         }
-        let whole = self.whole_game()?;
-        let mut campaign = campaigns::open(&path, &self.library).map_err(wrong)?;
-        let title = campaigns::name_of(&path);
-        match whole {
-            Some(whole) => campaign.adopt_whole(whole, &mut self.session, &title).map_err(wrong)?,
-            None => {
-                campaign.adopt(&self.session, &title).map_err(wrong)?;
-                campaign.keep(&mut self.session).map_err(wrong)?;
+        if let Some(campaign) = &self.campaign {
+            if campaign.must_be_unchanged().is_ok() {
+                self.keep()?;
             }
+            let (Some(campaign), title) = (&self.campaign, campaigns::name_of(&path)) else { return Ok(()) };
+            self.campaign = Some(campaign.save_as(&path, &allowed_name(&title)).map_err(wrong)?);
+            campaigns::remember(&path);
+            let text =
+                format!("saved in {}, with all that was undone; each line is saved there from now on", path.display());
+            return self.say_done(&text);
         }
+        let mut campaign = campaigns::open(&path, &self.library).map_err(wrong)?;
+        campaign.adopt(&self.session, &campaigns::name_of(&path)).map_err(wrong)?;
+        campaign.keep(&mut self.session).map_err(wrong)?;
         campaigns::remember(&path);
         self.campaign = Some(campaign);
         self.close_recovery_file();

@@ -9,6 +9,7 @@ use crate::store::date;
 use crate::store::error::StoreError;
 use crate::store::file::StoreFile;
 use crate::store::generation::{Files, Generation};
+use crate::store::host::{HostRow, write_rows};
 use crate::store::log::{decided, scene_words};
 use crate::store::notes::write_note;
 use crate::store::pack::Words;
@@ -65,13 +66,28 @@ impl Campaign {
     ///
     /// # Errors
     ///
-    /// The file cannot be written: nothing of it is there then, and the session is ahead of the file. Go back with
-    /// [`Campaign::session`], or try again.
+    /// [`StoreError::Changed`] if another program has changed the file. [`StoreError::Refused`] for a session that does not
+    /// continue this campaign from where it stands, such as one of another campaign, an older one, or a copy, and for one that
+    /// has not been advanced since it was set up. If the file cannot be written, nothing of it is there, and the
+    /// session is ahead of the file. Go back with [`Campaign::session`], or try again.
     pub fn keep(&mut self, session: &mut Session) -> Result<Kept, StoreError> {
+        // What belongs to a command that is not kept is not kept either.
+        let besides = std::mem::take(&mut self.waiting);
+        self.must_continue(session)?;
         self.read_anew()?;
         let shared = self.file.clone();
         let file = &mut *lock(&shared);
-        let Some(step) = self.step(file, session)? else { return Ok(Kept::Nothing) };
+        file.must_be_unchanged()?;
+        let Some(step) = self.step(file, session)? else {
+            if !besides.is_empty() {
+                file.write(|to| write_rows(to, self.game, &besides))?;
+            }
+            return Ok(Kept::Nothing);
+        };
+        if !session.has_started() {
+            let message = "the game was set up and has not been advanced: call `Session::advance` before it is kept";
+            return Err(StoreError::Refused(message.into()));
+        }
         let mut row = self.row.clone();
         let found = match self.on_the_way(file, &step)? {
             Some(found) => Some(found),
@@ -80,11 +96,14 @@ impl Campaign {
         let (kept, moment, rows, act) = match found {
             Some((moment, rows, act)) => {
                 row.head = moment.id;
-                file.write(|to| to.game(self.game, &row))?;
+                file.write(|to| {
+                    write_rows(to, self.game, &besides)?;
+                    to.game(self.game, &row)
+                })?;
                 (Kept::Known(moment.id), moment, rows, act)
             }
             None => {
-                let (moment, rows, base) = self.write_step(file, session, &step, &mut row)?;
+                let (moment, rows, base) = self.write_step(file, session, &step, &mut row, &besides)?;
                 let (seating, rules) = (Some(session.seating()), session.ruleset().hash());
                 self.scene = NowPlayed { piece: step.scene, new: None, seating, rules };
                 (self.base, self.sat_down) = (base, true);
@@ -98,7 +117,7 @@ impl Campaign {
         let Step { scene, seating, .. } = step;
         let made = session.decision_count().made;
         self.head = Head { made, scene, seating, roster: self.head.roster, act, ..Head::bare(moment) };
-        session.note_kept();
+        self.note_kept(session);
         Ok(kept)
     }
 
@@ -237,6 +256,7 @@ impl Campaign {
         session: &Session,
         step: &Step,
         row: &mut GameRow,
+        besides: &[HostRow],
     ) -> Result<(MomentRow, ActionRows, (u32, i64)), StoreError> {
         let loaded = self.rules_in_use(file, session, step.from);
         let mut rules: Vec<(String, Generation, Files)> =
@@ -249,6 +269,7 @@ impl Campaign {
             for (hash, generation, files) in &rules {
                 to.rules(hash, generation, files)?;
             }
+            write_rows(to, game, besides)?;
             if !self.sat_down {
                 write_note(to, game, row, None)?;
             }

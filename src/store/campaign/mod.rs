@@ -2,16 +2,25 @@
 
 mod entry;
 
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 pub use self::entry::Kept;
 use super::date;
 use super::error::StoreError;
-use super::file::StoreFile;
+use super::file::{StoreFile, move_new};
+use super::host::HostRow;
+use super::lock::beside;
+use super::name::normalized;
 use super::notes::write_note;
 use super::roster::Roster;
 use super::rows::{GameRow, MomentBody, MomentRow, Piece, Scene, key, moment_sum};
+use super::upgrade::copy;
+use super::whole::must_be_at;
 use super::writer::Writer;
+use super::{Store, random_number};
 use crate::play::{Checkpoint, Done, Ruleset, Seating, Session, Setup};
 use crate::state::Value;
 
@@ -23,7 +32,7 @@ const IN_MEMORY: usize = 32;
 /// The session is the caller's. [`Campaign::keep`] writes what it did since the last call; nothing that a session did is
 /// acknowledged to anybody before that has returned.
 pub struct Campaign {
-    file: Arc<Mutex<StoreFile>>,
+    pub(super) file: Arc<Mutex<StoreFile>>,
     game: u32,
     row: GameRow,
     /// Where it stands.
@@ -40,7 +49,24 @@ pub struct Campaign {
     sat_down: bool,
     /// How many writes to the file had failed when `row` was read. If more have failed since, it has to be read anew.
     failures: u64,
+    continues: Continues,
+    /// What the next [`Campaign::keep`] writes besides.
+    pub(super) waiting: Vec<HostRow>,
 }
+
+/// The session that a campaign takes. What any other one did belongs elsewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Continues {
+    /// None has been given out or taken yet.
+    Nothing,
+    /// The session of this identity, which begins a scene.
+    Begun(u64),
+    /// The session that was kept, or opened, as the last one: how often there was one.
+    Kept(u64),
+}
+
+/// Numbers of campaigns, and of sessions that were kept in them.
+static NUMBERS: AtomicU64 = AtomicU64::new(1);
 
 /// Numbers of actions, with their sums.
 type ActionRows = Vec<(u32, i64)>;
@@ -95,24 +121,12 @@ impl Campaign {
             since_checkpoint: 0,
             sat_down: false,
             failures: lock(file).failures,
+            continues: Continues::Nothing,
+            waiting: Vec::new(),
         };
         let file = lock(file);
         campaign.row = file.game(game)?;
-        let last = campaign.row.moments;
-        if last > 0 && file.moment(game, last)?.sum != campaign.row.last {
-            return Err(StoreError::damaged(format!("entry {last} is not the one that was kept last")));
-        }
-        let lost = file
-            .connection
-            .query_row(
-                "SELECT count(*) FROM moment WHERE id > ?1 AND id < ?2",
-                (key(game, last), key(game + 1, 0)),
-                |row| row.get::<_, u32>(0),
-            )
-            .map_err(|error| file.failed(&error))?;
-        if lost > 0 {
-            return Err(StoreError::damaged(format!("entries behind {last} that nothing refers to")));
-        }
+        file.must_hold_together(game, &campaign.row)?;
         let head = campaign.row.head;
         campaign.head = match head {
             0 => Head::default(),
@@ -252,6 +266,10 @@ impl Campaign {
     fn read_anew(&mut self) -> Result<(), StoreError> {
         let mut file = lock(&self.file);
         if file.failures == self.failures {
+            if file.game(self.game)? != self.row {
+                let message = "this campaign was opened a second time and played on there: open it again";
+                return Err(StoreError::Refused(message.into()));
+            }
             return Ok(());
         }
         file.read_anew()?;
@@ -296,7 +314,7 @@ impl Campaign {
     /// What does not fit the ruleset.
     pub fn begin(&mut self, rules: &Arc<Ruleset>, setup: Setup, title: &str) -> Result<Session, StoreError> {
         let session = Session::start(rules, setup.clone())?;
-        self.adopt_scene(rules, setup, title);
+        self.adopt_scene(rules, setup, title, &session);
         Ok(session)
     }
 
@@ -312,33 +330,12 @@ impl Campaign {
             return Err(StoreError::Refused(message.into()));
         }
         let (rules, setup) = session.beginning()?;
-        self.adopt_scene(&rules, setup, title);
+        self.adopt_scene(&rules, setup, title, session);
         Ok(())
     }
 
-    /// Takes the game of another campaign as the next scene and keeps it. `whole` has all of it, `session` may have only the
-    /// last part in memory: that one is played on.
-    ///
-    /// # Errors
-    ///
-    /// As [`Campaign::adopt`] and [`Campaign::keep`]; two games that do not stand at the same place.
-    pub fn adopt_whole(&mut self, mut whole: Session, session: &mut Session, title: &str) -> Result<(), StoreError> {
-        let in_memory = session.tape().0.len();
-        if whole.place() != session.place() || whole.tape().0.len() < in_memory {
-            return Err(StoreError::Refused("the campaign does not stand where its game stands".into()));
-        }
-        self.adopt(&whole, title)?;
-        self.keep(&mut whole)?;
-        let before = self.rows.len() - in_memory;
-        if let Some(last) = before.checked_sub(1) {
-            self.base = self.rows[last];
-        }
-        self.rows.drain(..before);
-        session.note_kept();
-        Ok(())
-    }
-
-    fn adopt_scene(&mut self, rules: &Arc<Ruleset>, setup: Setup, title: &str) {
+    fn adopt_scene(&mut self, rules: &Arc<Ruleset>, setup: Setup, title: &str, session: &Session) {
+        self.continues = Continues::Begun(session.identity());
         self.scene = NowPlayed {
             piece: 0,
             rules: rules.hash(),
@@ -377,7 +374,8 @@ impl Campaign {
         let mut file = lock(&shared);
         let opened = self.open_as_it_fits(&mut file, id, Some(IN_MEMORY))?;
         drop(file);
-        let Opened { session, moment, body, seating, rows, base } = opened;
+        let Opened { mut session, moment, body, seating, rows, base } = opened;
+        self.note_kept(&mut session);
         self.since_checkpoint = rows.len();
         self.rows = rows;
         self.base = base;
@@ -445,10 +443,7 @@ impl Campaign {
         let diverged = |message: String| StoreError::Diverged { entry: id, message };
         session.replay(&part, &mut find).map_err(diverged)?;
         session.stand_at(place, &seating, &mut find).map_err(diverged)?;
-        if session.state_hash().short() != moment.state {
-            return Err(diverged("the rules give another state for the same tape than the stored one".into()));
-        }
-        session.note_kept();
+        must_be_at(&session, &moment)?;
         let rows = rows.iter().map(|row| (row.id, row.sum)).collect();
         Ok(Opened { session, moment, body, seating, rows, base })
     }
@@ -485,6 +480,7 @@ impl Campaign {
             )));
         }
         let before = (self.rows.clone(), self.base, self.since_checkpoint, self.scene.clone(), self.head.clone());
+        let continues = self.continues;
         let session = self.session_at(entry).and_then(|session| {
             let mut row = self.row.clone();
             row.head = entry;
@@ -494,8 +490,110 @@ impl Campaign {
         });
         if session.is_err() {
             (self.rows, self.base, self.since_checkpoint, self.scene, self.head) = before;
+            self.continues = continues;
         }
         session
+    }
+
+    /// Notes that a session stands where the campaign stands: from now on the campaign takes this one and no other.
+    fn note_kept(&mut self, session: &mut Session) {
+        let count = NUMBERS.fetch_add(1, Ordering::Relaxed);
+        self.continues = Continues::Kept(count);
+        session.note_kept(count);
+    }
+
+    /// Refuses a session that does not continue the campaign.
+    fn must_continue(&self, session: &Session) -> Result<(), StoreError> {
+        let continues = match self.continues {
+            Continues::Nothing => false,
+            Continues::Begun(identity) => session.identity() == identity,
+            Continues::Kept(count) => session.kept_as() == Some(count),
+        };
+        if continues {
+            return Ok(());
+        }
+        let what = match (self.continues, session.kept_as()) {
+            (Continues::Nothing, _) => "no session of this campaign was opened or begun yet",
+            (_, None) => "this session was never part of this campaign, or is a copy of one that is",
+            (_, Some(_)) => "this session belongs to another campaign or to an earlier entry of this one",
+        };
+        let message = format!(
+            "{what}: `Campaign::session` and `Campaign::go_to` give the session that continues it, `Campaign::begin` and \
+             `Campaign::adopt` begin a scene with another one"
+        );
+        Err(StoreError::Refused(message))
+    }
+
+    /// Compares the file on the disk with what the last write left there.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Changed`] if another program has written into it, replaced it or moved it.
+    pub fn must_be_unchanged(&self) -> Result<(), StoreError> {
+        self.file().must_be_unchanged()
+    }
+
+    /// Goes on with the file that is on the disk, after [`StoreError::Changed`]. The file is read and checked whole, and must
+    /// end with the entry that was kept last.
+    ///
+    /// # Errors
+    ///
+    /// The file is damaged or ends with another entry. The campaign is in memory as it was.
+    pub fn retry(&mut self) -> Result<(), StoreError> {
+        let shared = self.file.clone();
+        let (game, row) = (self.game, self.row.clone());
+        lock(&shared).retry(|ours, there| {
+            let entries = there.game(game).map_or(0, |found| found.moments);
+            let found = there.game(game).ok().filter(|found| (found.moments, found.last) == (row.moments, row.last));
+            if found.is_none() {
+                return Err(StoreError::Refused(format!(
+                    "{} is another file now: it has {entries} entries and does not end with entry {}, which was kept last; \
+                     `save OTHER.rbsave` keeps the game in another file",
+                    ours.path.display(),
+                    row.moments
+                )));
+            }
+            there.must_be_whole(game)
+        })?;
+        self.read_anew()
+    }
+
+    /// Writes the whole campaign, with its notes, its roster and undone entries, into a new file as it is in memory. The copy
+    /// takes the session that this campaign takes, without what is private to the file.
+    ///
+    /// # Errors
+    ///
+    /// There is a file of that name, or it cannot be written.
+    pub fn save_as(&self, path: &Path, name: &str) -> Result<Campaign, StoreError> {
+        let name = normalized(name)?;
+        if fs::symlink_metadata(path).is_ok() {
+            return Err(StoreError::Refused(format!("{} exists already", path.display())));
+        }
+        let (file, game) = (self.file(), self.game);
+        let library = file.library.clone();
+        let draft = beside(path, "saving");
+        let identity = format!("{:016x}{:016x}", random_number(), random_number());
+        let row = GameRow { name, identity, ..self.row.clone() };
+        let copied = copy(&file, &draft, Some((game, row))).and_then(|()| move_new(&draft, path));
+        drop(file);
+        let _ = fs::remove_file(&draft);
+        copied?;
+        let store = Store::open(path, &library)?;
+        let Campaign { file, row, failures, .. } = Campaign::open(&store.file, game)?;
+        Ok(Campaign {
+            file,
+            game,
+            row,
+            head: self.head.clone(),
+            scene: self.scene.clone(),
+            rows: self.rows.clone(),
+            base: self.base,
+            since_checkpoint: self.since_checkpoint,
+            sat_down: self.sat_down,
+            failures,
+            continues: self.continues,
+            waiting: Vec::new(),
+        })
     }
 
     /// The entry before the head: where an undo goes that reaches beyond what the session has in memory.
@@ -626,9 +724,8 @@ mod tests {
         assert_eq!((loaded.state_bytes(), loaded.decisions()), (session.state_bytes(), session.decisions()));
         (0..session.decisions()).for_each(|_| drop(loaded.undo().unwrap()));
         // As another campaign: the end alone is refused.
-        let mut other = Store::open(&second, &library).unwrap().create("second").unwrap();
-        assert!(matches!(other.adopt(&session, "second"), Err(StoreError::Refused(_))));
-        other.adopt_whole(whole, &mut session, "second").unwrap();
+        assert!(matches!(campaign.adopt(&session, "second"), Err(StoreError::Refused(_))));
+        let mut other = campaign.save_as(&second, "second").unwrap();
         assert_eq!(other.keep(&mut session).unwrap(), Kept::Nothing);
         (0..3).for_each(|_| decide(&mut other, &mut session));
         session.undo().unwrap();
