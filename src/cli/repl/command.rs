@@ -265,7 +265,8 @@ pub static COMMANDS: &[Command] = &[
         "retry",
         "",
         "runs the action again after a script error",
-        "Correct the file first. Dice and answers stay as they are."
+        "Correct the file first. Dice and answers stay as they are. Where another program has changed the campaign file, `retry` \
+         checks it and goes on with it if it still ends with the last line."
     ),
     command!(
         Skip,
@@ -292,7 +293,8 @@ pub static COMMANDS: &[Command] = &[
         "save",
         "[FILE]",
         "saves the game to a file",
-        "Without a name, to the file of the last `save` or `load`."
+        "Without a name, to the file of the last `save` or `load`. `save NAME.rbsave` makes a campaign, or copies the one that is \
+         played, with all that was undone, and plays on in the copy."
     ),
     command!(
         Load,
@@ -306,9 +308,10 @@ pub static COMMANDS: &[Command] = &[
         Recover,
         Table,
         "recover",
-        "",
-        "continues the last game that was left unsaved",
-        "At a terminal, a copy of an unsaved game is kept after each line."
+        "[N]",
+        "continues a game that was left unsaved",
+        "At a terminal, a copy of an unsaved game is kept after each line. If there are several, `recover` lists them, the newest \
+         first, and `recover N` continues game N."
     ),
     command!(
         Reroll,
@@ -346,7 +349,8 @@ pub static COMMANDS: &[Command] = &[
         "note" | "notes",
         "[TEXT]",
         "writes a note into the campaign, with the date; alone: lists them",
-        "A note does not belong to the game, so `undo` does not remove it. `say` writes into the log."
+        "A note does not belong to the game, so `undo` does not remove it. `note edit N TEXT` replaces the text of note N, and \
+         `note drop N` removes it. `say` writes into the log."
     ),
     command!(
         Recap,

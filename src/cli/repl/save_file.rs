@@ -1,11 +1,13 @@
 //! Saved games: writing one, loading one, and the backup of a game that nobody saved.
 
+use std::fmt;
 use std::fs;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use riskbreaker::play::is_saved_game;
 use riskbreaker::ruleset::system_message;
 use riskbreaker::{Session, Step};
 use serde_json::json;
@@ -69,10 +71,13 @@ impl Repl {
         // An earlier process may have had the same number, as in a container; its game may still be there.
         let name = |number: u32| folder.join(format!("{}-{number}.json", std::process::id()));
         self.saved.recovery = (0..).map(name).find(|path| !path.exists());
-        if self.screen.json() || self.unsaved_game().is_none() {
-            return Ok(());
-        }
-        let text = "You left an earlier game without saving it. `recover` continues it.";
+        let games = self.unsaved_games();
+        let text = match games.as_slice() {
+            _ if self.screen.json() => return Ok(()),
+            [] => return Ok(()),
+            [game] => format!("You left an earlier game without saving it ({game}). `recover` continues it."),
+            all => format!("You left {} games without saving them. `recover` lists them.", all.len()),
+        };
         Ok(self.screen.row(&Row::at(0).with(text, Tone::Note))?)
     }
 
@@ -154,6 +159,7 @@ impl Repl {
             return self.begin_campaign(path);
         }
         if let (None, Some(campaign)) = (file_named(rest), &self.campaign) {
+            campaign.must_be_unchanged().map_err(super::campaign::wrong)?;
             return self.say_done(&format!("every line is kept in {}", campaign.name()));
         }
         let path = match (file_named(rest), &self.saved.file) {
@@ -161,6 +167,10 @@ impl Repl {
             (None, Some(path)) => path.clone(),
             (None, None) => return Err(Complaint::wrong("Give a file name: `save evening.json`.")),
         };
+        if path.exists() && !is_saved_game(&path).unwrap_or(true) {
+            let text = format!("{} is there already and is no saved game. Give another name.", path.display());
+            return Err(Complaint::Wrong(text));
+        }
         let known = self.saved.file.as_ref() == Some(&path) || self.saved.refused.as_ref() == Some(&path);
         if self.saved.recovery.is_some() && !known && path.exists() {
             let text = format!("{} exists already. The same line again overwrites it.", path.display());
@@ -199,11 +209,22 @@ impl Repl {
         self.go_over_to(session, Some(path))
     }
 
-    /// `recover`: continues the game that was left unsaved.
-    pub(super) fn recover(&mut self) -> Done {
-        let Some(path) = self.unsaved_game() else {
-            return Err(Complaint::wrong("No unsaved game is kept. `load FILE` continues a saved one."));
+    /// `recover [N]`: continues a game that was left unsaved; without a number it lists several ones.
+    pub(super) fn recover(&mut self, rest: &str) -> Done {
+        let mut games = self.unsaved_games();
+        let at = match (rest, games.len()) {
+            (_, 0) => return Err(Complaint::wrong("No unsaved game is kept. `load FILE` continues a saved one.")),
+            ("", 1) => 0,
+            ("", _) => return self.list_unsaved(&games),
+            (number, last) => match number.parse::<usize>() {
+                Ok(number) if (1..=last).contains(&number) => number - 1,
+                _ => {
+                    let text = format!("Give the number of a game, 1 to {last}: `recover` lists them.");
+                    return Err(Complaint::Wrong(text));
+                }
+            },
         };
+        let path = games.swap_remove(at).path;
         let session = self.read_game(&path)?;
         if !self.may_leave("the same line")? {
             return Ok(());
@@ -267,11 +288,22 @@ impl Repl {
         Ok(self.screen.row(&Row::at(2).plain(text))?)
     }
 
-    /// The newest game that was left unsaved, and is not being played.
-    fn unsaved_game(&self) -> Option<PathBuf> {
-        let folder = self.saved.recovery.as_ref()?.parent()?;
+    /// Lists the games that were left unsaved.
+    fn list_unsaved(&mut self, games: &[UnsavedGame]) -> Done {
+        let text = format!("You left {} games without saving them. `recover 1` continues the newest.", games.len());
+        self.screen.row(&Row::at(2).plain(text))?;
+        for (at, game) in games.iter().enumerate() {
+            self.screen.row(&Row::at(2).plain(format!("{}  {game}", at + 1)))?;
+        }
+        Ok(())
+    }
+
+    /// The games that were left unsaved and are not being played, the newest first.
+    fn unsaved_games(&self) -> Vec<UnsavedGame> {
+        let Some(folder) = self.saved.recovery.as_ref().and_then(|own| own.parent()) else { return Vec::new() };
         let mut games: Vec<(SystemTime, PathBuf)> = fs::read_dir(folder)
-            .ok()?
+            .into_iter()
+            .flatten()
             .flatten()
             .filter(|entry| self.saved.recovery.as_ref() != Some(&entry.path()) && !is_played(&entry.path()))
             .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
@@ -281,8 +313,41 @@ impl Repl {
         for (_, old) in games.iter().skip(MOST_KEPT) {
             let _ = fs::remove_file(old);
         }
-        games.into_iter().next().map(|(_, path)| path)
+        games.truncate(MOST_KEPT);
+        games.into_iter().map(|(left, path)| UnsavedGame { ruleset: ruleset_of(&path), left, path }).collect()
     }
+}
+
+/// A game that was left unsaved.
+struct UnsavedGame {
+    path: PathBuf,
+    /// The id of its ruleset, if it can be read.
+    ruleset: Option<String>,
+    /// When its last line was carried out.
+    left: SystemTime,
+}
+
+impl fmt::Display for UnsavedGame {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let minutes = self.left.elapsed().map_or(0, |since| since.as_secs() / 60);
+        let (many, unit) = match minutes {
+            0 => return write!(f, "{}, a moment ago", self.ruleset.as_deref().unwrap_or("unknown rules")),
+            1..60 => (minutes, "minute"),
+            60..2880 => (minutes / 60, "hour"),
+            _ => (minutes / 1440, "day"),
+        };
+        let plural = if many == 1 { "" } else { "s" };
+        write!(f, "{}, {many} {unit}{plural} ago", self.ruleset.as_deref().unwrap_or("unknown rules"))
+    }
+}
+
+/// The id of the ruleset of a saved game.
+fn ruleset_of(path: &Path) -> Option<String> {
+    #[derive(serde::Deserialize)]
+    struct OfRuleset {
+        ruleset: String,
+    }
+    serde_json::from_str::<OfRuleset>(&file::read(path).ok()?).ok().map(|saved| saved.ruleset)
 }
 
 /// Whether another process that still runs keeps this copy, which is named by its number.
