@@ -600,6 +600,66 @@ fn relations_and_what_lasts_are_checked() {
     }
 }
 
+/// `status` and `of` are references that the host declares, `bearer` and `held` are the ruleset's own.
+#[test]
+fn a_table_of_its_own_may_have_keys_that_are_named_like_fields() {
+    let act = |code: &str| {
+        in_the_arena(
+            "maneuvers/strike.luau",
+            "\tresolve = function(ctx)\n",
+            &format!("\tresolve = function(ctx)\n\t\t{code}\n"),
+        )
+    };
+    for code in [
+        "local best = { status = 0, item = 0 } rb.say(\"{}\", best.status + 1)",
+        "local best = { bearer = 2, of = 1 } if best.bearer < 3 then rb.say(\"{}\", best.of * 2) end",
+        "local best = {} best.status = 2 rb.say(\"{}\", best.status - 1)",
+        "local best = {} for _, key in { \"status\" } do best[key] = 1 end rb.say(\"{}\", best.status + 1)",
+        "local all = { best = { held = 1 } } rb.say(\"{}\", all.best.held + 1)",
+        "local function sum(t) return t.status + 1 end rb.say(\"{}\", sum({ status = 1 }))",
+        "local sums = { of = { 1, 2 } } for _, n in sums.of do rb.say(\"{}\", n) end rb.say(\"{}\", #sums.of)",
+        "local told = { status = \"late\" } rb.say(told.status .. \"!\")",
+        "local sums = { name = #rb.each(\"fighter\") } rb.say(\"{}\", sums.name + 1)",
+        "local sums = { hp = rb.first(\"fighter\") } rb.say(\"{} of {}\", sums.hp, sums.hp.name)",
+    ] {
+        assert_eq!(act(code), [""; 0], "{code}");
+    }
+    let told = act("local one = rb.first(\"stunned\") if one then rb.say(\"{}\", one.bearer + 1) end");
+    assert!(matches!(&*told, [one] if one.contains("this is an entity")), "{told:?}");
+}
+
+#[test]
+fn a_key_is_a_number_or_a_distance() {
+    let act = |code: &str| {
+        in_the_arena(
+            "maneuvers/strike.luau",
+            "\tresolve = function(ctx)\n",
+            &format!("\tresolve = function(ctx)\n\t\t{code}\n"),
+        )
+    };
+    for key in
+        ["\"+1\"", "\"-2\"", "3", "{ \"+0\", 5 }", "if ctx.actor.hp > 2 then \"+1\" else \"+2\"", "`+{ctx.actor.hp}`"]
+    {
+        assert_eq!(act(&format!("rb.schedule(\"turn\", {key}, ctx.actor)")), [""; 0], "{key}");
+    }
+    for (call, told) in [
+        (
+            "rb.schedule(\"turn\", \"1\", ctx.actor)",
+            "expected a number or a distance such as \"+1\", found another text",
+        ),
+        (
+            "rb.schedule(\"turn\", { 1, \"soon\" }, ctx.actor)",
+            "expected a number or a distance such as \"+1\", found another text",
+        ),
+        ("rb.schedule(\"turn\", \"+1000000001\", ctx.actor)", "expected a number or a distance such as \"+1\""),
+        ("rb.schedule(\"turn\", true, ctx.actor)", "expected a number, found true or false"),
+        ("rb.recur(\"turn\", 1, \"+1\", ctx.actor)", "a step is a number or a list of numbers, and this is a text"),
+    ] {
+        let found = act(call);
+        assert!(matches!(&*found, [one] if one.contains(told)), "{call}: {found:?}");
+    }
+}
+
 #[test]
 fn a_text_that_changes_a_variable_around_it() {
     let told = "the text of rb.say changes `count`, a variable outside it, and may only read (return what it finds, and change the variable where the rule acts)";

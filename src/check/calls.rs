@@ -4,11 +4,11 @@ use super::known::Wrong;
 use super::script::Reader;
 use super::signature::Signature;
 use super::symbol::Symbol;
-use super::syntax::{constant, literal, name_of, text};
+use super::syntax::{constant, listed, literal, name_of, text};
 use super::value_type::{ValueType, params_of, wanted};
 use crate::script::api;
 use crate::script::syntax::{Expression, ExpressionKind, Location, TableItem};
-use crate::state::Value;
+use crate::state::{RelativeKey, Value};
 
 /// A function with a known signature.
 pub(super) struct Called {
@@ -55,6 +55,11 @@ impl Reader<'_> {
                 && let Some((wrong, cure)) = self.no_entity(*arg)
             {
                 return self.problem(arg.location(), (format!("expected an entity, and {wrong}"), cure));
+            }
+            if param.ty.trim_end_matches('?') == "Key"
+                && let Some((at, wrong)) = no_place(*arg, param.name)
+            {
+                return self.problem(at, (wrong, format!("it is written {usage}")));
             }
             let Some(sort) = self.value_type(*arg) else { continue };
             if let Some(wanted) = wanted(param.ty, sort) {
@@ -342,4 +347,15 @@ fn is_constant(sort: ValueType) -> bool {
 /// Whether a value is written down where it is handed over.
 fn is_word(expression: Expression<'_>) -> bool {
     super::syntax::constant(expression).is_some()
+}
+
+/// A text that is written in a place of an agenda key and is no distance such as `"+1"`, and why. A step counts from nothing, so
+/// that it has no such place.
+fn no_place(key: Expression<'_>, param: &str) -> Option<(Location, String)> {
+    let mut places = listed(key).chain([key]).filter_map(|place| Some((place.location(), literal(place)?)));
+    places.find_map(|(at, text)| match RelativeKey::distance(&text) {
+        Some(_) if param != "step" => None,
+        Some(_) => Some((at, "a step is a number or a list of numbers, and this is a text".to_string())),
+        None => Some((at, "expected a number or a distance such as \"+1\", found another text".to_string())),
+    })
 }

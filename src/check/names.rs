@@ -70,6 +70,8 @@ pub(super) struct Names {
     handed: BTreeMap<(String, usize), BTreeSet<String>>,
     /// Keys of tables that are not handed to a word of the vocabulary: what tables of the ruleset's own can have.
     own_keys: BTreeSet<String>,
+    /// Those of them, and assigned names, behind which something is written whose type is not seen.
+    computed: BTreeSet<String>,
     /// The keys of each such table, and the names that a file assigns to each of its variables.
     tables: Vec<BTreeSet<String>>,
     filled: BTreeMap<(String, String), BTreeSet<String>>,
@@ -245,7 +247,13 @@ impl Names {
             ValueType::List => !self.written.contains_key(name) && !self.own_keys.contains(name),
             _ => false,
         };
-        (certain && !other).then_some(field)
+        (certain && !other && !self.computed.contains(name)).then_some(field)
+    }
+
+    /// Whether a table that is no entity may have a member of that name: scripts write it as a key or assign it (fields of
+    /// entities are never assigned).
+    pub fn may_be_own(&self, name: &str) -> bool {
+        self.own_keys.contains(name) || self.assigned.contains(name)
     }
 
     /// Whether a member of that name is used as an entity somewhere, and nothing else is written behind it.
@@ -314,6 +322,23 @@ impl Names {
         let known = self.constants.entry(name.to_string()).or_insert(ty);
         if *known != ty {
             *known = None;
+        }
+    }
+
+    /// Notes a name behind which something else is written than a constant or a member of the same name.
+    fn note_computed(&mut self, name: &str, value: Expression<'_>) {
+        let constant = matches!(
+            value.kind(),
+            ExpressionKind::Number { .. }
+                | ExpressionKind::String { .. }
+                | ExpressionKind::InterpString { .. }
+                | ExpressionKind::Boolean(_)
+                | ExpressionKind::Table { .. }
+                | ExpressionKind::FunctionLiteral(_)
+                | ExpressionKind::Nil
+        );
+        if !constant && member(value).as_deref() != Some(name) {
+            self.computed.insert(name.to_string());
         }
     }
 
@@ -504,6 +529,7 @@ impl<'ast> Gatherer<'_> {
                     if let Some(name) = literal(*key) {
                         if !handed && !self.kinds && !self.spec {
                             self.names.own_keys.insert(name.clone());
+                            self.names.note_computed(&name, *value);
                             keys.insert(name.clone());
                         }
                         self.record(name, *value);
@@ -570,6 +596,7 @@ impl Gatherer<'_> {
                     if let (Some(name), Some(value)) = (&name, assign.values.get(at)) {
                         self.names.note_constant(name, *value);
                         if !self.spec {
+                            self.names.note_computed(name, *value);
                             *self.names.written.entry(name.clone()).or_default() += 1;
                         }
                     }

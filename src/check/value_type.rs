@@ -72,7 +72,8 @@ pub(super) fn wanted(ty: &str, sort: ValueType) -> Option<&'static str> {
             "Entity" => ValueType::Entity,
             "Sum" if sort == ValueType::Number || sort.is_table() => return None,
             "Sum" => ValueType::Number,
-            "Key" if sort == ValueType::Number || sort.is_table() => return None,
+            // A distance such as "+1" is a key, too; whether a text is one is checked where it is written out.
+            "Key" if matches!(sort, ValueType::Number | ValueType::Text) || sort.is_table() => return None,
             "Key" => ValueType::Number,
             "Dice" if sort == ValueType::Text || sort.is_table() => return None,
             "Dice" => ValueType::Text,
@@ -202,14 +203,14 @@ impl Reader<'_> {
             ExpressionKind::IndexName { expr, index, .. } => {
                 let name = text(index);
                 let Some(symbol) = self.symbol(expr) else {
-                    // Whatever it is read off, it can only be a field.
+                    // Whatever it is read off, it can only be a field, unless it is a table of the script's own.
                     return self
                         .known
                         .names
                         .type_everywhere(&name)
                         // A variable may hold a table with the names of fields, such as a sheet.
                         .filter(|ty| *ty != ValueType::List || !matches!(expr.kind(), ExpressionKind::Local { .. }))
-                        .filter(|_| !self.is_spec() && !self.elsewhere)
+                        .filter(|_| !self.is_spec() && !self.elsewhere && !self.is_own_table(expr))
                         .or_else(|| self.type_of_symbol(expression));
                 };
                 match symbol {
@@ -289,8 +290,22 @@ impl Reader<'_> {
     fn refers(&self, expression: Expression<'_>) -> bool {
         match expression.kind() {
             ExpressionKind::IndexName { expr, index, .. } => {
-                self.symbol(expr).is_none() && self.known.always_refers(&text(index))
+                let name = text(index);
+                self.symbol(expr).is_none()
+                    && self.known.always_refers(&name)
+                    && !self.known.names.may_be_own(&name)
+                    && !self.is_own_table(expr)
             }
+            _ => false,
+        }
+    }
+
+    /// Whether an expression is a variable that a script fills with a table of its own.
+    fn is_own_table(&self, expression: Expression<'_>) -> bool {
+        match expression.kind() {
+            ExpressionKind::Grouped(inner) => self.is_own_table(inner),
+            ExpressionKind::TypeAssertion { expr, .. } => self.is_own_table(expr),
+            ExpressionKind::Local { local, .. } => self.value_types.get(&local.id).is_some_and(|ty| ty.is_table()),
             _ => false,
         }
     }
@@ -620,6 +635,8 @@ mod tests {
         assert_eq!(wanted("any?", ValueType::Number), None);
         assert_eq!(wanted("Entity?", ValueType::Text), Some("an entity"));
         assert_eq!(wanted("Key", ValueType::Table), None);
+        assert_eq!(wanted("Key", ValueType::Text), None);
+        assert_eq!(wanted("Key", ValueType::Truth), Some("a number"));
     }
 
     #[test]

@@ -125,6 +125,13 @@ impl RelativeKey {
         Ok(RelativeKey { key: Key::new(places)?, relative })
     }
 
+    /// How far a text such as `+1` or `-2` is from the place that it counts from; `None` for a text that is no distance, or
+    /// one beyond [`RelativeKey::FARTHEST`].
+    pub fn distance(text: &str) -> Option<i64> {
+        let distance = text.parse::<i64>().ok().filter(|_| text.starts_with(['+', '-']));
+        distance.filter(|distance| (-RelativeKey::FARTHEST..=RelativeKey::FARTHEST).contains(distance))
+    }
+
     /// The key itself, where no place counts from another.
     pub fn absolute(&self) -> Option<Key> {
         (self.relative == 0).then_some(self.key)

@@ -152,13 +152,11 @@ fn places_of(value: &Lv) -> Result<Vec<Lv>> {
 
 /// How far a text such as "+1" or "-2" is from the place that it counts from; or why it is none.
 fn distance(text: &str) -> std::result::Result<i64, String> {
-    let most = RelativeKey::FARTHEST;
-    let distance = text.parse::<i64>().ok().filter(|_| text.starts_with(['+', '-']));
-    match distance {
-        Some(distance) if (-most..=most).contains(&distance) => Ok(distance),
-        Some(_) => Err(format!("{} is more than {most} away", quoted(text))),
-        None => Err(format!("{} is neither a number nor a distance such as \"+1\"", quoted(text))),
-    }
+    let far = || text.starts_with(['+', '-']) && text.parse::<i64>().is_ok();
+    RelativeKey::distance(text).ok_or_else(|| match far() {
+        true => format!("{} is more than {} away", quoted(text), RelativeKey::FARTHEST),
+        false => format!("{} is neither a number nor a distance such as \"+1\"", quoted(text)),
+    })
 }
 
 fn no_key(context: &mut ActionContext, why: &str) -> mlua::Error {
