@@ -30,6 +30,7 @@ fn is_proved(library: &Library) {
             let failure = result.failure.as_ref()?;
             Some(format!("{}: {}: {}", result.path, result.name, failure.fault))
         }));
+        wrong.extend(report.warnings().map(|(result, warning)| format!("{}: {}", result.path, warning.text)));
         let uncovered = report.coverage.rules.iter().filter(|rule| rule.status == RuleStatus::Uncovered);
         wrong.extend(uncovered.map(|rule| format!("{} is covered by no spec", rule.id)));
         wrong.extend(report.coverage.unknown.iter().map(|rule| format!("a spec names {rule}, which RULES.md lacks")));
@@ -295,6 +296,83 @@ fn a_failed_expectation_says_what_was_found() {
     );
 }
 
+/// What an action leaves to its defaults is not assumed by a look at its middle.
+#[test]
+fn a_look_into_the_middle_of_an_action_takes_no_defaults() {
+    let begun = "t:given('two') t:dice(5) t:play('Ann', 'pull') ";
+    let looked = format!("{begun}t:equal(t:value('rope', 'at'), 0) ");
+    let message = failure(&looked);
+    assert!(message.contains("rope.at was looked up in the middle of an action: 0 there, -1 at its end"), "{message}");
+    assert_eq!(failure(&format!("{looked}t:answer('risk', 2) t:expect({{ rope = {{ at = -2 }} }})")), "");
+    assert_eq!(failure(&format!("{begun}t:expect({{ rope = {{ at = -1 }} }}) t:equal(t:value('rope', 'at'), -1)")), "");
+    // What the rest of the action does not change can be looked up in its middle.
+    assert_eq!(failure(&format!("{begun}t:equal(t:value('Ann', 'rests'), 0)")), "");
+    assert_eq!(failure(&format!("{begun}t:equal(t:titles('puller'), {{ 'Ann', 'Bob' }})")), "");
+}
+
+/// A free act that asks is played to its end before anything is expected, and whatever was looked at before.
+#[test]
+fn a_free_act_is_done_before_anything_is_expected() {
+    let given = "t:given({ us = { 'A = M5: Sword' }, them = { 'B = M5: Sword' }, advantage = { 0, 0 }, turns = { 'A' }, \
+                 goal = { name = 'way', difficulty = 4, advantage = 1 } }) ";
+    let new = |body: &str| failure_in("rulesets", "riskbreaker-0.0.3", &format!("{given}{body}"));
+    let ended = "t:ongoing() for _, q in ipairs(t:open()) do t:equal(q.topic == 'oppose', false) end";
+    for look in ["", "t:asked('card') "] {
+        let asks = new(&format!("{look}t:free('gm', 'oppose') t:equal(t:open()[1].topic, 'oppose') t:undo()"));
+        assert_eq!(asks, "");
+        let message = new(&format!("{look}t:free('gm', 'oppose') {ended}"));
+        assert!(message.is_empty() || message.contains("a question is left open"), "{message}");
+    }
+    assert_eq!(
+        new(&format!("t:free('gm', 'oppose') {ended}")),
+        new(&format!("t:asked('card') t:free('gm', 'oppose') {ended}"))
+    );
+}
+
+#[test]
+fn a_list_is_not_one_answer() {
+    let bounds = "{ kind = 'out_of_bounds' }";
+    let message = failure(&format!("t:given('two') t:refused('Ann', 'pull', {{ risk = {{ 4, 1 }} }}, {bounds})"));
+    assert!(message.contains("for another reason"), "{message}");
+    let wrong = "{ kind = 'wrong_type', topic = 'risk' }";
+    assert_eq!(failure(&format!("t:given('two') t:refused('Ann', 'pull', {{ risk = {{ 4, 1 }} }}, {wrong})")), "");
+    let message = failure("t:given('two') t:dice(5) t:play('Ann', 'pull', { risk = { 2, 1 } })");
+    assert!(message.contains("risk"), "{message}");
+}
+
+/// Specs expect a refusal by what it is, and those that expect the host's wording are told what to write instead.
+#[test]
+fn a_refusal_is_expected_by_its_kind_and_rule() {
+    let refused = |wanted: &str| format!("t:given('two') t:refused('Ann', 'pull', {{ risk = 4 }}, {wanted})");
+    assert_eq!(failure(&refused("{ kind = 'out_of_bounds', max = 3 }")), "");
+    assert_eq!(failure(&refused("{ bound = { of = 'number', topic = 'risk' } }")), "");
+    for (wanted, told) in [
+        ("{ kind = 'out_of_bounds', max = 2 }", "for another reason: expected { kind = \"out_of_bounds\", max = 2 }"),
+        ("{ kind = 'greyed' }", "for another reason"),
+        ("{ kind = 'grayed' }", "no refusal is of the kind `grayed`; did you mean `greyed`?"),
+        ("{ kind = 'greyed', max = 2 }", "a refusal of the kind `greyed` has no field `max`"),
+        ("{}", "a refusal is expected as"),
+    ] {
+        let message = failure(&refused(wanted));
+        assert!(message.contains(told), "{wanted}: {message}");
+    }
+    let skill = format!("{DUEL}t:answer('card', 'advantage') ");
+    let by_rule = |rule: &str| format!("{skill}t:greyed('A', 'Sword', {{ rule = '{rule}' }}, 'skill') t:undo()");
+    assert_eq!(old(&by_rule("RB1-080")), "");
+    assert!(old(&by_rule("RB1-08")).contains("is closed for another reason"));
+    let warned = |body: &str| {
+        let text = format!("local rb = require(\"@riskbreaker\")\nrb.spec(\"it\", {{}}, function(t)\n{body}\nend)\n");
+        let source = SpecSource { path: "it.luau".into(), text };
+        let report = run_only(&folder("tests/rulesets"), "tug", vec![source], None);
+        assert!(report.is_green());
+        report.warnings().map(|(_, warning)| (warning.line, warning.text.clone())).collect::<Vec<_>>()
+    };
+    assert_eq!(warned(&refused("{ kind = 'out_of_bounds', max = 3 }")), []);
+    let text = "\"it must be 1 to 3\" is the host's own wording, which may change; write { kind = \"out_of_bounds\", \
+                min = 1, max = 3 }";
+    assert_eq!(warned(&refused("'it must be 1 to 3'")), [(Some(3), text.to_owned())]);
+}
+
 #[test]
 fn a_misspelt_method_names_the_nearest() {
     let message = failure("t:given('two') t:expct({})");
@@ -433,11 +511,11 @@ fn a_free_act_is_closed_for_a_reason() {
     assert_eq!(told("", "t:closed('gm', 'oppose', 'no goal')"), "");
     for (goal, closed, found) in [
         (way, "t:closed('gm', 'oppose', 'no goal')", "oppose is open to gm"),
-        ("", "t:closed('gm', 'oppose', 'no money')", "expected \"no money\", found \"there is no goal\""),
+        ("", "t:closed('gm', 'oppose', 'no money')", "expected \"no money\", found"),
         ("", "t:closed('gm', 'oppose', ' ')", "say a part of the reason"),
         ("", "t:closed('gm', 'opose', 'no goal')", "did you mean `oppose`?"),
         ("", "t:closed('gn', 'oppose', 'no goal')", "the seats are"),
-        ("", "t:closed('gm', 'oppose')", "argument 3 of t:closed must be a text"),
+        ("", "t:closed('gm', 'oppose')", "a refusal is expected as a part of its text, or as a table"),
     ] {
         let message = told(goal, closed);
         assert!(message.contains(found), "{closed}: {message}");

@@ -48,9 +48,9 @@ fn games() -> Vec<Game> {
             texts(&rules.scenarios()[world], &mut words);
         }
         let Value::Map(scenario) = &rules.scenarios()["one"] else { panic!("{id}: no table") };
-        let secret = match scenario.get("secret") {
+        let secret = match scenario.get("insiders") {
             Some(Value::List(seats)) => seats.iter().map(|seat| seat.as_text().unwrap().to_owned()).collect(),
-            _ => panic!("{id}: `secret` lists the seats that know the secret"),
+            _ => panic!("{id}: `insiders` lists the seats that know the secret"),
         };
         let steps = scenario.get("steps").and_then(Value::as_int).unwrap_or(8) as usize;
         Game { rules, secret, steps, words }

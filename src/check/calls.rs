@@ -2,7 +2,7 @@
 
 use super::known::Wrong;
 use super::script::Reader;
-use super::signature::Signature;
+use super::signature::{Signature, run_by};
 use super::symbol::Symbol;
 use super::syntax::{constant, listed, literal, name_of, text};
 use super::value_type::{ValueType, params_of, wanted};
@@ -27,6 +27,9 @@ impl Reader<'_> {
         if let Some(called) = self.called(func, self_call) {
             self.counted(&called, args, at);
             return;
+        }
+        if let Some((run, handed)) = run_by(func, args) {
+            self.handed_over(run, handed, false, at);
         }
         let Some((usage, ty)) = self.declared(func, self_call) else { return self.of_library(func, args) };
         let Some((params, spread)) = params_of(&ty) else { return };

@@ -89,6 +89,18 @@ pub(super) fn is_vocabulary(expression: Expression<'_>) -> bool {
     matches!(expression.kind(), ExpressionKind::Local { local, .. } if local.name == "rb")
 }
 
+/// The function that a word of the vocabulary runs, and what it hands that function: `f` and `a` in `rb.openly(f, a)`.
+pub(super) fn run_by<'a, 'b>(
+    func: Expression<'a>,
+    args: &'b [Expression<'a>],
+) -> Option<(Expression<'a>, &'b [Expression<'a>])> {
+    let ExpressionKind::IndexName { expr, index, .. } = func.kind() else { return None };
+    let name = text(index);
+    let (params, spread) = params_of(api::word(&name).filter(|_| is_vocabulary(expr))?.ty)?;
+    let at = params.iter().position(|param| param.name == "run").filter(|_| spread)?;
+    Some((*args.get(at)?, &args[at + 1..]))
+}
+
 impl Signature {
     pub fn of(function: &Function<'_>, around: Surroundings<'_>) -> Signature {
         let params = function.args.iter().map(|arg| text(arg.name)).collect();
@@ -242,6 +254,9 @@ impl Acts<'_> {
             self.calls.push((callee, args.iter().map(|arg| local_id(*arg)).collect()));
             return;
         }
+        if let Some((run, handed)) = run_by(func, args) {
+            self.call(run, handed, false);
+        }
         let ExpressionKind::IndexName { expr, index, .. } = func.kind() else {
             let harmless = ["ipairs", "pairs", "select", "type", "typeof", "tonumber", "tostring", "unpack"];
             self.acts |= !matches!(func.kind(), ExpressionKind::Global(name) if harmless.contains(&&*text(name)));
@@ -385,8 +400,9 @@ impl CertainUses<'_> {
                 if matches!(func.kind(), ExpressionKind::IndexName { expr, .. } if is_math(expr)) {
                     args.iter().for_each(|arg| self.reckoned(*arg));
                 }
-                if let Some(callee) = self.around.callee(func) {
-                    self.calls.push((callee, args.iter().map(|arg| local_id(*arg)).collect()));
+                let (called, handed) = run_by(func, args).unwrap_or((func, args));
+                if let Some(callee) = self.around.callee(called) {
+                    self.calls.push((callee, handed.iter().map(|arg| local_id(*arg)).collect()));
                 }
                 if let ExpressionKind::IndexName { expr, index, .. } = func.kind()
                     && is_vocabulary(expr)

@@ -8,7 +8,7 @@ use super::syntax::{constant, listed_texts, literal, named};
 use super::value_type::ValueType;
 use crate::ruleset::{SwitchValue, nearest};
 use crate::script::syntax::{AstNode, Block, Expression, ExpressionKind, Location, TableItem};
-use crate::spec::EVENT_SORTS;
+use crate::spec::{EVENT_SORTS, REFUSAL_KINDS};
 use crate::state::{Kind, Value};
 
 /// Texts of a spec file and who is called so in them: in small letters, how often they stand there, and as they do first.
@@ -33,6 +33,12 @@ impl Reader<'_> {
         if self.elsewhere {
             return; // other rules have names of their own
         }
+        let refusal = match name {
+            "refused" => args.get(3),
+            "refused_because" | "refused_answer" | "greyed" | "closed" => args.get(2),
+            _ => None,
+        };
+        self.refusal(refusal);
         match name {
             "greyed" | "enabled" if args.len() > if name == "greyed" { 3 } else { 2 } => {
                 self.called_so(args.first());
@@ -222,6 +228,25 @@ impl Reader<'_> {
                         self.problem(value.location(), (format!("nothing is expected by \"{word}\""), cure));
                     }
                 }
+            }
+        }
+    }
+
+    /// `{ kind = "greyed", rule = "ABC-1" }`: what a refusal is expected to be.
+    fn refusal(&mut self, arg: Option<&Expression<'_>>) {
+        for (field, at, value) in arg.into_iter().flat_map(|arg| named(*arg)) {
+            let fields = || REFUSAL_KINDS.iter().flat_map(|(_, fields)| *fields).copied().chain(["kind", "rule"]);
+            match (field.as_str(), literal(value)) {
+                ("kind", Some(kind)) if REFUSAL_KINDS.iter().all(|(known, _)| *known != kind) => {
+                    let cure = crate::ruleset::instead(&kind, REFUSAL_KINDS.iter().map(|(known, _)| *known));
+                    self.problem(value.location(), (format!("no refusal is of the kind `{kind}`"), cure));
+                }
+                ("rule", Some(rule)) => self.tell(value.location(), self.known.wrong_rule(&rule)),
+                (field, _) if fields().all(|known| known != field) => {
+                    let cure = crate::ruleset::instead(field, fields());
+                    self.problem(at, (format!("no refusal has a field `{field}`"), cure));
+                }
+                _ => {}
             }
         }
     }

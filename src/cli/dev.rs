@@ -164,6 +164,7 @@ impl Room {
                 test::tell_failure(result, &mut self.screen)?;
             }
             test::tell_overruled(told, &mut self.screen)?;
+            test::tell_warnings(told, &mut self.screen)?;
         }
         // Printed last, next to the verdict: it may be the reason why specs fail.
         for finding in &found {

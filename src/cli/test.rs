@@ -233,6 +233,7 @@ fn tell(told: &SpecReport, screen: &mut Screen) -> Result<()> {
         tell_failure(result, screen)?;
     }
     tell_overruled(told, screen)?;
+    tell_warnings(told, screen)?;
     let mut total = Row::at(0).strong(&told.ruleset).plain(": ");
     total = match (told.passed(), told.failed()) {
         (0, 0) if told.interrupted => total.plain("interrupted before a spec was done"),
@@ -262,6 +263,16 @@ pub fn tell_overruled(told: &SpecReport, screen: &mut Screen) -> Result<()> {
     for result in told.overruled() {
         let why = result.failure.as_ref().map(|failure| format!("  {}", failure.fault.message)).unwrap_or_default();
         screen.row(&Row::at(0).with("overruled  ", Tone::Note).strong(&result.name).faint(why))?;
+    }
+    Ok(())
+}
+
+/// What specs should write differently, though they hold.
+pub fn tell_warnings(told: &SpecReport, screen: &mut Screen) -> Result<()> {
+    for (result, warning) in told.warnings() {
+        let place = warning.line.map_or_else(|| result.path.clone(), |line| format!("{}:{line}", result.path));
+        let row = Row::at(0).with("warning  ", Tone::Note).plain(&warning.text);
+        screen.row(&row.faint(format!("  {} ({place})", result.name)))?;
     }
     Ok(())
 }

@@ -449,7 +449,9 @@ impl Game {
         let stop = context.stop.take();
         match (result, stop) {
             (Err(fault), _) => self.take_back(open, fault),
-            (Ok(_), Some(Stop::Refused { ordinal, reason })) => self.refuse_answer(open, ordinal, reason),
+            (Ok(_), Some(Stop::Refused { ordinal, topic, reason })) => {
+                self.refuse_answer(open, ordinal, Refusal::AgainstRules { topic, reason });
+            }
             (Ok(_), Some(Stop::Question)) => {
                 self.tell_run(&mut open);
                 // A game mostly waits, and with it what is open.
@@ -493,7 +495,7 @@ impl Game {
     }
 
     /// The rules do not take an answer: it comes off the tape, and the question is open again.
-    fn refuse_answer(&mut self, mut open: Open, ordinal: usize, reason: String) {
+    fn refuse_answer(&mut self, mut open: Open, ordinal: usize, refusal: Refusal) {
         self.context.state.rollback(0);
         open.ran = false;
         open.questions.clear();
@@ -511,8 +513,8 @@ impl Game {
             self.context.take_dice_back(position);
         }
         self.open = Some(open);
-        self.notice_to(&reason, asked);
-        self.refused = Some(Box::new(Refusal::new(reason)));
+        self.notice_to(&refusal.to_string(), asked);
+        self.refused = Some(Box::new(refusal));
     }
 
     /// Keeps and publishes the events of a run. Cuts off the slots of the tape that the run did not read: they belong to an

@@ -192,8 +192,8 @@ pub(crate) enum Stop {
     Question,
     /// The script ended the action.
     Cut(String),
-    /// The answer of a person at this place of the tape does not stand.
-    Refused { ordinal: usize, reason: String },
+    /// The rules do not take the answer of a person at this place of the tape.
+    Refused { ordinal: usize, topic: String, reason: String },
     /// The script did something it may not.
     Fault { message: String, cure: Option<String> },
 }

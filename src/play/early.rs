@@ -10,6 +10,8 @@ use crate::state::Value;
 #[derive(Debug, Default)]
 pub(crate) struct EarlyAnswers {
     replies: Vec<(String, Value)>,
+    /// Whether a list may be several answers, one part for each question.
+    in_parts: bool,
     /// Who gives them and for which action. `None` if the replies are only compared and not taken.
     from: Option<(Viewer, u32)>,
     /// The number of the next decision.
@@ -24,9 +26,9 @@ impl EarlyAnswers {
         EarlyAnswers { replies, ..EarlyAnswers::default() }
     }
 
-    /// Replies of a viewer to one action, whose next decision has the number `seq`.
-    pub fn to_take(replies: Vec<(String, Value)>, viewer: Viewer, action: u32, seq: u32) -> EarlyAnswers {
-        EarlyAnswers { replies, from: Some((viewer, action)), seq, taken: Vec::new() }
+    /// Replies of a viewer to one action, whose next decision has the number `seq`. `in_parts`: a list may be several answers.
+    pub fn to_take(replies: Vec<(String, Value)>, in_parts: bool, from: (Viewer, u32), seq: u32) -> EarlyAnswers {
+        EarlyAnswers { replies, in_parts, from: Some(from), seq, taken: Vec::new() }
     }
 
     pub fn replies(&self) -> &[(String, Value)] {
@@ -52,7 +54,7 @@ impl EarlyAnswers {
     /// The answer to a question and the number of the decision, if one was given.
     pub fn answer(&mut self, question: &Question) -> Option<Result<(Answer, u32), Refusal>> {
         let at = self.given(question)?;
-        let answer = take_reply(&mut self.replies, at, question);
+        let answer = take_reply(&mut self.replies, at, question, self.in_parts);
         let answer = answer.and_then(|answer| question.check(&answer).map(|()| answer));
         Some(answer.map(|answer| {
             let seq = self.seq;
@@ -69,7 +71,7 @@ impl EarlyAnswers {
     /// Why it is not.
     pub fn take_only(&mut self, question: &Question, answer: &Answer) -> Result<(), Refusal> {
         let Some(at) = self.given(question) else { return Ok(()) };
-        if take_reply(&mut self.replies, at, question)? == *answer {
+        if take_reply(&mut self.replies, at, question, self.in_parts)? == *answer {
             return Ok(());
         }
         Err(Refusal::OnlyAnswer { topic: question.topic.to_string(), answer: question.tell(answer) })

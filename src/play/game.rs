@@ -290,6 +290,14 @@ impl Game {
         self.open.as_ref().is_some_and(|open| open.tape.slots.iter().any(Option::is_some))
     }
 
+    /// Whether something that has begun is not done: an action in its middle, also under a free act, or a free act that was
+    /// taken.
+    pub fn is_unfinished(&self) -> bool {
+        let is_taken = |open: &Open| matches!(open.cause, Cause::Free { .. });
+        let begun = |open: &Open| is_taken(open) || open.tape.slots.iter().any(Option::is_some);
+        !self.queued.is_empty() || self.open.iter().chain(&self.held).any(begun)
+    }
+
     /// Whether a free act of a seat waits for the end of the open action: it has rolled dice that the seat may know of, or shown
     /// the seat what not everybody may see. An act before it would make use of that.
     pub fn act_waits(&self, seat: &str) -> bool {

@@ -769,7 +769,7 @@ impl ActionContext {
             let answer = self.words_of_answer(topic, seat, by_policy);
             return self.fault(format!("{answer} is refused: {reason}"));
         }
-        let stop = Stop::Refused { ordinal, reason: format!("{topic}: {reason}") };
+        let stop = Stop::Refused { ordinal, topic: topic.to_owned(), reason: reason.to_owned() };
         self.stop = Some(stop.clone());
         stop
     }

@@ -90,6 +90,13 @@ pub enum Refusal {
         /// The answer that was taken.
         answer: String,
     },
+    /// The rules do not take the answer: the `check` of the question says no.
+    AgainstRules {
+        /// The topic of the question.
+        topic: String,
+        /// Why, in the words of the rules.
+        reason: String,
+    },
     /// Something that was named does not exist.
     UnknownName {
         /// What is missing, as a sentence.
@@ -284,6 +291,7 @@ impl Refusal {
             Refusal::WrongType { .. } => "wrong_type",
             Refusal::ControlCharacter => "control_character",
             Refusal::OnlyAnswer { .. } => "only_answer",
+            Refusal::AgainstRules { .. } => "against_rules",
             Refusal::UnknownName { .. } => "unknown_name",
             Refusal::NotYourSeat { .. } => "not_your_seat",
             Refusal::Stands { .. } => "stands",
@@ -367,6 +375,7 @@ impl fmt::Display for Words<'_> {
             Refusal::WrongType { topic: None, wanted, .. } => write!(f, "Type {wanted}."),
             Refusal::ControlCharacter => write!(f, "Type one line of plain text, without control characters."),
             Refusal::OnlyAnswer { topic, answer } => write!(f, "{topic}: only {answer} is possible"),
+            Refusal::AgainstRules { topic, reason } => write!(f, "{topic}: {reason}"),
             Refusal::UnknownName { sentence, near, known, .. } => match (near, known.as_slice()) {
                 (Some(near), _) => write!(f, "{sentence}; did you mean `{near}`?"),
                 (None, []) => write!(f, "{sentence}"),

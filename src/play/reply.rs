@@ -29,13 +29,24 @@ impl Session {
         Ok(self.advance()?)
     }
 
+    /// The same as [`Session::reply`], where each value is one answer: a list answers no question that takes one thing.
+    pub(crate) fn reply_whole(&mut self, replies: &[(String, Value)]) -> Result<Step, Refusal> {
+        self.take_replies_by(&Viewer::master(), replies, false)?;
+        Ok(self.advance()?)
+    }
+
     /// Takes replies, and plays no further than to the end of the open action.
     pub(super) fn take_replies(&mut self, viewer: &Viewer, replies: &[(String, Value)]) -> Result<(), Refusal> {
+        self.take_replies_by(viewer, replies, true)
+    }
+
+    /// The same. `in_parts`: a list may be several answers, one part for each question.
+    fn take_replies_by(&mut self, viewer: &Viewer, replies: &[(String, Value)], in_parts: bool) -> Result<(), Refusal> {
         if replies.iter().any(|(_, value)| value.is_too_deep()) {
             return Err(Refusal::too_deep());
         }
         let before = self.mark();
-        let replied = self.try_reply(viewer, replies);
+        let replied = self.try_reply(viewer, replies, in_parts);
         self.compare_early(Vec::new());
         if replied.is_err() && self.take_back_to(before) {
             let _ = self.run_action();
@@ -50,7 +61,7 @@ impl Session {
         Ok(halt.into())
     }
 
-    fn try_reply(&mut self, viewer: &Viewer, replies: &[(String, Value)]) -> Result<(), Refusal> {
+    fn try_reply(&mut self, viewer: &Viewer, replies: &[(String, Value)], in_parts: bool) -> Result<(), Refusal> {
         let mut left: Vec<(String, Value)> = replies.to_vec();
         let action = self.questions().first().map(|question| question.id.action);
         let rolled = action.map_or(0, |action| self.game().rolls(action));
@@ -78,7 +89,7 @@ impl Session {
                     continue;
                 }
                 if let Some(at) = left.iter().position(|(topic, _)| *topic == *question.topic) {
-                    let answer = take_reply(&mut left, at, &question);
+                    let answer = take_reply(&mut left, at, &question, in_parts);
                     match answer.and_then(|answer| self.answer(question.id, answer)) {
                         Ok(()) => taken = true,
                         Err(refusal) if answered && !sees_all => {
@@ -95,7 +106,7 @@ impl Session {
             let game = self.game_mut();
             game.refused = None;
             if sees_all {
-                game.context.early = EarlyAnswers::to_take(left, viewer.clone(), number, game.next_seq());
+                game.context.early = EarlyAnswers::to_take(left, in_parts, (viewer.clone(), number), game.next_seq());
                 left = Vec::new();
             }
             let step = self.run_action().map_err(Refusal::from)?;
@@ -173,14 +184,22 @@ impl Session {
 }
 
 /// Takes a reply off the list for a question. If the question takes no list, a list answers a topic that is asked several
-/// times, one part for each question. The first part is taken.
-pub(super) fn take_reply(left: &mut Vec<(String, Value)>, at: usize, question: &Question) -> Result<Answer, Refusal> {
+/// times, one part for each question, if `in_parts`. The first part is taken.
+pub(super) fn take_reply(
+    left: &mut Vec<(String, Value)>,
+    at: usize,
+    question: &Question,
+    in_parts: bool,
+) -> Result<Answer, Refusal> {
     let (topic, value) = left.remove(at);
     let refusal = match question.read(&value) {
         Ok(answer) => return Ok(answer),
         Err(refusal) => refusal,
     };
     let Value::List(parts) = &value else { return Err(refusal) };
+    if !in_parts {
+        return Err(refusal);
+    }
     let Some((first, rest)) = parts.split_first().filter(|(_, rest)| !rest.is_empty()) else { return Err(refusal) };
     // A list is one answer to a question for several things; several answers to it are a list of lists.
     let takes_several = matches!(question.ask, Ask::ChooseMany { .. } | Ask::Order { .. } | Ask::Allot { .. });

@@ -740,6 +740,16 @@ impl Session {
         self.game().in_the_middle()
     }
 
+    /// Whether something that has begun is not done: an action in its middle, or a free act that was taken.
+    pub(crate) fn is_unfinished(&self) -> bool {
+        self.game().is_unfinished()
+    }
+
+    /// Whether a free act waits for the end of the open action.
+    pub(crate) fn has_waiting_acts(&self) -> bool {
+        !self.game().queued.is_empty()
+    }
+
     /// Whether a free act of a seat waits for the end of the open action.
     pub(crate) fn act_waits(&self, seat: &str) -> bool {
         self.game().act_waits(seat)

@@ -643,22 +643,22 @@ pub(crate) const SPEC_METHODS: &[Method] = &[
     method("t:open()", ("", "{ any }"), "The questions that are open now, each as `t:asked` gives it."),
     method(
         "t:refused(about, card, answers, reason)",
-        ("about: string, card: string, answers: { [string]: any }?, reason: string", "()"),
-        "An answer is refused with a reason that contains the text, and nothing has changed. Dice that run out, a script that fails and an answer that nothing asks for are no refusal.",
+        ("about: string, card: string, answers: { [string]: any }?, reason: string | { [string]: any }", "()"),
+        "An answer is refused, and nothing has changed. The reason is a part of the text, or a table such as `{ kind = \"greyed\", rule = \"ABC-1\" }` with fields of the refusal as JSON has them. Dice that run out, a script that fails and an answer that nothing asks for are no refusal.",
     ),
     method(
         "t:refused_because(about, card, reason, answers?)",
-        ("about: string, card: string, reason: string, answers: { [string]: any }?", "()"),
+        ("about: string, card: string, reason: string | { [string]: any }, answers: { [string]: any }?", "()"),
         "The same, with the reason first.",
     ),
     method(
         "t:refused_answer(topic, value, reason)",
-        ("topic: string, value: any, reason: string", "()"),
+        ("topic: string, value: any, reason: string | { [string]: any }", "()"),
         "The same of an answer to the next question of that topic.",
     ),
     method(
         "t:greyed(about, option, reason?, topic?)",
-        ("about: string, option: string, reason: string?, topic: string?", "()"),
+        ("about: string, option: string, reason: (string | { [string]: any })?, topic: string?", "()"),
         "The option stands in the next question of that topic (`card`, if none is named) about that entity or to that seat, greyed, for that reason.",
     ),
     method(
@@ -678,7 +678,7 @@ pub(crate) const SPEC_METHODS: &[Method] = &[
     ),
     method(
         "t:closed(seat, name, reason)",
-        ("seat: string, name: string, reason: string", "()"),
+        ("seat: string, name: string, reason: string | { [string]: any }", "()"),
         "The seat cannot take that free act at the next question, for a reason that contains the text.",
     ),
     method(

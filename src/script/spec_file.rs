@@ -35,12 +35,12 @@ struct Registered {
 
 /// What the methods of a spec's `t` do, with plain data. It stands in the room of specs, which knows no script engine.
 pub(crate) trait SpecMethods {
-    /// Calls a method of the table.
+    /// Calls a method of the table. `line` is where the spec calls it.
     ///
     /// # Errors
     ///
     /// A sentence: why the spec fails.
-    fn call(&mut self, method: &str, args: &[Value]) -> std::result::Result<Value, String>;
+    fn call(&mut self, method: &str, args: &[Value], line: Option<u32>) -> std::result::Result<Value, String>;
 
     /// At the end of a spec: nothing may be left over.
     fn close(&mut self) -> std::result::Result<(), String>;
@@ -66,7 +66,9 @@ impl<S: SpecMethods + 'static> UserData for SpecHandle<S> {
             methods.add_method(method.name, |lua, t, args: MultiValue| {
                 charge(COST);
                 let args = args.iter().map(plain_from).collect::<Result<Vec<Value>>>()?;
-                let found = t.0.borrow_mut().call(method.name, &args).map_err(wrong)?;
+                let line = lua.inspect_stack(1, |caller| caller.current_line()).flatten();
+                let line = line.and_then(|line| u32::try_from(line).ok());
+                let found = t.0.borrow_mut().call(method.name, &args, line).map_err(wrong)?;
                 plain_to(lua, &found)
             });
         }

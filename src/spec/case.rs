@@ -3,6 +3,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::lines::cards_in;
+use super::refusals::{Fit, Wanted};
+use super::runner::SpecWarning;
 use super::{Shelf, events};
 use crate::play::plain::value_of;
 use crate::play::{
@@ -25,6 +27,38 @@ pub(super) struct Case {
     /// What the last change of rules told.
     pub migration: Option<Migration>,
     pub cards: Vec<String>,
+    /// Where the spec calls the method that runs.
+    pub line: Option<u32>,
+    pub warnings: Vec<SpecWarning>,
+    /// What was looked up while an action had open questions, with what it was, since the spec last went on.
+    pub read_in_the_middle: Vec<(LookedUp, Value)>,
+}
+
+/// Something of the state that a spec looks up.
+pub(super) enum LookedUp {
+    /// A field or derived value of an entity, with the second entity that it is derived for.
+    Value(String, String, Vec<Value>),
+    /// The titles of all entities of a kind.
+    Titles(String),
+}
+
+impl LookedUp {
+    fn read(&self, session: &mut Session) -> Checked<Value> {
+        match self {
+            LookedUp::Value(title, field, rest) => value_of(session, title, field, rest),
+            LookedUp::Titles(kind) => {
+                let view = session.view();
+                Ok(Value::list(view.of_kind(kind).map(|id| Value::Text(view.title(id)))))
+            }
+        }
+    }
+
+    fn words(&self) -> String {
+        match self {
+            LookedUp::Value(title, field, _) => format!("{title}.{field}"),
+            LookedUp::Titles(kind) => format!("the titles of `{kind}`"),
+        }
+    }
 }
 
 /// What comes of a step of a spec, or why the spec fails.
@@ -47,6 +81,9 @@ impl Case {
             baseline: BTreeMap::new(),
             migration: None,
             cards: Vec::new(),
+            line: None,
+            warnings: Vec::new(),
+            read_in_the_middle: Vec::new(),
         }
     }
 
@@ -336,8 +373,7 @@ impl Case {
     }
 
     /// An answer to the next question of a topic is refused for a reason, and nothing has changed.
-    pub fn refused_answer(&mut self, topic: &str, value: &Value, reason: &str) -> Checked<()> {
-        some_reason(reason)?;
+    pub fn refused_answer(&mut self, topic: &str, value: &Value, wanted: &Wanted) -> Checked<()> {
         let what = in_words_of(topic, value);
         let question = self.run_to(
             &what,
@@ -352,20 +388,23 @@ impl Case {
             session.game_mut().rewind(decisions);
             let _ = session.advance_by(0);
         }
-        refusal_is(&format!("the answer to {what}"), reason, found, session.state_bytes() == before)
+        let unchanged = session.state_bytes() == before;
+        self.refusal_is(&format!("the answer to {what}"), wanted, found, unchanged)
     }
 
-    /// Takes the defaults of an action that has begun, so that what is looked at is its end.
+    /// Takes the defaults of all that has begun, so that what is looked at is its end.
     pub fn settle(&mut self) -> Checked<()> {
-        let session = self.session()?;
         for taken in 0.. {
-            if !session.in_the_middle() {
+            let session = self.session()?;
+            if !session.is_unfinished() {
                 break;
             }
-            match session.advance_by(0).map_err(wrong)? {
+            // An action under a free act goes on once that is done.
+            let next = u64::from(session.open_action().is_none());
+            match session.advance_by(next).map_err(wrong)? {
                 Step::Fault(fault) => return Err(wrong(fault)),
                 Step::Over(_) => break,
-                Step::Ask if !session.in_the_middle() => break,
+                Step::Ask if !session.is_unfinished() => break,
                 Step::Ask => {
                     if session.questions().iter().any(|question| question.default.is_none()) {
                         break;
@@ -374,8 +413,51 @@ impl Case {
                 }
             }
         }
-        if let Some(fault) = session.fault() {
-            return Err(wrong(fault));
+        match self.session()?.fault() {
+            Some(fault) => Err(wrong(fault)),
+            None => Ok(()),
+        }
+    }
+
+    /// Plays an action that has begun to its end, by its defaults.
+    ///
+    /// # Errors
+    ///
+    /// A question of it without a default, or a script that fails.
+    pub fn finish_action(&mut self) -> Checked<()> {
+        let session = self.session()?;
+        for taken in 0.. {
+            match session.advance_by(0).map_err(wrong)? {
+                Step::Fault(fault) => return Err(wrong(fault)),
+                Step::Ask if session.in_the_middle() => take_one_more_default(session, taken)?,
+                Step::Over(_) | Step::Ask => break,
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks something up as it is now. While an action has open questions, that is in its middle.
+    pub fn look_up(&mut self, what: LookedUp) -> Checked<Value> {
+        let session = self.session()?;
+        let found = what.read(session)?;
+        if session.is_unfinished() {
+            self.read_in_the_middle.push((what, found.clone()));
+        }
+        Ok(found)
+    }
+
+    /// What the spec has looked up last, in the middle of an action, must be what it is at the end, too: otherwise the spec
+    /// would say nothing about the questions that it leaves to their defaults.
+    fn read_to_the_end(&mut self) -> Checked<()> {
+        for (what, was) in std::mem::take(&mut self.read_in_the_middle) {
+            let now = what.read(self.session()?)?;
+            if now != was {
+                let (what, was, now) = (what.words(), words(&was), words(&now));
+                return Err(wrong(format!(
+                    "{what} was looked up in the middle of an action: {was} there, {now} at its end; answer what it \
+                     asks first, or expect it with t:expect, which plays the action to its end"
+                )));
+            }
         }
         Ok(())
     }
@@ -418,14 +500,42 @@ impl Case {
     }
 
     /// The play of a card is refused for a reason, and nothing has changed.
-    pub fn refused(&mut self, about: &str, replies: &[(String, Value)], reason: &str) -> Checked<()> {
-        some_reason(reason)?;
+    pub fn refused(&mut self, about: &str, replies: &[(String, Value)], wanted: &Wanted) -> Checked<()> {
         let card = replies.first().map_or(String::new(), |(_, card)| card.to_string());
         self.turn_of(about, "card")?;
         let session = self.session()?;
         let before = session.state_bytes();
-        let found = session.reply(replies).map(|_| ());
-        refusal_is(&format!("{card} by {about}"), reason, found, session.state_bytes() == before)
+        let found = session.reply_whole(replies).map(|_| ());
+        let unchanged = session.state_bytes() == before;
+        self.refusal_is(&format!("{card} by {about}"), wanted, found, unchanged)
+    }
+
+    /// Whether something was refused as expected. That a script fails, dice run out or nothing asks for an answer is no refusal.
+    fn refusal_is(&mut self, what: &str, wanted: &Wanted, found: Result<(), Refusal>, unchanged: bool) -> Checked<()> {
+        let refusal = match found {
+            Ok(()) => return Err(wrong(format!("{what} was not refused"))),
+            Err(refusal @ (Refusal::Fault { .. } | Refusal::Failed { .. } | Refusal::NotAsked { .. })) => {
+                return Err(wrong(format!("{what} was not refused: {refusal}")));
+            }
+            Err(refusal) => refusal,
+        };
+        match wanted.fits(&refusal) {
+            Fit::No => {
+                let expected = wanted.shown();
+                return Err(wrong(format!(
+                    "{what} was refused for another reason: expected {expected}, found \"{refusal}\""
+                )));
+            }
+            Fit::Worded(instead) => self.warn_of_wording(wanted, &instead),
+            Fit::Yes => {}
+        }
+        if unchanged { Ok(()) } else { Err(wrong(format!("{what} was refused, but something has changed"))) }
+    }
+
+    /// Notes that only the host's own wording has the text that a spec expects.
+    pub fn warn_of_wording(&mut self, wanted: &Wanted, instead: &str) {
+        let text = format!("{} is the host's own wording, which may change; write {instead}", wanted.shown());
+        self.warnings.push(SpecWarning { line: self.line, text });
     }
 
     /// How many events are of a sort and say what is wanted.
@@ -463,11 +573,13 @@ impl Case {
         }
         self.settle()?;
         let session = self.session()?;
-        if session.in_the_middle() {
+        if session.is_unfinished() {
             let open: Vec<&str> = session.questions().iter().map(|question| &*question.topic).collect();
             return Err(wrong(format!("a question is left open: {}", open.join(", "))));
         }
-        match session.unrolled() {
+        let left = session.unrolled();
+        self.read_to_the_end()?;
+        match left {
             0 => Ok(()),
             1 => Err(wrong("1 of the dice was not rolled")),
             left => Err(wrong(format!("{left} of the dice were not rolled"))),
@@ -628,21 +740,6 @@ fn try_answer(session: &mut Session, question: &Question, value: &Value) -> Resu
         (None, Step::Fault(fault)) => Err(Refusal::fault(fault)),
         _ => Ok(()),
     }
-}
-
-/// Whether something was refused as expected. That a script fails, dice run out or nothing asks for an answer is no refusal.
-fn refusal_is(what: &str, reason: &str, found: Result<(), Refusal>, unchanged: bool) -> Checked<()> {
-    Err(wrong(match found {
-        Ok(()) => format!("{what} was not refused"),
-        Err(refusal @ (Refusal::Fault { .. } | Refusal::Failed { .. } | Refusal::NotAsked { .. })) => {
-            format!("{what} was not refused: {refusal}")
-        }
-        Err(refusal) if !refusal.to_string().contains(reason) => {
-            format!("{what} was refused for another reason: expected \"{reason}\", found \"{refusal}\"")
-        }
-        Err(_) if !unchanged => format!("{what} was refused, but something has changed"),
-        Err(_) => return Ok(()),
-    }))
 }
 
 /// Every refusal contains an empty reason.

@@ -120,7 +120,7 @@ pub(crate) fn leading_ids(line: &str) -> Vec<String> {
 }
 
 /// Capital letters and digits in parts joined by `-`, the last one a number: `RB1-A-07`.
-fn is_id(text: &str) -> bool {
+pub(super) fn is_id(text: &str) -> bool {
     let Some((before, number)) = text.rsplit_once('-') else { return false };
     !number.is_empty()
         && number.bytes().all(|b| b.is_ascii_digit())
@@ -164,6 +164,7 @@ mod tests {
             failure: None,
             overruled: false,
             cards: Vec::new(),
+            warnings: Vec::new(),
         };
         let text = "## Rules\n- **X-1** a\n- **X-2** b\n- **X-3** c\n## What is the GM's\n- X-3 by hand\n";
         let coverage = Coverage::of([("RULES.md", text)].into_iter(), &[result]);

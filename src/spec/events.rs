@@ -39,7 +39,8 @@ pub(super) fn count(happenings: &[Happening], sort: &str, wanted: &[(String, Val
     Ok(happenings.iter().filter(fits).count())
 }
 
-fn says(found: &Json, wanted: &Value) -> bool {
+/// Whether a value in JSON is as expected; of texts a part is enough.
+pub(super) fn says(found: &Json, wanted: &Value) -> bool {
     match (found, wanted) {
         (Json::String(found), Value::Text(wanted)) => found.contains(&**wanted),
         (Json::Array(found), Value::List(wanted)) => {

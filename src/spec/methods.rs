@@ -1,10 +1,11 @@
 use dashu_int::{IBig, UBig};
 
-use super::case::{Case, Checked, same, some_reason, take_default, words, wrong};
+use super::case::{Case, Checked, LookedUp, same, some_reason, take_default, words, wrong};
 use super::lines::cards_in;
 use super::odds;
+use super::refusals::{Fit, Wanted};
 use crate::dice::{Fraction, ratio};
-use crate::play::plain::{self, replies, value_of};
+use crate::play::plain::{self, replies};
 use crate::play::{Edit, MASTER, Refusal, Session, Step, without_parts};
 use crate::ruleset::instead;
 use crate::script::SpecMethods;
@@ -16,8 +17,12 @@ const MOST_ENTRIES: usize = 2_000;
 const MOST_ROUNDS: usize = 20;
 
 impl SpecMethods for Case {
-    fn call(&mut self, method: &str, args: &[Value]) -> Checked<Value> {
+    fn call(&mut self, method: &str, args: &[Value], line: Option<u32>) -> Checked<Value> {
         let args = Args { method, values: args };
+        self.line = line;
+        if !matches!(method, "value" | "titles" | "equal") {
+            self.read_in_the_middle.clear();
+        }
         let done = |result: Checked<()>| result.map(|()| Value::None);
         match method {
             "switch" => done(self.turn_switch(&args)),
@@ -31,16 +36,16 @@ impl SpecMethods for Case {
             "play" => done(self.play(&args)),
             "turn" => done(self.turn(&args)),
             "answer" => done(self.answer(&args.text(0)?, args.value(1))),
-            "refused_answer" => done(self.refused_answer(&args.text(0)?, args.value(1), &args.text(2)?)),
+            "refused_answer" => done(self.refused_answer(&args.text(0)?, args.value(1), &Wanted::read(args.value(2))?)),
             "asked" => self.asked(&args),
             "open" => self.open(),
             "refused" => {
                 let replies = self.card_and(&args, 2)?;
-                done(self.refused(&args.text(0)?, &replies, &args.text(3)?))
+                done(self.refused(&args.text(0)?, &replies, &Wanted::read(args.value(3))?))
             }
             "refused_because" => {
                 let replies = self.card_and(&args, 3)?;
-                done(self.refused(&args.text(0)?, &replies, &args.text(2)?))
+                done(self.refused(&args.text(0)?, &replies, &Wanted::read(args.value(2))?))
             }
             "greyed" => done(self.greyed(&args)),
             "enabled" => done(self.enabled(&args)),
@@ -217,12 +222,18 @@ impl Case {
     }
 
     fn greyed(&mut self, args: &Args) -> Checked<()> {
-        let (about, name, reason) = (args.text(0)?, args.text(1)?, args.optional_text(2)?);
+        let (about, name) = (args.text(0)?, args.text(1)?);
+        let wanted = match args.value(2) {
+            Value::None => None,
+            Value::Text(text) if text.is_empty() => None,
+            wanted => Some(Wanted::read(wanted)?),
+        };
         let option = self.option_of(&about, args.optional_text(3)?.as_deref().unwrap_or("card"), &name)?;
         if option.enabled {
             return Err(wrong(format!("{name} is open to {about}")));
         }
-        reason_is(&name, reason.as_deref().unwrap_or_default(), &option.reason.unwrap_or_default())
+        let refusal = Refusal::Greyed { label: option.label.to_string(), reason: option.reason };
+        wanted.map_or(Ok(()), |wanted| self.closed_as(&name, &wanted, &refusal))
     }
 
     fn enabled(&mut self, args: &Args) -> Checked<()> {
@@ -275,6 +286,11 @@ impl Case {
     fn free(&mut self, args: &Args) -> Checked<()> {
         let answers = replies(args.value(2))?;
         self.act(args)?.map_err(wrong)?;
+        // It waits for the end of an action that has begun.
+        while self.session()?.has_waiting_acts() {
+            self.finish_action()?;
+            let _ = self.session()?.advance_by(1).map_err(wrong)?;
+        }
         let action = self.session()?.open_action();
         self.go_on()?;
         if answers.is_empty() { Ok(()) } else { self.answer_all(answers, action) }
@@ -282,24 +298,39 @@ impl Case {
 
     /// A free act is greyed for a reason where `t:free` would take it.
     fn closed(&mut self, args: &Args) -> Checked<()> {
-        let (seat, name, reason) = (args.text(0)?, args.text(1)?, args.text(2)?);
-        some_reason(&reason)?;
+        let (seat, name, wanted) = (args.text(0)?, args.text(1)?, Wanted::read(args.value(2))?);
         match self.act(args)? {
             Ok(()) => Err(wrong(format!("{name} is open to {seat}"))),
-            Err(Refusal::Greyed { reason: found, .. }) => reason_is(&name, &reason, &found.unwrap_or_default()),
+            Err(refusal @ Refusal::Greyed { .. }) => self.closed_as(&name, &wanted, &refusal),
             Err(other) => Err(wrong(other)),
+        }
+    }
+
+    /// Whether an option or a free act is closed as expected.
+    fn closed_as(&mut self, name: &str, wanted: &Wanted, refusal: &Refusal) -> Checked<()> {
+        match wanted.fits(refusal) {
+            Fit::Yes => Ok(()),
+            Fit::Worded(instead) => {
+                self.warn_of_wording(wanted, &instead);
+                Ok(())
+            }
+            Fit::No => {
+                let expected = wanted.shown();
+                Err(wrong(format!("{name} is closed for another reason: expected {expected}, found \"{refusal}\"")))
+            }
         }
     }
 
     /// Takes a free act at the next question, if it is open. Once its dice are rolled an action is played to its end first.
     fn act(&mut self, args: &Args) -> Checked<Result<(), Refusal>> {
         let (seat, name) = (args.text(0)?, args.text(1)?);
+        // The same with and without a look at the next question before.
+        let _ = self.session()?.advance().map_err(wrong)?;
         if self.session()?.act_waits(&seat) {
-            self.settle()?;
+            self.finish_action()?;
+            let _ = self.session()?.advance().map_err(wrong)?;
         }
-        let session = self.session()?;
-        let _ = session.advance().map_err(wrong)?;
-        Ok(session.act(&seat, &name))
+        Ok(self.session()?.act(&seat, &name))
     }
 
     fn edit(&mut self, args: &Args) -> Checked<()> {
@@ -371,16 +402,13 @@ impl Case {
     }
 
     fn value(&mut self, args: &Args) -> Checked<Value> {
-        let (title, field) = (args.text(0)?, args.text(1)?);
-        self.settle()?;
-        value_of(self.session()?, &title, &field, args.rest(2))
+        let looked_up = LookedUp::Value(args.text(0)?, args.text(1)?, args.rest(2).to_vec());
+        self.look_up(looked_up)
     }
 
     fn titles(&mut self, args: &Args) -> Checked<Value> {
-        let kind = args.text(0)?;
-        self.settle()?;
-        let view = self.session()?.view();
-        Ok(Value::list(view.of_kind(&kind).map(|id| Value::Text(view.title(id)))))
+        let looked_up = LookedUp::Titles(args.text(0)?);
+        self.look_up(looked_up)
     }
 
     fn said(&mut self, args: &Args) -> Checked<()> {
@@ -494,14 +522,6 @@ impl Case {
         let all: Vec<String> = breaches.iter().map(|breach| format!("{}: {}", breach.rule, breach.text)).collect();
         Err(wrong(format!("the sheet does not break {rule}; it breaks: {}", all.join("; "))))
     }
-}
-
-/// Whether something is greyed for the reason that is expected, or a part of it.
-fn reason_is(name: &str, expected: &str, found: &str) -> Checked<()> {
-    if found.contains(expected) {
-        return Ok(());
-    }
-    Err(wrong(format!("{name} is greyed for another reason: expected \"{expected}\", found \"{found}\"")))
 }
 
 fn equal(args: &Args) -> Checked<()> {

@@ -7,6 +7,7 @@ mod from_fault;
 mod lines;
 mod methods;
 mod odds;
+mod refusals;
 mod runner;
 
 #[cfg(feature = "check")]
@@ -16,6 +17,8 @@ pub use coverage::{Coverage, RuleLine, RuleStatus};
 pub(crate) use events::SORTS as EVENT_SORTS;
 pub use from_fault::spec_of_fault;
 pub use lines::{FileLines, LineCoverage};
-pub use runner::{SpecFailure, SpecReport, SpecResult, SpecRun, SpecSource, run_specs};
+#[cfg(feature = "check")]
+pub(crate) use refusals::KINDS as REFUSAL_KINDS;
+pub use runner::{SpecFailure, SpecReport, SpecResult, SpecRun, SpecSource, SpecWarning, run_specs};
 
 use runner::Shelf;

@@ -58,6 +58,19 @@ pub struct SpecResult {
     pub overruled: bool,
     /// Cards that were played in it.
     pub cards: Vec<String>,
+    /// What should be written differently, though the spec holds.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<SpecWarning>,
+}
+
+/// Something that a spec should write differently, though it holds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct SpecWarning {
+    /// The line in the spec's file, from 1.
+    pub line: Option<u32>,
+    /// What it is, and what to write instead.
+    pub text: String,
 }
 
 /// Why a spec failed, with what led there.
@@ -82,6 +95,11 @@ impl SpecReport {
     /// How many specs passed.
     pub fn passed(&self) -> usize {
         self.results.iter().filter(|result| result.failure.is_none()).count()
+    }
+
+    /// What the specs should write differently, with the spec of each.
+    pub fn warnings(&self) -> impl Iterator<Item = (&SpecResult, &SpecWarning)> {
+        self.results.iter().flat_map(|result| result.warnings.iter().map(move |warning| (result, warning)))
     }
 
     /// Specs of rulesets below that have another result under these rules.
@@ -360,6 +378,7 @@ fn run_file(source: &SpecSource, machines: &[Arc<Shelf>; 2], filter: Option<&str
             overruled: false,
             failure: fault.map(|fault| SpecFailure { fault, given: first.position, dice: first.dice, log: first.log }),
             cards: first.cards,
+            warnings: first.warnings,
         });
     }
     (results, None)
@@ -375,6 +394,7 @@ struct Played {
     end: Vec<u8>,
     /// Ids of the cards that were played.
     cards: Vec<String>,
+    warnings: Vec<SpecWarning>,
 }
 
 /// Plays one spec of a file with a ruleset.
@@ -383,5 +403,6 @@ fn play(file: &SpecFile, at: usize, shelf: &Arc<Shelf>) -> Played {
     let fault = file.run(at, &case);
     let case = case.borrow();
     let (position, dice, cards) = (case.position.clone(), case.dice.clone(), case.cards.clone());
-    Played { fault, position, dice, log: case.log(), end: case.end(), cards }
+    let warnings = case.warnings.clone();
+    Played { fault, position, dice, log: case.log(), end: case.end(), cards, warnings }
 }
