@@ -120,16 +120,6 @@ fn a_game_with_long_fractions_gets_decimals_with_a_proven_error() {
     assert!(off.abs() < 1e-9, "{off}");
 }
 
-/// Dice for a tie that are equal again are a loop, whatever was rolled before.
-#[test]
-fn an_even_duel_of_the_third_version_is_exact() {
-    let library = Library::open(Path::new(env!("CARGO_MANIFEST_DIR")).join("rulesets")).unwrap();
-    let rules = Ruleset::load(&library, "riskbreaker-0.0.3").unwrap_or_else(|error| panic!("{error}"));
-    let setup = Variant::new("duel", &rules, Setup::scenario("duel")).unwrap().setup;
-    let odds = game_odds(&rules, setup, GameLimits::default(), None).unwrap();
-    assert!(odds.remaining.is_zero() && odds.limit.is_none(), "{odds:?}");
-}
-
 /// What scripts work out once and keep, such as lists of cards, is no reason to refuse a game.
 #[test]
 fn the_ready_duel_is_solved_as_often_as_it_is_asked() {
