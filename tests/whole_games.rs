@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use riskbreaker::dice::{self, Fraction, ratio as of};
-use riskbreaker::lab::{GameLimits, GameOdds, Variant, game_odds};
+use riskbreaker::lab::{GameLimits, GameOdds, game_odds};
 use riskbreaker::{Driver, Library, Ruleset, Session, Setup, Step};
 
 /// The chance to win for who strikes next, by the health of both: a blow hits half of the time, for 1 to 3.

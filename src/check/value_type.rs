@@ -288,13 +288,17 @@ impl Reader<'_> {
 
     /// Whether an expression reads a name off an unknown value, and all fields of that name are references.
     fn refers(&self, expression: Expression<'_>) -> bool {
+        let own = |name: &str| self.known.names.may_be_own(name);
+        self.is_named_like_a_reference(expression)
+            && matches!(expression.kind(), ExpressionKind::IndexName { index, .. } if !own(&text(index)))
+    }
+
+    /// Whether an expression is a member whose name every kind keeps as a reference. It may be the key of a table that comes from
+    /// elsewhere in the ruleset.
+    fn is_named_like_a_reference(&self, expression: Expression<'_>) -> bool {
         match expression.kind() {
             ExpressionKind::IndexName { expr, index, .. } => {
-                let name = text(index);
-                self.symbol(expr).is_none()
-                    && self.known.always_refers(&name)
-                    && !self.known.names.may_be_own(&name)
-                    && !self.is_own_table(expr)
+                self.symbol(expr).is_none() && self.known.always_refers(&text(index)) && !self.is_own_table(expr)
             }
             _ => false,
         }
@@ -391,7 +395,8 @@ impl Reader<'_> {
             }
         }
         for (entity, other) in [(lhs, rhs), (rhs, lhs)] {
-            let is_entity = || self.value_type(entity) == Some(ValueType::Entity) || self.refers(entity);
+            let is_entity =
+                || self.value_type(entity) == Some(ValueType::Entity) || self.is_named_like_a_reference(entity);
             if let Some((wrong, cure)) = self.no_entity(other).filter(|_| is_entity() && !self.is_spec()) {
                 return self.problem(other.location(), (format!("this is compared with an entity, and {wrong}"), cure));
             }

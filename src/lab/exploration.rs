@@ -95,13 +95,7 @@ pub(crate) fn explore(
     game.context.state.renew_identity();
     let dealt = game.context.deals_for.is_some();
     let limits = if dealt { query.limits.where_dealt() } else { query.limits };
-    let budget = Budget {
-        runs: limits.ways,
-        points: limits.points,
-        bytes: limits.bytes,
-        steps: limits.ways.saturating_mul(STEPS),
-        effort: limits.work,
-    };
+    let budget = budget_of(&limits);
     let (against, unknown) = match query.against.as_ref().map(|names| named_in(&game, names)) {
         None => (None, None),
         Some((found, unknown)) => (Some(found), unknown),
@@ -189,6 +183,17 @@ pub(crate) fn explore(
     let answers = taken.into_iter().chain(odds.answers.iter().cloned()).collect();
     let hits = targets.iter().map(|target| game.context.title(*target)).collect();
     Ok(Odds { answers, unasked, until: query.until.clone(), targets: hits, ..odds })
+}
+
+/// What the paths of one action may take.
+fn budget_of(limits: &Limits) -> Budget {
+    Budget {
+        runs: limits.ways,
+        points: limits.points,
+        bytes: limits.bytes,
+        steps: limits.ways.saturating_mul(STEPS),
+        effort: limits.work,
+    }
 }
 
 /// The refusal of an answer that no question takes. `topic` is empty for names; `offered`: the entities that questions take.

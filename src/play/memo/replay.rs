@@ -205,11 +205,11 @@ impl Memo {
     }
 
     fn count_cards(&mut self, played: u32, names: &Names) {
-        let apart = |cards: &Box<[Played]>| -> Box<[Played]> {
+        let apart = |cards: &[Played]| -> Box<[Played]> {
             let own = |one: &Played| Played { seat: Arc::from(&*one.seat), card: Arc::from(&*one.card), met: one.met };
             cards.iter().map(own).collect()
         };
-        own(&mut self.plays, played, names.plays.iter().map(apart));
+        own(&mut self.plays, played, names.plays.iter().map(|cards| apart(cards)));
         if self.played.len() < self.plays.len() {
             self.played.resize(self.plays.len(), 0);
         }
