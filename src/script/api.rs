@@ -530,7 +530,7 @@ pub(crate) const WORDS: &[Word] = &[
     acts(Telling, "rb.finish(text, ...)", "(text: string, ...any) -> ()", "The game is over after this action."),
     reads(
         Telling,
-        "rb.sum(\"Wit\", self.wit, \"wound\", -2)",
+        "rb.sum(\"Wit\", self.wit, \"tired\", -2)",
         "(...any) -> Sum",
         "A number that remembers its named parts: labels, each with a number or a sum; a sum without a label is taken over with \
          its parts. Sums are added and subtracted with + and -. A derived value, what a roll needs and what fills in its label \

@@ -214,7 +214,7 @@ mod tests {
     use crate::play::Bound;
 
     fn greyed() -> Refusal {
-        Refusal::Greyed { label: "Feint".into(), reason: Some("it needs Advantage (AB-12)".into()) }
+        Refusal::Greyed { label: "Feint".into(), reason: Some("it needs luck (AB-12)".into()) }
     }
 
     fn wanted(fields: &[(&'static str, Value)]) -> Wanted {
@@ -249,7 +249,7 @@ mod tests {
     #[test]
     fn the_wording_of_the_host_is_told_with_what_to_write_instead() {
         let text = |text: &str| Wanted::read(&Value::text(text)).unwrap();
-        assert!(matches!(text("needs Advantage").fits(&greyed()), Fit::Yes));
+        assert!(matches!(text("needs luck").fits(&greyed()), Fit::Yes));
         assert!(matches!(text("nothing of it").fits(&greyed()), Fit::No));
         let Fit::Worded(instead) = text("is not open").fits(&greyed()) else { panic!("not told") };
         assert_eq!(instead, "{ kind = \"greyed\", rule = \"AB-12\" }");
