@@ -63,7 +63,7 @@ pub(crate) fn current_place() -> String {
 
 /// Adds the functions to the table of host functions.
 pub(super) fn add(lua: &Lua, table: &Table) -> Result<()> {
-    let functions: [(&str, ffi::lua_CFunction); 20] = [
+    let functions: [(&str, ffi::lua_CFunction); 21] = [
         ("reader", reader),
         ("renew_reads", renew_reads),
         ("forget_reads", forget_reads),
@@ -81,6 +81,7 @@ pub(super) fn add(lua: &Lua, table: &Table) -> Result<()> {
         ("for_answers", for_answers),
         ("for_words", for_words),
         ("where_heard", where_heard),
+        ("filled_where_heard", filled_where_heard),
         ("is_text", is_text),
         ("end_work", end_entry),
         ("begin_work", begin_entry),
@@ -705,6 +706,16 @@ unsafe extern "C-unwind" fn where_heard(state: *mut lua_State) -> c_int {
     }
 }
 
+/// filled_where_heard(function): the same. If the first argument is not true, it gives all back but the first three. So what
+/// fills in a text is the same work for the script, whether somebody listens or not.
+unsafe extern "C-unwind" fn filled_where_heard(state: *mut lua_State) -> c_int {
+    // SAFETY: as in `for_answers`.
+    unsafe {
+        ffi::lua_pushcclosure(state, words_or_rest, 1);
+        1
+    }
+}
+
 unsafe extern "C-unwind" fn answers_beside(state: *mut lua_State) -> c_int {
     // SAFETY: as in `call_beside`.
     unsafe { call_beside(state, Account::Answers) }
@@ -720,6 +731,20 @@ unsafe extern "C-unwind" fn words_if(state: *mut lua_State) -> c_int {
     unsafe {
         if ffi::lua_toboolean(state, 1) == 0 {
             return 0;
+        }
+        ffi::lua_remove(state, 1);
+        call_beside(state, Account::Words)
+    }
+}
+
+unsafe extern "C-unwind" fn words_or_rest(state: *mut lua_State) -> c_int {
+    // SAFETY: the prelude gives at least three arguments.
+    unsafe {
+        if ffi::lua_toboolean(state, 1) == 0 {
+            for _ in 0..3 {
+                ffi::lua_remove(state, 1);
+            }
+            return ffi::lua_gettop(state);
         }
         ffi::lua_remove(state, 1);
         call_beside(state, Account::Words)
