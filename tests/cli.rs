@@ -178,7 +178,10 @@ fn a_line_of_several_answers_that_fails_on_the_way_can_go_on() {
     let told = play_anywhere(&call, "ok\n1 with push risk 1\nroll 5\nquit\n");
     let text = String::from_utf8_lossy(&told.stdout);
     assert!(text.contains("Type the face that fell, 1 to 10: `roll 1`."), "{text}");
-    assert!(text.contains("Fighter tests Push: needs under 7 (Muscle 5 + margin (RB1-072) 2), rolled 5: success"), "{text}");
+    assert!(
+        text.contains("Fighter tests Push: needs under 7 (Muscle 5 + margin (RB1-072) 2), rolled 5: success"),
+        "{text}"
+    );
 }
 
 /// South has peeked between what north was told and what north has answered.
