@@ -232,10 +232,14 @@ fn failure(body: &str) -> String {
 }
 
 /// Runs one spec against a ruleset, and none of its own.
-fn failure_in(rulesets: &str, id: &str, body: &str) -> String {
+fn report_of(rulesets: &str, id: &str, body: &str) -> SpecReport {
     let text = format!("local rb = require(\"@riskbreaker\")\nrb.spec(\"it\", {{}}, function(t)\n{body}\nend)\n");
-    let source = SpecSource { path: "it.luau".into(), text };
-    let report = run_only(&folder(rulesets), id, vec![source], None);
+    run_only(&folder(rulesets), id, vec![SpecSource { path: "it.luau".into(), text }], None)
+}
+
+/// Runs one spec against a ruleset, and gives the message of its failure.
+fn failure_in(rulesets: &str, id: &str, body: &str) -> String {
+    let report = report_of(rulesets, id, body);
     assert_eq!(report.results.len(), 1, "{:?}", report.broken);
     report.results[0].failure.as_ref().map_or(String::new(), |failure| failure.fault.to_string())
 }
@@ -361,9 +365,7 @@ fn a_refusal_is_expected_by_its_kind_and_rule() {
     assert_eq!(old(&by_rule("RB1-080")), "");
     assert!(old(&by_rule("RB1-08")).contains("is closed for another reason"));
     let warned = |body: &str| {
-        let text = format!("local rb = require(\"@riskbreaker\")\nrb.spec(\"it\", {{}}, function(t)\n{body}\nend)\n");
-        let source = SpecSource { path: "it.luau".into(), text };
-        let report = run_only(&folder("tests/rulesets"), "tug", vec![source], None);
+        let report = report_of("tests/rulesets", "tug", body);
         assert!(report.is_green());
         report.warnings().map(|(_, warning)| (warning.line, warning.text.clone())).collect::<Vec<_>>()
     };

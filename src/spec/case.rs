@@ -519,23 +519,23 @@ impl Case {
             }
             Err(refusal) => refusal,
         };
-        match wanted.fits(&refusal) {
-            Fit::No => {
-                let expected = wanted.shown();
-                return Err(wrong(format!(
-                    "{what} was refused for another reason: expected {expected}, found \"{refusal}\""
-                )));
-            }
-            Fit::Worded(instead) => self.warn_of_wording(wanted, &instead),
-            Fit::Yes => {}
-        }
+        self.refusal_fits(&format!("{what} was refused"), wanted, &refusal)?;
         if unchanged { Ok(()) } else { Err(wrong(format!("{what} was refused, but something has changed"))) }
     }
 
-    /// Notes that only the host's own wording has the text that a spec expects.
-    pub fn warn_of_wording(&mut self, wanted: &Wanted, instead: &str) {
-        let text = format!("{} is the host's own wording, which may change; write {instead}", wanted.shown());
-        self.warnings.push(SpecWarning { line: self.line, text });
+    /// Whether a refusal is the one that a spec expects. Notes a warning where only the host's own wording has the expected text.
+    /// `what` begins the message: `pull by Ann was refused`.
+    pub fn refusal_fits(&mut self, what: &str, wanted: &Wanted, refusal: &Refusal) -> Checked<()> {
+        let expected = wanted.shown();
+        match wanted.fits(refusal) {
+            Fit::Yes => Ok(()),
+            Fit::Worded(instead) => {
+                let text = format!("{expected} is the host's own wording, which may change; write {instead}");
+                self.warnings.push(SpecWarning { line: self.line, text });
+                Ok(())
+            }
+            Fit::No => Err(wrong(format!("{what} for another reason: expected {expected}, found \"{refusal}\""))),
+        }
     }
 
     /// How many events are of a sort and say what is wanted.

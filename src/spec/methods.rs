@@ -3,7 +3,7 @@ use dashu_int::{IBig, UBig};
 use super::case::{Case, Checked, LookedUp, same, some_reason, take_default, words, wrong};
 use super::lines::cards_in;
 use super::odds;
-use super::refusals::{Fit, Wanted};
+use super::refusals::Wanted;
 use crate::dice::{Fraction, ratio};
 use crate::play::plain::{self, replies};
 use crate::play::{Edit, MASTER, Refusal, Session, Step, without_parts};
@@ -233,7 +233,7 @@ impl Case {
             return Err(wrong(format!("{name} is open to {about}")));
         }
         let refusal = Refusal::Greyed { label: option.label.to_string(), reason: option.reason };
-        wanted.map_or(Ok(()), |wanted| self.closed_as(&name, &wanted, &refusal))
+        wanted.map_or(Ok(()), |wanted| self.refusal_fits(&format!("{name} is closed"), &wanted, &refusal))
     }
 
     fn enabled(&mut self, args: &Args) -> Checked<()> {
@@ -301,23 +301,8 @@ impl Case {
         let (seat, name, wanted) = (args.text(0)?, args.text(1)?, Wanted::read(args.value(2))?);
         match self.act(args)? {
             Ok(()) => Err(wrong(format!("{name} is open to {seat}"))),
-            Err(refusal @ Refusal::Greyed { .. }) => self.closed_as(&name, &wanted, &refusal),
+            Err(refusal @ Refusal::Greyed { .. }) => self.refusal_fits(&format!("{name} is closed"), &wanted, &refusal),
             Err(other) => Err(wrong(other)),
-        }
-    }
-
-    /// Whether an option or a free act is closed as expected.
-    fn closed_as(&mut self, name: &str, wanted: &Wanted, refusal: &Refusal) -> Checked<()> {
-        match wanted.fits(refusal) {
-            Fit::Yes => Ok(()),
-            Fit::Worded(instead) => {
-                self.warn_of_wording(wanted, &instead);
-                Ok(())
-            }
-            Fit::No => {
-                let expected = wanted.shown();
-                Err(wrong(format!("{name} is closed for another reason: expected {expected}, found \"{refusal}\"")))
-            }
         }
     }
 

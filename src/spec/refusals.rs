@@ -1,8 +1,8 @@
 //! What a spec expects of a refusal: a part of its text, or its kind, its rule and further fields.
 
-use serde_json::{Value as Json, to_value};
+use serde_json::{Map, Value as Json, to_value};
 
-use super::case::{Checked, words, wrong};
+use super::case::{Checked, some_reason, words, wrong};
 use super::coverage::is_id;
 use super::events::says;
 use crate::play::Refusal;
@@ -66,10 +66,10 @@ impl Wanted {
     /// An empty text or table, which every refusal would fit, and a kind or field that no refusal has.
     pub fn read(value: &Value) -> Checked<Wanted> {
         match value {
-            Value::Text(text) if text.trim().is_empty() => {
-                Err(wrong("say a part of the reason: an empty text is in every one"))
+            Value::Text(text) => {
+                some_reason(text)?;
+                Ok(Wanted::Text(text.to_string()))
             }
-            Value::Text(text) => Ok(Wanted::Text(text.to_string())),
             Value::Int(number) => Ok(Wanted::Text(number.to_string())),
             Value::Map(fields) if !fields.is_empty() => {
                 let fields: Vec<(String, Value)> =
@@ -91,7 +91,7 @@ impl Wanted {
         match self {
             Wanted::Data(fields) => {
                 let fits = fields.iter().all(|(name, wanted)| match (name.as_str(), wanted) {
-                    ("rule", Value::Text(rule)) => of_rules(&Json::Object(data.clone())).any(|text| names(&text, rule)),
+                    ("rule", Value::Text(rule)) => of_rules(&data).iter().any(|text| names(text, rule)),
                     ("kind", Value::Text(kind)) => data.get("kind").is_some_and(|found| found == &**kind),
                     ("bound", Value::Map(parts)) => {
                         let found = |name: &str| data.get("bound").and_then(|bound| bound.get(name));
@@ -101,7 +101,7 @@ impl Wanted {
                 });
                 if fits { Fit::Yes } else { Fit::No }
             }
-            Wanted::Text(text) if of_rules(&Json::Object(data.clone())).any(|own| own.contains(&**text)) => Fit::Yes,
+            Wanted::Text(text) if of_rules(&data).iter().any(|own| own.contains(&**text)) => Fit::Yes,
             Wanted::Text(text) if refusal.to_string().contains(&**text) => Fit::Worded(suggestion(refusal, &data)),
             Wanted::Text(_) => Fit::No,
         }
@@ -158,20 +158,18 @@ fn known_fields(fields: &[(String, Value)]) -> Checked<()> {
 }
 
 /// The texts in the data of a refusal that a ruleset has written.
-fn of_rules(data: &Json) -> impl Iterator<Item = String> {
-    fn collect(data: &Json, own: bool, found: &mut Vec<String>) {
+fn of_rules(data: &Map<String, Json>) -> Vec<&str> {
+    fn collect<'d>(data: &'d Json, own: bool, found: &mut Vec<&'d str>) {
         match data {
-            Json::String(text) if own => found.push(text.clone()),
+            Json::String(text) if own => found.push(text),
             Json::Array(items) => items.iter().for_each(|item| collect(item, own, found)),
-            Json::Object(fields) => {
-                fields.iter().for_each(|(name, value)| collect(value, OF_RULES.contains(&name.as_str()), found));
-            }
+            Json::Object(fields) => found.extend(of_rules(fields)),
             _ => {}
         }
     }
     let mut found = Vec::new();
-    collect(data, false, &mut found);
-    found.into_iter()
+    data.iter().for_each(|(name, value)| collect(value, OF_RULES.contains(&name.as_str()), &mut found));
+    found
 }
 
 /// Whether a text has the id of a rule in it, as a whole word.
@@ -187,12 +185,9 @@ fn is_of_id(c: char) -> bool {
 }
 
 /// What to expect of a refusal instead of the host's wording.
-fn suggestion(refusal: &Refusal, data: &serde_json::Map<String, Json>) -> String {
+fn suggestion(refusal: &Refusal, data: &Map<String, Json>) -> String {
     let mut parts = vec![format!("kind = \"{}\"", refusal.kind())];
-    let rule = of_rules(&Json::Object(data.clone())).find_map(|text| {
-        let mut words = text.split(|c: char| !is_of_id(c));
-        words.find(|word| is_id(word)).map(str::to_owned)
-    });
+    let rule = of_rules(data).into_iter().find_map(|text| text.split(|c: char| !is_of_id(c)).find(|word| is_id(word)));
     match rule {
         Some(rule) => parts.push(format!("rule = \"{rule}\"")),
         None => {

@@ -109,10 +109,7 @@ impl Disk {
                 };
                 Err(self.changed(&what))
             }
-            Err(_)
-                if self.path.exists()
-                    && fs::metadata(&self.path).is_ok_and(|found| identity(&found) == left.identity) =>
-            {
+            Err(_) if fs::metadata(&self.path).is_ok_and(|found| identity(&found) == left.identity) => {
                 Err(self.changed("another program has cut it off"))
             }
             _ => Err(self.changed("another file is there, or none: it was moved, removed or replaced")),
