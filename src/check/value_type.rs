@@ -286,19 +286,19 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether an expression reads a name off an unknown value, and all fields of that name are references.
+    /// Whether an expression is a reference for certain: its name is that of references alone, and no key of the ruleset's own
+    /// tables.
     fn refers(&self, expression: Expression<'_>) -> bool {
-        let own = |name: &str| self.known.names.may_be_own(name);
-        self.is_named_like_a_reference(expression)
-            && matches!(expression.kind(), ExpressionKind::IndexName { index, .. } if !own(&text(index)))
+        let ExpressionKind::IndexName { expr, index, .. } = expression.kind() else { return false };
+        let own = self.known.names.may_be_own(&text(index)) || self.is_own_table(expr);
+        self.is_named_like_a_reference(expression) && !own
     }
 
-    /// Whether an expression is a member whose name every kind keeps as a reference. It may be the key of a table that comes from
-    /// elsewhere in the ruleset.
+    /// Whether an expression reads a name off an unknown value, and all fields of that name are references.
     fn is_named_like_a_reference(&self, expression: Expression<'_>) -> bool {
         match expression.kind() {
             ExpressionKind::IndexName { expr, index, .. } => {
-                self.symbol(expr).is_none() && self.known.always_refers(&text(index)) && !self.is_own_table(expr)
+                self.symbol(expr).is_none() && self.known.always_refers(&text(index))
             }
             _ => false,
         }
