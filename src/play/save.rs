@@ -440,7 +440,9 @@ pub(super) const LARGEST_NUMBER: u32 = 1 << 30;
 impl Saved {
     /// Whether it holds files of rules.
     fn changes_rules(&self) -> bool {
-        self.first.is_some() || self.pending.is_some() || !self.asked_before.is_empty()
+        // Rules that came in and went again leave their files with what was done.
+        let came_in = || self.done.iter().any(|done| done.cause.files().is_some());
+        self.first.is_some() || self.pending.is_some() || !self.asked_before.is_empty() || came_in()
     }
 
     fn read(text: &str) -> serde_json::Result<Saved> {
