@@ -7,31 +7,27 @@ use super::undo::last_seq_of;
 /// The actions that were done and not undone, the oldest first. It grows and shrinks at its end.
 ///
 /// It remembers how much of it has not changed since somebody last kept it, so that keeping costs only what is new.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct History {
     done: Vec<Done>,
     kept: usize,
-    /// Tells it from those of all other games in this process.
     #[cfg(feature = "store")]
-    identity: u64,
+    identity: Identity,
     /// The number under which a campaign kept it last.
     #[cfg(feature = "store")]
     kept_as: Option<u64>,
 }
 
+/// Tells a history from all others of this process.
 #[cfg(feature = "store")]
-static IDENTITIES: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(1);
+#[derive(Clone, Copy, Debug)]
+struct Identity(u64);
 
-impl Default for History {
-    fn default() -> History {
-        History {
-            done: Vec::new(),
-            kept: 0,
-            #[cfg(feature = "store")]
-            identity: IDENTITIES.fetch_add(1, std::sync::atomic::Ordering::Relaxed),
-            #[cfg(feature = "store")]
-            kept_as: None,
-        }
+#[cfg(feature = "store")]
+impl Default for Identity {
+    fn default() -> Identity {
+        static NEXT: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(1);
+        Identity(NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed))
     }
 }
 
@@ -74,7 +70,7 @@ impl History {
     /// The number that tells it from those of other games.
     #[cfg(feature = "store")]
     pub fn identity(&self) -> u64 {
-        self.identity
+        self.identity.0
     }
 }
 

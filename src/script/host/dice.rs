@@ -4,6 +4,7 @@ use std::sync::Arc;
 use mlua::{Lua, LuaString, Result, Table, Value as Lv, Variadic};
 
 use super::super::account::charge;
+#[cfg(feature = "continuations")]
 use super::super::continuation::use_of_results;
 use super::super::conversion::{name_of, to_lua, whole_of, whole_or_why};
 use super::super::sandbox::{hold, uncharged};
@@ -19,6 +20,12 @@ const MOST_DICE: usize = 1_000;
 const COPIES: usize = 3;
 /// Cuts of a band at most.
 const MOST_CUTS: usize = 1_000;
+
+/// Without a machine that explores, nothing is known of what a script does with its draws.
+#[cfg(not(feature = "continuations"))]
+const fn use_of_results() -> i32 {
+    0
+}
 
 pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
     // The number of a dice expression, for `roll`, which the table keeps; the expression if there are too many of them.
