@@ -1,15 +1,23 @@
+use std::collections::BTreeMap;
 use std::ops::{Bound, RangeBounds};
 
 use super::fraction::{Fraction, float, ratio};
+use dashu_int::ops::BitTest;
 use dashu_int::{IBig, UBig};
 
-use super::notation::{Dice, Term};
+use super::notation::{Dice, Group, Source, Term};
 use super::pool::{Pool, Reroll};
 use super::roll::EXPLOSIONS;
 use super::weights::{Effort, TooMuch, Weights};
 
 /// Explosions are followed until what is left is less likely than this, for all dice of a pool together.
 const NEGLIGIBLE: f64 = 1e-12;
+/// The most rolls of a group that are weighed.
+const MOST_MEMBERS: usize = 16;
+/// The most sets of kept rolls, with their sums, that are held to weigh a group.
+const MOST_OPEN: usize = 100_000;
+/// What one step costs where a group is weighed, in products of two words.
+const COST_OF_STEP: u64 = 64;
 
 /// How likely each total of an expression is, exactly.
 ///
@@ -185,10 +193,102 @@ impl Distribution {
         Distribution { weights: Weights::certain(total), whole: UBig::ONE, unlisted: Unlisted::None }
     }
 
-    fn of_term(Term { times, pool }: &Term, effort: &mut Effort) -> Result<Distribution, TooMuch> {
+    fn of_term(Term { times, source }: &Term, effort: &mut Effort) -> Result<Distribution, TooMuch> {
         if *times == 0 {
             return Ok(Distribution::certain(0));
         }
+        let one = match source {
+            Source::Pool(pool) => Distribution::of_pool(pool, effort)?,
+            Source::Group(group) => Distribution::of_group(group, effort)?,
+        };
+        Ok(one.times(*times))
+    }
+
+    /// What the kept rolls of a group come to together.
+    fn of_group(group: &Group, effort: &mut Effort) -> Result<Distribution, TooMuch> {
+        let members = group.members.iter().map(|member| member.distribution_within(effort).map_err(|_| TooMuch));
+        let mut members = members.collect::<Result<Vec<_>, _>>()?;
+        let kept = group.keep.places(members.len() as u32).len();
+        // The lowest rolls are the highest with all signs turned.
+        let sign = if group.keep.prefers_low() { -1 } else { 1 };
+        members.iter_mut().for_each(|member| *member = std::mem::replace(member, Distribution::certain(0)).times(sign));
+        Ok(Distribution::of_highest(&members, kept, effort)?.times(sign))
+    }
+
+    /// The sum of the `kept` highest of rolls that do not depend on each other, at least one and at most all of them.
+    ///
+    /// Counted by totals from the highest: at each total, some of the rolls that are still open show it. As soon as enough
+    /// of them are kept, the others show less.
+    fn of_highest(members: &[Distribution], kept: usize, effort: &mut Effort) -> Result<Distribution, TooMuch> {
+        if members.len() > MOST_MEMBERS {
+            return Err(TooMuch);
+        }
+        let mut totals: Vec<i64> = members.iter().flat_map(Distribution::totals).collect();
+        totals.sort_unstable();
+        totals.dedup();
+        let everyone = 1_usize << members.len();
+        // How many ways a roll has to show less; totals that are not listed are lower if they are that low.
+        let mut below: Vec<UBig> = members
+            .iter()
+            .map(|member| match member.unlisted {
+                Unlisted::To(_) => member.whole.clone(),
+                _ => member.weights.sum(),
+            })
+            .collect();
+        let mut left: Vec<_> = members.iter().map(|member| member.weights.iter().rev().peekable()).collect();
+        let mut done: BTreeMap<i64, UBig> = BTreeMap::new();
+        // By the rolls that are kept so far, as bits, and their sum.
+        let mut open: BTreeMap<(usize, i64), UBig> = BTreeMap::from([((0, 0), UBig::ONE)]);
+        let words = members.iter().map(|member| member.whole.bit_len() as u64 / 64 + 1).sum::<u64>();
+        for total in totals.into_iter().rev() {
+            let at: Vec<UBig> = left
+                .iter_mut()
+                .map(|left| left.next_if(|(of, _)| *of == total).map_or(UBig::ZERO, |(_, ways)| ways.clone()))
+                .collect();
+            below.iter_mut().zip(&at).for_each(|(below, at)| *below -= at);
+            let showing: usize = at.iter().enumerate().filter(|(_, ways)| !ways.is_zero()).map(|(i, _)| 1 << i).sum();
+            let mut more: Vec<((usize, i64), UBig)> = Vec::new();
+            for ((taken, sum), ways) in &open {
+                let free = showing & !taken;
+                effort.spend((1 << free.count_ones()) * members.len() as u64 * (words + COST_OF_STEP))?;
+                // Every set of the rolls that can show this total, without the empty one.
+                let mut set = free;
+                while set != 0 {
+                    let having = taken.count_ones() as usize;
+                    let now = having + set.count_ones() as usize;
+                    let of_set = (0..members.len()).filter(|i| set >> i & 1 == 1).map(|i| &at[i]);
+                    let mut ways = of_set.fold(ways.clone(), |ways, at| ways * at);
+                    if now < kept {
+                        more.push(((taken | set, sum + set.count_ones() as i64 * total), ways));
+                    } else {
+                        let others = (everyone - 1) & !taken & !set;
+                        let others = (0..members.len()).filter(|i| others >> i & 1 == 1).map(|i| &below[i]);
+                        ways = others.fold(ways, |ways, below| ways * below);
+                        if !ways.is_zero() {
+                            *done.entry(sum + (kept - having) as i64 * total).or_default() += ways;
+                        }
+                    }
+                    set = (set - 1) & free;
+                }
+            }
+            for (state, ways) in more {
+                *open.entry(state).or_default() += ways;
+            }
+            if open.len() > MOST_OPEN {
+                return Err(TooMuch);
+            }
+        }
+        let whole = members.iter().fold(UBig::ONE, |whole, member| whole * &member.whole);
+        Ok(Distribution { weights: Weights::new(done)?, whole, unlisted: unlisted_of_highest(members, kept) })
+    }
+
+    /// Every total multiplied by `factor`, which is not 0.
+    fn times(self, factor: i64) -> Distribution {
+        Distribution { weights: self.weights.times(factor), whole: self.whole, unlisted: self.unlisted.times(factor) }
+    }
+
+    /// What a pool comes to.
+    fn of_pool(pool: &Pool, effort: &mut Effort) -> Result<Distribution, TooMuch> {
         let die = Distribution::of_die(pool, effort)?;
         let kept = pool.keep.map_or(pool.count, |keep| keep.places(pool.count).len() as u32);
         let weights = match pool.keep {
@@ -207,7 +307,7 @@ impl Distribution {
             (unlisted, _) => unlisted,
         };
         let whole = die.whole.pow(pool.count as usize);
-        Ok(Distribution { weights: weights.times(*times), whole, unlisted: unlisted.times(*times) })
+        Ok(Distribution { weights, whole, unlisted })
     }
 
     /// What one die of `pool` comes to with its rerolls and explosions.
@@ -215,14 +315,14 @@ impl Distribution {
         let rest = Distribution::of_rest(pool)?;
         let worth = |weights: Weights| match pool.successes {
             None => weights,
-            Some(_) => weights.mapped(|face| pool.worth(face as u32)),
+            Some(_) => weights.mapped(|face| pool.worth(face as i32)),
         };
         if pool.explode.is_none() {
             return Ok(Distribution { weights: worth(rest.weights), ..rest });
         }
-        let (exploding, resting) = rest.weights.split(|face| pool.explodes_on(face as u32));
+        let (exploding, resting) = rest.weights.split(|face| pool.explodes_on(face as i32));
         // A face that is worth nothing and brings one more die is as good as rolled again.
-        let (idle, exploding) = exploding.split(|face| pool.worth(face as u32) == 0);
+        let (idle, exploding) = exploding.split(|face| pool.worth(face as i32) == 0);
         let whole = &rest.whole - idle.sum();
         if idle.sum() * 10_u32 > &rest.whole * 9_u32 {
             return Err(TooMuch);
@@ -262,7 +362,7 @@ impl Distribution {
         let weights = Weights::new(weights)?;
         // Several faces may show the same.
         Ok(Distribution {
-            weights: if pool.own.is_some() { weights.mapped(|face| face) } else { weights },
+            weights: if pool.is_numbered() { weights } else { weights.mapped(|face| face) },
             whole: whole.into(),
             unlisted: Unlisted::None,
         })
@@ -302,6 +402,31 @@ impl Distribution {
             self.weights.iter().map(|(total, weight)| IBig::from(*total).pow(n as usize) * IBig::from(weight.clone()));
         parts.sum()
     }
+}
+
+/// Where the sums of the `kept` highest lie in which a total that is not listed is kept, or may be.
+fn unlisted_of_highest(members: &[Distribution], kept: usize) -> Unlisted {
+    // The sum of the most or the least extreme totals of the others that are kept with the one at `i`.
+    let others = |i: usize, of: fn(&Weights) -> Option<i64>, highest: bool| {
+        let others = members.iter().enumerate().filter(|(other, _)| *other != i);
+        let mut ends: Vec<i64> = others.filter_map(|(_, member)| of(&member.weights)).collect();
+        ends.sort_unstable();
+        if highest {
+            ends.reverse();
+        }
+        ends.iter().take(kept - 1).sum::<i64>()
+    };
+    let places = members.iter().enumerate().map(|(i, member)| match member.unlisted {
+        Unlisted::From(low) => Unlisted::From(low + others(i, Weights::least, false)),
+        Unlisted::To(high) => Unlisted::To(high + others(i, Weights::most, true)),
+        other => other,
+    });
+    places.fold(Unlisted::None, |all, one| match (all, one) {
+        (Unlisted::None, other) | (other, Unlisted::None) => other,
+        (Unlisted::From(low), Unlisted::From(other)) => Unlisted::From(low.min(other)),
+        (Unlisted::To(high), Unlisted::To(other)) => Unlisted::To(high.max(other)),
+        _ => Unlisted::Anywhere,
+    })
 }
 
 impl Unlisted {
@@ -346,7 +471,6 @@ mod tests {
     use super::super::fraction::sum;
     use super::*;
     use proptest::prelude::*;
-    use std::collections::BTreeMap;
 
     fn distribution(dice: &str) -> Distribution {
         Dice::parse(dice).unwrap().distribution().unwrap_or_else(|error| panic!("{error}"))
@@ -369,7 +493,7 @@ mod tests {
                 given.next().copied()
             });
             let rerolls = |faces: &[u32]| match &dice.terms[..] {
-                [Term { pool, .. }] => match &pool.reroll {
+                [Term { source: Source::Pool(pool), .. }] => match &pool.reroll {
                     Some(Reroll::While(taken)) => faces.iter().any(|face| taken.holds(pool.shown(*face))),
                     _ => false,
                 },
@@ -526,6 +650,55 @@ mod tests {
     }
 
     #[test]
+    fn fate_dice_limits_and_groups_are_exact() {
+        let fate = distribution("4dF");
+        let ways: Vec<_> = fate.iter().map(|(total, chance)| (total, chance * of(81, 1))).collect();
+        let known = [1, 4, 10, 16, 19, 16, 10, 4, 1];
+        assert_eq!(ways, (-4..=4).zip(known).map(|(total, ways)| (total, of(ways, 1))).collect::<Vec<_>>());
+        assert_eq!(distribution("4dF"), distribution("4d3-8"));
+        assert_eq!(distribution("d20min10").chance(10), of(10, 20));
+        assert_eq!(distribution("d20max10").mean(), of(155, 20));
+        assert_eq!(distribution("4d6min2"), distribution("4d[2,2,3,4,5,6]"));
+        assert_eq!(distribution("max(d20,d20)"), distribution("2d20kh1"));
+        assert_eq!(distribution("min(d20,d20,d20)"), distribution("3d20kl1"));
+        assert_eq!(distribution("{d6,d6,d6,d6}dl1"), distribution("4d6kh3"));
+        assert_eq!(distribution("max(d20,10)"), distribution("d20min10"));
+        for dice in [
+            "{4d3,3d4}kh1",
+            "{2d6,d8+1,5}kl2",
+            "{d4,2*d6,d8-d2}dh1",
+            "{2dF,d3-2,d2}kh2",
+            "2*max(d6,2d4kh1)-d4",
+            "{{d4,d6}kl1,d8,2d3min2}kh2",
+            "{4d3>=2,d4,3}kh1",
+            "3dFkh2",
+            "{d6,d6,d8}dl2-min(d4,d[-2,5])",
+        ] {
+            let parsed = Dice::parse(dice).unwrap();
+            let exact: BTreeMap<_, _> = parsed.distribution().unwrap().iter().collect();
+            assert_eq!(exact, rolled_one_by_one(&parsed), "{dice}");
+        }
+        // The better of a d8 and a d6 that both explode is at most n if both are.
+        let (ace, eight, six) = (distribution("{d8!,d6!}kh1"), distribution("d8!"), distribution("d6!"));
+        for n in 1..=40 {
+            assert_eq!(ace.exactly(..=n), Some(eight.at_most(n) * six.at_most(n)), "{n}");
+        }
+        assert_eq!(ace.exactly(4..), Some(of(1, 1) - of(9, 48)));
+        assert_sums_to_1(&ace);
+        // The worse is at least n if both are.
+        let worse = distribution("min(d8!,d6!)");
+        for n in 1..=40 {
+            let both = eight.exactly(n..).unwrap() * six.exactly(n..).unwrap();
+            assert_eq!(worse.exactly(n..), Some(both), "{n}");
+        }
+        assert_sums_to_1(&distribution("{d8!,10-d6!,d4}kh1"));
+        assert_eq!(distribution("{d8!,10-d6!,d4}kh1").exactly(..=3), None);
+        for dice in ["{20d100,20d100,20d100,20d100,20d100,20d100,20d100,20d100}dl1", "{d1000!>=2,d6}kh1"] {
+            assert!(Dice::parse(dice).unwrap().distribution().is_err(), "{dice}");
+        }
+    }
+
+    #[test]
     fn pools_come_in_any_size_until_they_are_refused() {
         for dice in ["100d6kh50", "40d20", "40d20kl20", "100d6dl50", "10000d6kh2", "20d10!>=9kh5"] {
             assert_sums_to_1(&distribution(dice));
@@ -577,13 +750,13 @@ mod tests {
 
         #[test]
         fn what_is_listed_and_what_remains_sum_to_1(dice in crate::dice::tests::any_dice()) {
-            let small = dice.terms.iter().all(|term| term.pool.count <= 4 || term.pool.explode.is_none());
+            let small = dice.pools().iter().all(|pool| pool.count <= 4 || pool.explode.is_none());
             prop_assume!(small);
             if let Ok(distribution) = dice.distribution() {
                 assert_sums_to_1(&distribution);
                 let totals: Vec<i64> = distribution.iter().map(|(total, _)| total).collect();
                 prop_assert!(totals.is_sorted_by(|a, b| a < b));
-                prop_assert!(dice.terms.iter().any(|term| term.pool.explode.is_some()) || distribution.is_exact());
+                prop_assert!(dice.pools().iter().any(|pool| pool.explode.is_some()) || distribution.is_exact());
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Dice: notation, rolls, the generator of seeded dice, and exact distributions.
 
+mod dialect;
 mod distribution;
 mod fraction;
 mod notation;

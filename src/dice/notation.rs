@@ -3,7 +3,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::pool::Pool;
+use super::dialect;
+use super::pool::{Keep, Pool};
 use super::reader::Reader;
 
 /// What is rolled: a sum of dice and constants, such as `2d6+1` or `4d6kh3 - 2*d4`.
@@ -23,17 +24,20 @@ use super::reader::Reader;
 /// | written | means |
 /// |---|---|
 /// | `3d6`, `d6`, `d%` | three dice with faces 1 to 6; one; one with 100 faces |
-/// | `d[0,0,1,1,2,3]` | a die with faces of its own, whole numbers from 0 on |
+/// | `dF`, `4dF` | a Fate die, which shows -1, 0 or 1; four |
+/// | `d[0,0,1,1,2,3]`, `d{2..5}`, `d{1:3,6}` | a die with faces of its own: each listed, 2 to 5, three 1 and a 6 |
 /// | `+`, `-`, `2*d6`, `2*(d6+1)` | sum, difference, dice or a sum in brackets times a constant |
 /// | `kh2`, `kl2`, `dh2`, `dl2` | keep the 2 highest, the 2 lowest; drop the 2 highest, the 2 lowest; 1 if no number |
+/// | `4d6min2`, `d20max15` | a face below 2 counts as 2; one above 15 counts as 15 |
+/// | `{2d6,d12}kh1`, `max(2d6,d12)` | roll all and keep the highest total; `min(...)` the lowest |
 /// | `ro1`, `ro<3`, `ro1,>=9` | roll a die that shows such a face again, once |
 /// | `rr1` | roll it again as long as it shows such a face |
 /// | `!`, `!>=9` | a die that shows its highest face, or such a face, brings one more; up to 1000 a die |
 /// | `10d6>=5`, `4d6=1,6` | the number of dice that show such a face, instead of their sum |
 ///
 /// Whatever the order they are written in, a die is rerolled first, then explodes, and dice are kept, dropped or counted
-/// last. A die with all that it brought is kept or dropped as one die; of successes each of its faces counts. Capitals
-/// and spaces are read as well.
+/// last. A die with all that it brought is kept or dropped as one die, by the sum of its faces; of successes each of its
+/// faces counts. Capitals and spaces are read as well.
 ///
 /// Two expressions are equal if they ask for the same dice in the same order. [`Display`](fmt::Display) gives the one
 /// canonical text, which parses to the same expression; serde writes that text.
@@ -43,11 +47,26 @@ pub struct Dice {
     pub(super) constant: i64,
 }
 
-/// A pool and what its total is multiplied by.
+/// A pool or a group, and what its total is multiplied by.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Term {
     pub times: i64,
-    pub pool: Pool,
+    pub source: Source,
+}
+
+/// What a term rolls.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum Source {
+    Pool(Pool),
+    Group(Group),
+}
+
+/// Rolls of which some count, by their totals: `{2d6,d12}kh1`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Group {
+    /// The rolls that are compared, at least two; one of them may be a constant.
+    pub members: Vec<Dice>,
+    pub keep: Keep,
 }
 
 /// Why a text is no dice expression: where, what is wrong, and what to write instead.
@@ -63,14 +82,55 @@ pub struct NotationError {
     pub column: usize,
     /// What is wrong there.
     pub message: String,
-    /// What to do about it, as a clause such as ``write `3d6` ``; never empty.
+    /// What to do about it, as a clause such as ``write `3d6` ``; never empty. Each text in backticks is an expression.
     pub cure: String,
+    pub(super) suggested: Suggested,
+}
+
+/// Whether the cure of a refusal is a text to write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Suggested {
+    /// It says in words what to do.
+    Nothing,
+    /// It is the text without what is not known.
+    LeavingOut,
+    /// It is what the text may mean.
+    Meaning,
 }
 
 impl Dice {
     /// How many dice the expression names; those that a roll adds are not among them.
     pub(crate) fn count(&self) -> usize {
-        self.terms.iter().map(|term| term.pool.count as usize).sum()
+        self.pools().iter().map(|pool| pool.count as usize).sum()
+    }
+
+    /// Every pool in the order in which they are rolled, those of groups among them.
+    pub(super) fn pools(&self) -> Vec<&Pool> {
+        fn of_term(term: &Term) -> Vec<&Pool> {
+            match &term.source {
+                Source::Pool(pool) => vec![pool],
+                Source::Group(group) => group.members.iter().flat_map(Dice::pools).collect(),
+            }
+        }
+        self.terms.iter().flat_map(of_term).collect()
+    }
+
+    /// The largest number that dice are multiplied by in it, and the largest constant, groups included; both without sign.
+    pub(super) fn largest(&self) -> (i64, i64) {
+        let mut largest = (1, self.constant.abs());
+        for Term { times, source } in &self.terms {
+            let inside = match source {
+                Source::Pool(_) => (1, 0),
+                Source::Group(group) => group.members.iter().fold((1, 0), |(factor, constant), member| {
+                    let (other, more) = member.largest();
+                    (factor.max(other), constant.max(more))
+                }),
+            };
+            let times = times.saturating_abs();
+            largest.0 = largest.0.max(inside.0.saturating_mul(times));
+            largest.1 = largest.1.max(inside.1.saturating_mul(times));
+        }
+        largest
     }
 
     /// Reads an expression of at most 1000 characters, 10 000 dice, 1 000 000 faces a die, constants up to
@@ -80,14 +140,21 @@ impl Dice {
     ///
     /// [`NotationError`] for anything else, with the column of the first problem and its cure.
     pub fn parse(text: &str) -> Result<Dice, NotationError> {
-        Reader::new(text)?.expression()
+        Reader::parse(text)
+    }
+
+    /// Whether a text is meant as dice, whether it can be read or not: it has dice or signs in it, and is no mere name.
+    pub fn is_meant(text: &str) -> bool {
+        dialect::is_meant(text)
     }
 
     /// The count, faces and added constant of an expression that is only `NdS+m`; `None` for any other.
     #[inline]
     pub fn simple(&self) -> Option<(u32, u32, i64)> {
         match self.terms.as_slice() {
-            [Term { times: 1, pool }] if pool.is_plain() => Some((pool.count, pool.sides, self.constant)),
+            [Term { times: 1, source: Source::Pool(pool) }] if pool.is_plain() => {
+                Some((pool.count, pool.sides, self.constant))
+            }
             _ => None,
         }
     }
@@ -112,7 +179,13 @@ impl fmt::Display for Dice {
             if term.times.abs() != 1 {
                 write!(f, "{}*", term.times.abs())?;
             }
-            write!(f, "{}", term.pool)?;
+            match &term.source {
+                Source::Pool(pool) => write!(f, "{pool}")?,
+                Source::Group(Group { members, keep }) => {
+                    let members: Vec<String> = members.iter().map(Dice::to_string).collect();
+                    write!(f, "{{{}}}{keep}", members.join(","))?;
+                }
+            }
         }
         match self.constant {
             constant if self.terms.is_empty() => write!(f, "{constant}"),
@@ -177,6 +250,24 @@ mod tests {
             ("d{1,2,3}", "d3"),
             ("d[0,5]!", "d[0,5]!"),
             ("007d06", "7d6"),
+            ("4df", "4dF"),
+            ("dF.2kh1", "dFkh1"),
+            ("4dF.1", "4d[-1,0,0,0,0,1]"),
+            ("d{-1..1}", "dF"),
+            ("d{1..4}", "d4"),
+            ("2d{0..2, 5:2}", "2d[0,1,2,5,5]"),
+            ("d[-3,-3]ro-3", "d[-3,-3]ro-3"),
+            ("4dFro-1>=0", "4dFro-1>=0"),
+            ("4d6 min 2", "4d6min2"),
+            ("4d6mi2ma5kh3", "4d6min2max5kh3"),
+            ("4d6kh3min2", "4d6min2kh3"),
+            ("{4d6, 3d8}kh1", "{4d6,3d8}kh1"),
+            ("{d6,d8,d10}dl", "{d6,d8,d10}dl1"),
+            ("max(d20, 10)", "{d20,10}kh1"),
+            ("2*min(d6+1,2d4)-1", "2*{d6+1,2d4}kl1-1"),
+            ("{2d6,d8}", "2d6+d8"),
+            ("max(3,7)", "7"),
+            ("{{d4,d6}kl1,d8}kh1", "{{d4,d6}kl1,d8}kh1"),
         ] {
             assert_eq!(canonical(written), shown, "{written}");
             assert_eq!(canonical(shown), shown);
@@ -188,7 +279,9 @@ mod tests {
         let simple = |text| Dice::parse(text).unwrap().simple();
         assert_eq!(simple("d10"), Some((1, 10, 0)));
         assert_eq!(simple("2+3d12-4"), Some((3, 12, -2)));
-        for other in ["5", "d6+d8", "2*d6", "-d6", "2d6kh1", "d6!", "d6ro1", "2d6>=5", "d[0,1]"] {
+        for other in
+            ["5", "d6+d8", "2*d6", "-d6", "2d6kh1", "d6!", "d6ro1", "2d6>=5", "d[0,1]", "dF", "d6min2", "max(d6,d8)"]
+        {
             assert_eq!(simple(other), None, "{other}");
         }
     }

@@ -11,7 +11,7 @@ use dashu_int::UBig;
 use dashu_int::ops::BitTest;
 
 use super::distribution::{Distribution, TooWide};
-use super::notation::{Dice, Term};
+use super::notation::{Dice, Source, Term};
 use super::pool::{Keep, Pool};
 use super::roll::EXPLOSIONS;
 use super::weights::Effort;
@@ -41,7 +41,7 @@ pub struct Branch {
     /// The total of one of its rolls.
     pub total: i64,
     /// The kept faces of its rolls, where faces are seen.
-    pub faces: Vec<u32>,
+    pub faces: Vec<i32>,
 }
 
 /// The branches that the rolls of an expression fall into.
@@ -63,7 +63,7 @@ const MOST_STEPS: usize = 500_000;
 const LONG_LIST: usize = 32;
 const LONG_NUMBER: u64 = 8;
 
-type Ways = BTreeMap<Vec<u32>, UBig>;
+type Ways = BTreeMap<Vec<i32>, UBig>;
 
 impl Dice {
     /// Parts all rolls by what is seen of them, with what is left of an effort.
@@ -115,7 +115,7 @@ impl Dice {
             Seen::Faces => self.of_faces(sorted).ok_or_else(|| TooWide { dice: self.clone() }),
             Seen::Ordered => self.of_faces(ordered).ok_or_else(|| TooWide { dice: self.clone() }),
             Seen::Ranks => match &self.terms[..] {
-                [Term { pool, .. }] if pool.keep.is_none() && pool.explode.is_none() => {
+                [Term { source: Source::Pool(pool), .. }] if pool.keep.is_none() && pool.explode.is_none() => {
                     of_ranks(pool).ok_or_else(|| TooWide { dice: self.clone() })
                 }
                 _ => self.partition(&Seen::Ordered, effort).map(Partition::by_ranks),
@@ -128,7 +128,9 @@ impl Dice {
         let mut all: Ways = BTreeMap::from([(Vec::new(), UBig::ONE)]);
         let mut whole = UBig::ONE;
         for term in &self.terms {
-            let (ways, of) = of_pool(&term.pool)?;
+            // A script that looks at faces is to see those of the rolls that count: they are too many to go through.
+            let Source::Pool(pool) = &term.source else { return None };
+            let (ways, of) = of_pool(pool)?;
             if all.len() * ways.len() > MOST {
                 return None;
             }
@@ -144,7 +146,7 @@ impl Dice {
         let listed: UBig = all.values().sum();
         let rest = ratio(&whole - listed, whole.clone());
         let branch =
-            |(faces, weight): (Vec<u32>, UBig)| Branch { chance: ratio(weight, whole.clone()), total: 0, faces };
+            |(faces, weight): (Vec<i32>, UBig)| Branch { chance: ratio(weight, whole.clone()), total: 0, faces };
         Some(Partition { branches: all.into_iter().map(branch).collect(), rest })
     }
 }
@@ -152,7 +154,7 @@ impl Dice {
 impl Partition {
     /// Joins the lists of faces that have the same ranks.
     fn by_ranks(self) -> Partition {
-        let mut joined: BTreeMap<Vec<u32>, Branch> = BTreeMap::new();
+        let mut joined: BTreeMap<Vec<i32>, Branch> = BTreeMap::new();
         for branch in self.branches {
             match joined.entry(ranks(&branch.faces)) {
                 Entry::Vacant(first) => {
@@ -178,16 +180,16 @@ fn reached_by(total: i64, cuts: &[i64]) -> usize {
 
 /// What one die can show with its rerolls and explosions, face by face, in parts of the second value. `tell`: which of the
 /// lists of faces are one.
-fn of_die(pool: &Pool, tell: fn(Vec<u32>) -> Vec<u32>) -> Option<(Ways, UBig)> {
+fn of_die(pool: &Pool, tell: fn(Vec<i32>) -> Vec<i32>) -> Option<(Ways, UBig)> {
     if pool.sides as usize > MOST {
         return None;
     }
     let (rest, whole) = Distribution::of_rest(pool).ok()?.parts();
-    let single = |(face, weight): (i64, UBig)| (vec![face as u32], weight);
+    let single = |(face, weight): (i64, UBig)| (vec![face as i32], weight);
     if pool.explode.is_none() {
         return Some((rest.into_iter().map(single).collect(), whole));
     }
-    let (exploding, resting): (Vec<_>, Vec<_>) = rest.into_iter().partition(|(face, _)| pool.explodes_on(*face as u32));
+    let (exploding, resting): (Vec<_>, Vec<_>) = rest.into_iter().partition(|(face, _)| pool.explodes_on(*face as i32));
     let mut ended = Ways::new();
     let mut open: Ways = BTreeMap::from([(Vec::new(), UBig::ONE)]);
     let mut of = UBig::ONE;
@@ -204,7 +206,7 @@ fn of_die(pool: &Pool, tell: fn(Vec<u32>) -> Vec<u32>) -> Option<(Ways, UBig)> {
         for (faces, weight) in &open {
             for (ends, list) in [(true, &resting), (false, &exploding)] {
                 for (face, times) in list {
-                    let longer = tell([faces.as_slice(), &[*face as u32]].concat());
+                    let longer = tell([faces.as_slice(), &[*face as i32]].concat());
                     let into = if ends { &mut ended } else { &mut next };
                     *into.entry(longer).or_default() += weight * times;
                 }
@@ -229,7 +231,7 @@ fn ordered(pool: &Pool) -> Option<(Ways, UBig)> {
     if lists > MOST_ORDERED {
         return None;
     }
-    let mut rolled: Vec<(Vec<&Vec<u32>>, UBig)> = vec![(Vec::new(), UBig::ONE)];
+    let mut rolled: Vec<(Vec<&Vec<i32>>, UBig)> = vec![(Vec::new(), UBig::ONE)];
     for _ in 0..pool.count {
         let mut longer = Vec::with_capacity(rolled.len() * die.len());
         for (dice, weight) in &rolled {
@@ -243,9 +245,9 @@ fn ordered(pool: &Pool) -> Option<(Ways, UBig)> {
     }
     let mut kept = Ways::new();
     for (dice, weight) in rolled {
-        let sums: Vec<u32> = dice.iter().map(|faces| faces.iter().sum()).collect();
+        let sums: Vec<i64> = dice.iter().map(|faces| sum_of(faces)).collect();
         let stays = pool.keep.map_or_else(|| vec![true; sums.len()], |keep| keep.kept(&sums));
-        let faces: Vec<u32> =
+        let faces: Vec<i32> =
             dice.into_iter().zip(stays).filter(|(_, stays)| *stays).flat_map(|(faces, _)| faces).copied().collect();
         *kept.entry(faces).or_default() += weight;
     }
@@ -259,8 +261,8 @@ fn ordered(pool: &Pool) -> Option<(Ways, UBig)> {
 /// of these products.
 fn of_ranks(pool: &Pool) -> Option<Partition> {
     let (die, whole) = Distribution::of_rest(pool).ok()?.parts();
-    let die: Vec<(u32, UBig)> =
-        die.into_iter().filter(|(_, weight)| !weight.is_zero()).map(|(face, weight)| (face as u32, weight)).collect();
+    let die: Vec<(i32, UBig)> =
+        die.into_iter().filter(|(_, weight)| !weight.is_zero()).map(|(face, weight)| (face as i32, weight)).collect();
     if die.len() > MOST_ORDERED {
         return None;
     }
@@ -297,7 +299,7 @@ fn with_one_more(order: &[u32], most: usize) -> impl Iterator<Item = Vec<u32>> {
 }
 
 /// In how many ways dice show one face in each of the groups, each higher than in the group before.
-fn rising(die: &[(u32, UBig)], sizes: &[u32]) -> UBig {
+fn rising(die: &[(i32, UBig)], sizes: &[u32]) -> UBig {
     // By how many groups have their face.
     let mut ways = vec![UBig::ZERO; sizes.len() + 1];
     ways[0] = UBig::ONE;
@@ -311,11 +313,11 @@ fn rising(die: &[(u32, UBig)], sizes: &[u32]) -> UBig {
 }
 
 /// The rank of each face among all: the lowest has 1, equal faces share one, and none is left out.
-pub fn ranks(faces: &[u32]) -> Vec<u32> {
+pub fn ranks(faces: &[i32]) -> Vec<i32> {
     let mut rising = faces.to_vec();
     rising.sort_unstable();
     rising.dedup();
-    faces.iter().map(|face| rising.partition_point(|other| other < face) as u32 + 1).collect()
+    faces.iter().map(|face| rising.partition_point(|other| other < face) as i32 + 1).collect()
 }
 
 /// The faces that are kept of a pool, the highest first; `None` if there are too many.
@@ -326,9 +328,9 @@ fn sorted(pool: &Pool) -> Option<(Ways, UBig)> {
     let (die, whole) = of_die(pool, high_first)?;
     let places = pool.keep.map_or(0..pool.count as usize, |keep| keep.places(pool.count));
     let prefers_low = pool.keep.is_some_and(Keep::prefers_low);
-    let mut groups: BTreeMap<u32, Ways> = BTreeMap::new();
+    let mut groups: BTreeMap<i64, Ways> = BTreeMap::new();
     for (faces, weight) in die {
-        groups.entry(faces.iter().sum()).or_default().insert(faces, weight);
+        groups.entry(sum_of(&faces)).or_default().insert(faces, weight);
     }
     // How many ways a die has that comes later than the group: lower, or higher where low dice are kept. Dice that exploded
     // too often to be listed are higher than all.
@@ -342,7 +344,7 @@ fn sorted(pool: &Pool) -> Option<(Ways, UBig)> {
     }
     let mut done = Ways::new();
     // By how many dice are left, and the faces that are kept so far.
-    let mut open: BTreeMap<(u32, Vec<u32>), UBig> = BTreeMap::from([((pool.count, Vec::new()), UBig::ONE)]);
+    let mut open: BTreeMap<(u32, Vec<i32>), UBig> = BTreeMap::from([((pool.count, Vec::new()), UBig::ONE)]);
     let mut steps = 0;
     let number = 1 + (whole.bit_len() as u64 * u64::from(pool.count) / 64 / LONG_NUMBER) as usize;
     let groups = in_order.len();
@@ -408,9 +410,13 @@ fn one_more(dice: &Ways, die: &Ways, steps: &mut usize) -> Option<Ways> {
 }
 
 /// Faces as a script sees them that does not ask for the order rolled.
-pub fn high_first(mut faces: Vec<u32>) -> Vec<u32> {
+pub fn high_first(mut faces: Vec<i32>) -> Vec<i32> {
     faces.sort_unstable_by(|one, other| other.cmp(one));
     faces
+}
+
+fn sum_of(faces: &[i32]) -> i64 {
+    faces.iter().map(|face| i64::from(*face)).sum()
 }
 
 /// How many ways `dice` or more of those that are left fall into a group, and the others later. `chosen`: the ways to choose
@@ -452,9 +458,9 @@ mod tests {
     }
 
     /// Every roll of an expression, with its chance, by its kept faces as `look` shows them.
-    fn counted(dice: &str, look: impl Fn(Vec<Vec<u32>>) -> Vec<u32>) -> BTreeMap<Vec<u32>, Fraction> {
+    fn counted(dice: &str, look: impl Fn(Vec<Vec<i32>>) -> Vec<i32>) -> BTreeMap<Vec<i32>, Fraction> {
         let parsed = Dice::parse(dice).unwrap();
-        let mut counted: BTreeMap<Vec<u32>, Fraction> = BTreeMap::new();
+        let mut counted: BTreeMap<Vec<i32>, Fraction> = BTreeMap::new();
         let mut open = vec![Vec::new()];
         while let Some(faces) = open.pop() {
             let mut given = faces.iter();
@@ -466,8 +472,9 @@ mod tests {
             match roll {
                 Some(roll) => {
                     let chance = asked.iter().fold(of(1, 1), |chance, &sides| chance / of(sides.into(), 1));
-                    let kept = |faces: &[crate::dice::Face]| -> Vec<u32> {
-                        faces.iter().filter(|face| face.fate == Fate::Kept).map(|face| face.value).collect()
+                    let kept = |(faces, pool): (&[crate::dice::Face], &Pool)| -> Vec<i32> {
+                        let kept = faces.iter().filter(|face| face.fate == Fate::Kept);
+                        kept.map(|face| pool.shown(face.value)).collect()
                     };
                     let faces = look(roll.pools().map(kept).collect());
                     *counted.entry(faces).or_default() += chance;
@@ -484,7 +491,19 @@ mod tests {
 
     #[test]
     fn kept_faces_have_the_chances_of_all_rolls_that_show_them() {
-        for dice in ["4d6kh3", "3d6ro1kl2", "2d4rr1", "3d4dh1", "2d3+1d4", "2d6kh1-1d3", "5d4", "2d3+2d2"] {
+        for dice in [
+            "4d6kh3",
+            "3d6ro1kl2",
+            "2d4rr1",
+            "3d4dh1",
+            "2d3+1d4",
+            "2d6kh1-1d3",
+            "5d4",
+            "2d3+2d2",
+            "3dFkh2",
+            "4d4min2dl1",
+            "3d[-2,0,5]",
+        ] {
             for seen in [Seen::Ordered, Seen::Faces] {
                 let high = seen == Seen::Faces;
                 let all = counted(dice, |pools| {
@@ -542,7 +561,7 @@ mod tests {
     #[test]
     fn several_dice_that_explode_show_their_faces() {
         let two = partition("2d4!", Seen::Ordered);
-        let chance = |two: &Partition, faces: &[u32]| {
+        let chance = |two: &Partition, faces: &[i32]| {
             two.branches.iter().find(|branch| branch.faces == faces).unwrap().chance.clone()
         };
         assert!(two.rest < of(1, 100_000_000_000));

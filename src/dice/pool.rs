@@ -2,6 +2,9 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
+/// The faces of a Fate die, `dF`.
+pub(super) const FATE: [i32; 3] = [-1, 0, 1];
+
 /// Dice of one sort that are rolled together, with their operations: `4d6ro1kh3`.
 ///
 /// What is done comes in this order, however it was written: each die is rerolled, then explodes, and then dice are
@@ -13,7 +16,11 @@ pub(super) struct Pool {
     /// Faces of each die, at least 1: they are drawn as 1 to `sides`.
     pub sides: u32,
     /// What the faces show where that is not their number, in rising order.
-    pub own: Option<Arc<[u32]>>,
+    pub own: Option<Arc<[i32]>>,
+    /// `min`: a face that shows less counts as this; `None` if it has no such limit.
+    pub least: Option<i32>,
+    /// `max`: a face that shows more counts as this; `None` if it has no such limit.
+    pub most: Option<i32>,
     pub reroll: Option<Reroll>,
     /// The faces that bring one more die; that die is rerolled and explodes like the first.
     pub explode: Option<Faces>,
@@ -38,11 +45,11 @@ pub(super) struct Faces(pub Box<[Condition]>);
 /// A set of faces without gaps: `3`, `<3`, `<=3`, `>3`, `>=3`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Condition {
-    Exactly(u32),
-    Under(u32),
-    AtMost(u32),
-    Over(u32),
-    AtLeast(u32),
+    Exactly(i32),
+    Under(i32),
+    AtMost(i32),
+    Over(i32),
+    AtLeast(i32),
 }
 
 /// Which dice of a pool count, by the number of dice that are kept or dropped.
@@ -57,34 +64,41 @@ pub(super) enum Keep {
 impl Pool {
     /// True if every die counts with the first face that it shows.
     pub fn is_plain(&self) -> bool {
-        self.own.is_none()
+        self.is_numbered()
             && self.reroll.is_none()
             && self.explode.is_none()
             && self.keep.is_none()
             && self.successes.is_none()
     }
 
+    /// True if every face shows its number.
+    pub fn is_numbered(&self) -> bool {
+        self.own.is_none() && self.least.is_none() && self.most.is_none()
+    }
+
     /// True if a die that may rest and shows `face` brings one more.
-    pub fn explodes_on(&self, face: u32) -> bool {
+    pub fn explodes_on(&self, face: i32) -> bool {
         self.explode.as_ref().is_some_and(|faces| faces.holds(face))
     }
 
     /// What a face shows that was drawn as this number from 1 to `sides`.
     #[inline]
-    pub fn shown(&self, drawn: u32) -> u32 {
-        match &self.own {
-            None => drawn,
+    pub fn shown(&self, drawn: u32) -> i32 {
+        let face = match &self.own {
+            None => drawn as i32,
             Some(own) => own[drawn as usize - 1],
-        }
+        };
+        let face = self.least.map_or(face, |least| face.max(least));
+        self.most.map_or(face, |most| face.min(most))
     }
 
     /// What every face shows, in rising order; one value for each face.
-    pub fn all_shown(&self) -> impl Iterator<Item = u32> + '_ {
+    pub fn all_shown(&self) -> impl Iterator<Item = i32> + '_ {
         (1..=self.sides).map(|drawn| self.shown(drawn))
     }
 
     /// What a die adds to the total that shows `face`.
-    pub fn worth(&self, face: u32) -> i64 {
+    pub fn worth(&self, face: i32) -> i64 {
         match &self.successes {
             None => i64::from(face),
             Some(wanted) => i64::from(wanted.holds(face)),
@@ -93,8 +107,8 @@ impl Pool {
 
     /// How many of the faces are among `faces`.
     pub fn count_of(&self, faces: &Faces) -> u32 {
-        match (&self.own, &*faces.0) {
-            (None, [only]) => only.of(self.sides).len() as u32,
+        match (self.is_numbered(), &*faces.0) {
+            (true, [only]) => only.of(self.sides).len() as u32,
             _ => self.all_shown().filter(|face| faces.holds(*face)).count() as u32,
         }
     }
@@ -102,7 +116,7 @@ impl Pool {
 
 impl Faces {
     #[inline]
-    pub fn holds(&self, face: u32) -> bool {
+    pub fn holds(&self, face: i32) -> bool {
         self.0.iter().any(|condition| condition.holds(face))
     }
 }
@@ -117,7 +131,7 @@ impl Reroll {
 
 impl Condition {
     #[inline]
-    pub fn holds(self, face: u32) -> bool {
+    pub fn holds(self, face: i32) -> bool {
         match self {
             Condition::Exactly(n) => face == n,
             Condition::Under(n) => face < n,
@@ -127,9 +141,9 @@ impl Condition {
         }
     }
 
-    /// The faces of a die with `sides` faces that it holds for; a set like this has no gaps.
-    pub fn of(self, sides: u32) -> Range<u32> {
-        let end = sides + 1;
+    /// The faces of a die with faces 1 to `sides` that it holds for; a set like this has no gaps.
+    pub fn of(self, sides: u32) -> Range<i32> {
+        let end = sides as i32 + 1;
         let (from, to) = match self {
             Condition::Exactly(n) => (n, n.saturating_add(1)),
             Condition::Under(n) => (1, n),
@@ -154,7 +168,7 @@ impl Keep {
     }
 
     /// Which dice count, by their sums in the order rolled. Of dice with the same sum, those rolled first are kept.
-    pub fn kept(self, sums: &[u32]) -> Vec<bool> {
+    pub fn kept(self, sums: &[i64]) -> Vec<bool> {
         let mut order: Vec<usize> = (0..sums.len()).collect();
         if !self.prefers_low() {
             order.reverse();
@@ -180,9 +194,15 @@ impl fmt::Display for Pool {
         }
         match &self.own {
             None => write!(f, "d{}", self.sides)?,
+            Some(own) if **own == FATE => write!(f, "dF")?,
             Some(own) => {
-                let own: Vec<String> = own.iter().map(u32::to_string).collect();
+                let own: Vec<String> = own.iter().map(i32::to_string).collect();
                 write!(f, "d[{}]", own.join(","))?;
+            }
+        }
+        for (word, limit) in [("min", self.least), ("max", self.most)] {
+            if let Some(limit) = limit {
+                write!(f, "{word}{limit}")?;
             }
         }
         if let Some(reroll) = &self.reroll {

@@ -1,7 +1,8 @@
 use std::sync::Arc;
 
-use super::notation::{Dice, NotationError, Term};
-use super::pool::{Condition, Faces, Keep, Pool, Reroll};
+use super::dialect;
+use super::notation::{Dice, Group, NotationError, Source, Suggested, Term};
+use super::pool::{Condition, FATE, Faces, Keep, Pool, Reroll};
 
 /// The longest expression that is read, in characters.
 const LONGEST: usize = 1_000;
@@ -15,6 +16,14 @@ const LARGEST_CONSTANT: i64 = 1_000_000_000;
 const LARGEST_FACTOR: i64 = 100_000;
 /// The most brackets inside each other.
 const DEEPEST: u32 = 20;
+/// The most faces of a die that are listed.
+const MOST_LISTED: usize = 1_000;
+/// The most rolls of a group.
+const MOST_MEMBERS: usize = 20;
+/// A word of so many letters that stands right behind dice is no operation of another program.
+const SHORTEST_WORD: usize = 5;
+/// The words behind dice, the longer ones first where one begins with another.
+const WORDS: [&str; 10] = ["kh", "kl", "dh", "dl", "ro", "rr", "min", "max", "mi", "ma"];
 /// One face in so many has to be left by `rr`, so that a die comes to rest soon.
 const LEAST_SHARE_LEFT: u64 = 100;
 
@@ -26,12 +35,35 @@ pub(super) struct Reader<'a> {
     rolled: u32,
     /// Brackets that are open.
     open: u32,
+    /// Whether a refusal suggests what to write. What is suggested is read itself, without suggestions.
+    suggests: bool,
 }
 
+/// Faces of a die as they are written: how many, and what they show unless that is 1, 2, 3...
+type Written = (u32, Option<Arc<[i32]>>);
+
 impl<'a> Reader<'a> {
-    pub fn new(text: &'a str) -> Result<Reader<'a>, NotationError> {
+    /// Reads an expression. A refusal suggests only what can be read.
+    pub fn parse(text: &str) -> Result<Dice, NotationError> {
+        let read = Reader::new(text, true).and_then(Reader::expression);
+        read.map_err(|error| dialect::translated(error, |text| Reader::reads(text)))
+    }
+
+    /// Whether a text is an expression.
+    pub fn reads(text: &str) -> bool {
+        Reader::new(text, false).and_then(Reader::expression).is_ok()
+    }
+
+    fn new(text: &'a str, suggests: bool) -> Result<Reader<'a>, NotationError> {
+        let reader = Reader { text, at: 0, rolled: 0, open: 0, suggests };
         let refuse = |column, message: String, cure: &str| {
-            Err(NotationError { text: text.to_owned(), column, message, cure: cure.to_owned() })
+            Err(NotationError {
+                text: text.to_owned(),
+                column,
+                message,
+                cure: cure.to_owned(),
+                suggested: Suggested::Nothing,
+            })
         };
         if text.chars().nth(LONGEST).is_some() {
             let message = format!("an expression has at most {LONGEST} characters");
@@ -42,17 +74,17 @@ impl<'a> Reader<'a> {
         }
         let strange = |c: char| !(c.is_ascii_graphic() || c.is_ascii_whitespace());
         if let Some((i, c)) = text.chars().enumerate().find(|&(_, c)| strange(c)) {
-            let cure = match c {
-                '\u{2010}'..='\u{2015}' | '\u{2212}' => "write `-`",
-                '\u{d7}' | '\u{b7}' | '\u{22c5}' => "write `*`",
-                '\u{a0}' | '\u{2000}'..='\u{200b}' | '\u{202f}' | '\u{feff}' => "write a plain space, or nothing",
-                '\u{2264}' => "write `<=`",
-                '\u{2265}' => "write `>=`",
-                _ => "use plain letters, digits and signs, such as `2d6+1`",
+            let (plain, words) = match dialect::plain_of(c) {
+                Some(plain) => (plain, "write plain letters, digits and signs, such as `2d6+1`"),
+                None => ("", "use plain letters, digits and signs, such as `2d6+1`"),
             };
-            return refuse(i + 1, format!("`{}` is no part of the notation", c.escape_debug()), cure);
+            let replaced: String =
+                text.chars().map(|c| dialect::plain_of(c).map_or(c.to_string(), str::to_owned)).collect();
+            let suggested = (!plain.is_empty()).then_some(replaced);
+            let message = format!("`{}` is no part of the notation", c.escape_debug());
+            return Err(NotationError { column: i + 1, ..reader.refused(0, message, suggested, words) });
         }
-        Ok(Reader { text, at: 0, rolled: 0, open: 0 })
+        Ok(reader)
     }
 
     /// Reads the whole text.
@@ -61,8 +93,8 @@ impl<'a> Reader<'a> {
         if self.peek().is_some() {
             return Err(self.unexpected());
         }
-        // The canonical text has to be readable, too, and `d%` becomes `d100`.
-        if self.text.len() > LONGEST / 2 && dice.to_string().len() > LONGEST {
+        // The canonical text has to be readable, too: `d%` becomes `d100`, and a range of faces a list.
+        if (self.text.len() > LONGEST / 2 || self.text.contains(['.', ':'])) && dice.to_string().len() > LONGEST {
             let message = format!("an expression has at most {LONGEST} characters in full");
             return Err(self.error(self.at, message, "roll it in parts".to_owned()));
         }
@@ -97,15 +129,122 @@ impl<'a> Reader<'a> {
             if self.peek().is_some() {
                 return Err(self.unexpected());
             }
-            return Err(self.error(opened, "this bracket is not closed".to_owned(), "write `)` at its end".to_owned()));
+            return Err(self.refused(
+                opened,
+                "this bracket is not closed".to_owned(),
+                [format!("{})", self.text.trim())],
+                "close it where its sum ends, as in `2*(d6+1)`",
+            ));
         }
         self.open -= 1;
-        if let Some(b'k' | b'd' | b'r' | b'!' | b'<' | b'>' | b'=') = self.peek() {
+        if let Some(b'k' | b'd' | b'r' | b'!' | b'<' | b'>' | b'=' | b'm') = self.peek() {
             let message = "brackets hold a sum, and only dice take what follows here".to_owned();
             self.skip_spaces();
             return Err(self.error(self.at, message, "write it behind the dice, as in `(2d6kh1+1)*2`".to_owned()));
         }
         Ok(dice)
+    }
+
+    /// Reads rolls of which some count: `{2d6,d8}kh1`, whose brace is next, or `max(2d6,d8)` if a word stands before the
+    /// bracket.
+    fn group(&mut self, word: Option<&str>) -> Result<Dice, NotationError> {
+        self.skip_spaces();
+        let start = self.at;
+        self.at += word.map_or(0, str::len);
+        let close = if word.is_some() { b')' } else { b'}' };
+        self.skip_spaces();
+        self.at += 1;
+        self.open += 1;
+        if self.open > DEEPEST {
+            let message = format!("at most {DEEPEST} brackets stand inside each other");
+            return Err(self.error(start, message, "write the sum out".to_owned()));
+        }
+        let inside_start = self.at;
+        let mut members = vec![self.sum()?];
+        while self.take(b',') {
+            members.push(self.sum()?);
+        }
+        let inside_end = self.at;
+        if !self.take(close) {
+            if self.peek().is_some() {
+                return Err(self.unexpected());
+            }
+            let close = char::from(close);
+            let end = self.text.trim();
+            let closed = [format!("{end}{close}"), format!("{end}{close}kh1")];
+            let message = "this group is not closed".to_owned();
+            return Err(self.refused(start, message, closed, "close it behind its last roll, as in `{2d6,d8}kh1`"));
+        }
+        self.open -= 1;
+        let count = members.len() as u32;
+        self.skip_spaces();
+        let behind = self.word_at(self.at).to_ascii_lowercase();
+        if members.len() == 1 && (word.is_some() || !behind.is_empty()) {
+            let is_pool = matches!(members[0].terms.as_slice(), [Term { times: 1, source: Source::Pool(_) }]);
+            let keep = match word {
+                Some("min") => "kl1",
+                Some(_) => "kh1",
+                None => "",
+            };
+            let inside = &self.text[inside_start..inside_end];
+            let choice =
+                dialect::squeezed(&self.text[..start], &format!("{}{keep}", inside.trim()), &self.text[self.at..]);
+            let choice = choice.filter(|_| is_pool && members[0].constant == 0);
+            let message = "a group compares at least two rolls".to_owned();
+            let words =
+                "write rolls with commas between, as in `{2d6,d8}kh1`, or keep dice of one roll, as in `4d6kh3`";
+            return Err(self.refused(start, message, choice, words));
+        }
+        if members.len() > MOST_MEMBERS {
+            let message = format!("a group has at most {MOST_MEMBERS} rolls");
+            return Err(self.error(start, message, "compare fewer rolls".to_owned()));
+        }
+        let keep = match word {
+            Some(word) => Some(if word == "min" { Keep::Lowest(1) } else { Keep::Highest(1) }),
+            None => self.keep_of_group(count)?,
+        };
+        if let Some(b'k' | b'd' | b'r' | b'!' | b'<' | b'>' | b'=' | b'm') = self.peek() {
+            self.skip_spaces();
+            let message = "of a group, rolls are kept or dropped once, and nothing else is done to it".to_owned();
+            return Err(self.error(self.at, message, "write it behind the dice, as in `{2d6kh1,d8!}kh1`".to_owned()));
+        }
+        let Some(keep) = keep else {
+            if members.len() > 1 && members.iter().all(|member| member.terms.is_empty()) {
+                let message = "a list of numbers is no roll".to_owned();
+                let inside = self.text[inside_start..inside_end].trim();
+                let die = format!("d{{{inside}}}");
+                return Err(self.refused(start, message, [die], "write a die with these faces, as in `d{1,2,5}`"));
+            }
+            let mut sum = Dice { terms: Vec::new(), constant: 0 };
+            for member in members {
+                sum.terms.extend(member.terms);
+                sum.constant = sum.constant.saturating_add(member.constant);
+            }
+            return Ok(sum);
+        };
+        if members.iter().all(|member| member.terms.is_empty()) {
+            let mut constants: Vec<i64> = members.iter().map(|member| member.constant).collect();
+            constants.sort_unstable();
+            return Ok(Dice { terms: Vec::new(), constant: constants[keep.places(count)].iter().sum() });
+        }
+        Ok(Dice { terms: vec![Term { times: 1, source: Source::Group(Group { members, keep }) }], constant: 0 })
+    }
+
+    /// Reads which rolls of a group count, behind its brace; `None` if all do.
+    fn keep_of_group(&mut self, count: u32) -> Result<Option<Keep>, NotationError> {
+        self.skip_spaces();
+        let at = self.at;
+        let word = self.word_at(at);
+        let keep: fn(u32) -> Keep = match word.to_ascii_lowercase().as_str() {
+            "" => return Ok(None),
+            "kh" => Keep::Highest,
+            "kl" => Keep::Lowest,
+            "dh" => Keep::DropHighest,
+            "dl" => Keep::DropLowest,
+            _ => return Err(self.unknown_word(at, &word.to_ascii_lowercase())),
+        };
+        self.at = at + 2;
+        self.keep(keep, count, at).map(Some)
     }
 
     /// Reads `+` or `-` if one is next; true for `-`.
@@ -131,15 +270,17 @@ impl<'a> Reader<'a> {
             let factor_at = self.at;
             let factor = match self.peek() {
                 Some(b'(') => self.brackets()?,
+                Some(b'{') => self.group(None)?,
+                Some(b'm') if self.function().is_some() => self.group(self.function())?,
                 Some(b'0'..=b'9') => {
                     let number = self.number();
-                    if self.peek() == Some(b'd') {
+                    if self.begins_die() {
                         self.dice(Some(number), factor_at)?
                     } else {
                         Dice { terms: Vec::new(), constant: number }
                     }
                 }
-                Some(b'd') => self.dice(None, factor_at)?,
+                Some(b'd') if self.begins_die() => self.dice(None, factor_at)?,
                 _ => return Err(self.unexpected()),
             };
             if factor.terms.is_empty() {
@@ -160,13 +301,18 @@ impl<'a> Reader<'a> {
         let added = match held {
             None => times,
             Some(Dice { terms, constant }) => {
-                for Term { times: own, pool } in terms {
-                    let times = own.saturating_mul(times);
-                    if times.abs() > LARGEST_FACTOR {
+                for Term { times: own, source } in terms {
+                    let term = Term { times: own.saturating_mul(times), source };
+                    let alone = Dice { terms: vec![term], constant: 0 };
+                    let (factor, within) = alone.largest();
+                    if factor > LARGEST_FACTOR {
                         let message = format!("dice are multiplied by more than {LARGEST_FACTOR}");
                         return Err(self.error(start, message, "write a smaller factor".to_owned()));
                     }
-                    dice.terms.push(Term { times, pool });
+                    if within > LARGEST_CONSTANT {
+                        return Err(self.too_large(start));
+                    }
+                    dice.terms.extend(alone.terms);
                 }
                 constant.saturating_mul(times)
             }
@@ -183,7 +329,7 @@ impl<'a> Reader<'a> {
         self.take(b'd');
         let pool = self.pool(count, start)?;
         self.rolled += pool.count;
-        Ok(Dice { terms: vec![Term { times: 1, pool }], constant: 0 })
+        Ok(Dice { terms: vec![Term { times: 1, source: Source::Pool(pool) }], constant: 0 })
     }
 
     /// Reads what follows the `d` of a pool: its faces and what is done to it. `start` is where its term began.
@@ -196,7 +342,8 @@ impl<'a> Reader<'a> {
                 Ok(0) => self.rewritten(start, self.at + faces - start, "1d6"),
                 _ => self.rewritten(start, self.digits_at(start), "1"),
             };
-            return Err(self.error(start, "there is no die in it".to_owned(), format!("write `{cure}`")));
+            let words = "roll at least one die, as in `1d6`";
+            return Err(self.refused(start, "there is no die in it".to_owned(), [cure], words));
         }
         let room = MOST_DICE.saturating_sub(self.rolled);
         let count = match u32::try_from(count) {
@@ -208,69 +355,48 @@ impl<'a> Reader<'a> {
         };
         let (sides, own) = match self.peek() {
             Some(close @ (b'[' | b'{')) => self.own_faces(if close == b'[' { b']' } else { b'}' })?,
+            Some(b'f') => (3, Some(self.fate()?)),
             _ => (self.sides()?, None),
         };
-        let mut pool = Pool { count, sides, own, reroll: None, explode: None, keep: None, successes: None };
+        let (sides, own) = match own {
+            // A die of 6 blanks and so on, as one program writes it.
+            Some(own) => (own.len() as u32, Some(own)),
+            None => (sides, None),
+        };
+        let mut pool = Pool {
+            count,
+            sides,
+            own,
+            least: None,
+            most: None,
+            reroll: None,
+            explode: None,
+            keep: None,
+            successes: None,
+        };
         loop {
             self.skip_spaces();
             let at = self.at;
             match self.peek() {
-                Some(b'!') => {
-                    self.at += 1;
-                    if pool.explode.is_some() {
-                        return Err(self.twice(at, "a pool explodes in one way only", "!"));
-                    }
-                    let faces = match self.faces(&pool)? {
-                        Some(faces) => faces,
-                        None => Faces([Condition::Exactly(pool.shown(sides))].into()),
-                    };
-                    pool.explode = Some(faces);
-                }
+                Some(b'!') => self.explosion(&mut pool)?,
                 Some(b'<' | b'>' | b'=') => {
                     if pool.successes.is_some() {
-                        return Err(self.twice(at, "successes of a pool are counted in one way only", ">=5"));
+                        let message = "successes of a pool are counted in one way only";
+                        return Err(self.twice(start, at, message, "4d6>=5"));
                     }
-                    pool.successes = self.faces(&pool)?;
+                    pool.successes = self.faces(&pool, false)?;
                 }
-                Some(b'r') => {
-                    let once = match self.letter_after(at) {
-                        Some(b'o') => true,
-                        Some(b'r') => false,
-                        _ => {
-                            return Err(self.bare(at, "r", "roll again once or as long as needed", ["ro", "rr"]));
-                        }
+                Some(c) if c.is_ascii_alphabetic() => {
+                    let word = self.word_at(at).to_ascii_lowercase();
+                    let known = WORDS.iter().find(|known| word == **known);
+                    // Two words may stand side by side: `4d6khro1`.
+                    let first = |known: &&&str| {
+                        word.strip_prefix(**known).is_some_and(|rest| WORDS.iter().any(|word| rest.starts_with(word)))
                     };
-                    self.at = at + 2;
-                    if pool.reroll.is_some() {
-                        return Err(self.twice(at, "a pool is rerolled in one way only", "ro<=2"));
+                    match known.or_else(|| WORDS.iter().find(first)) {
+                        Some(known) => self.operation(&mut pool, known, start)?,
+                        None => return Err(self.unknown_word(at, &word)),
                     }
-                    let Some(faces) = self.faces(&pool)? else {
-                        let cure = format!("write `{}`", self.rewritten(at + 2, 0, "1"));
-                        return Err(self.error(self.at, "it does not say which faces to roll again".to_owned(), cure));
-                    };
-                    if !once {
-                        self.check_end_of_rerolls(at, &pool, &faces)?;
-                    }
-                    pool.reroll = Some(if once { Reroll::Once(faces) } else { Reroll::While(faces) });
-                }
-                Some(letter @ (b'k' | b'd')) => {
-                    let keep: fn(u32) -> Keep = match (letter, self.letter_after(at)) {
-                        (b'k', Some(b'h')) => Keep::Highest,
-                        (b'k', Some(b'l')) => Keep::Lowest,
-                        (b'd', Some(b'h')) => Keep::DropHighest,
-                        (b'd', Some(b'l')) => Keep::DropLowest,
-                        (b'k', _) => {
-                            return Err(self.bare(at, "k", "keep the highest or the lowest", ["kh", "kl"]));
-                        }
-                        _ => {
-                            return Err(self.bare(at, "d", "drop the highest or the lowest", ["dh", "dl"]));
-                        }
-                    };
-                    self.at = at + 2;
-                    if pool.keep.is_some() {
-                        return Err(self.twice(at, "dice of a pool are kept or dropped once only", "kh2"));
-                    }
-                    pool.keep = Some(self.keep(keep, count, at)?);
                 }
                 _ => break,
             }
@@ -278,39 +404,210 @@ impl<'a> Reader<'a> {
         self.check_end_of_explosions(start, &pool)?;
         if pool.keep.is_some() && pool.successes.is_some() {
             let message = "a pool either keeps dice or counts successes".to_owned();
-            return Err(self.error(start, message, "leave out kh, kl, dh or dl, or what is counted".to_owned()));
+            return Err(self.error(start, message, "leave out what is kept or dropped, or what is counted".to_owned()));
+        }
+        if (pool.least.is_some() || pool.most.is_some()) && (pool.reroll.is_some() || pool.explode.is_some()) {
+            let message = "a limit for faces goes with no reroll and no explosion: programs disagree which comes first";
+            let words = "list the faces that the die is to have, as in `4d[2,2,3,4,5,6]`";
+            return Err(self.error(start, message.to_owned(), words.to_owned()));
         }
         Ok(pool)
     }
 
-    /// Reads a list of faces in brackets, `[0,0,1,1,2,3]`: how many there are, and the list unless it is 1, 2, 3...
-    #[allow(clippy::type_complexity)] // two values of a pool
-    fn own_faces(&mut self, close: u8) -> Result<(u32, Option<Arc<[u32]>>), NotationError> {
+    /// Reads `!` and the faces behind it.
+    fn explosion(&mut self, pool: &mut Pool) -> Result<(), NotationError> {
+        self.skip_spaces();
+        let at = self.at;
+        self.at += 1;
+        if pool.explode.is_some() {
+            let single = self.alternatives(at, 1, &[""]);
+            let message = "a pool explodes in one way only".to_owned();
+            return Err(self.refused(at, message, single, "write it once, as in `3d6!`"));
+        }
+        if self.text.as_bytes().get(self.at) == Some(&b'=') {
+            let digits = self.digits_at(self.at + 1);
+            let face = &self.text[self.at + 1..self.at + 1 + digits];
+            let length = 2 + digits;
+            let mut choices = self.alternatives(at, length, &[&format!("!{face}")]);
+            let others = [format!("<{face},>{face}"), format!("<{face}"), format!(">{face}")];
+            let others: Vec<&str> = others.iter().map(String::as_str).collect();
+            choices.extend(self.alternatives(at, length, &others).into_iter().take(1));
+            let message = "`!=` can mean two things (explode on this face, or count every other face)".to_owned();
+            let words = "write `3d6!6` to explode on 6, or `3d6<6` to count the other faces";
+            return Err(self.refused(at, message, choices, words));
+        }
+        let sides = pool.sides;
+        pool.explode = Some(match self.faces(pool, false)? {
+            Some(faces) => faces,
+            None => Faces([Condition::Exactly(pool.shown(sides))].into()),
+        });
+        Ok(())
+    }
+
+    /// Reads one of [`WORDS`] and what follows it. `start` is where the term began.
+    fn operation(&mut self, pool: &mut Pool, word: &str, start: usize) -> Result<(), NotationError> {
+        let at = self.at;
+        self.at = at + word.len();
+        match word {
+            "ro" | "rr" => {
+                if pool.reroll.is_some() {
+                    return Err(self.twice(start, at, "a pool is rerolled in one way only", "4d6ro<=2"));
+                }
+                let Some(faces) = self.faces(pool, true)? else {
+                    let lowest = pool.shown(1).to_string();
+                    let choices = self.alternatives(at + 2, 0, &[&lowest]);
+                    let message = "it does not say which faces to roll again".to_owned();
+                    return Err(self.refused(self.at, message, choices, "name them, as in `4d6ro1`"));
+                };
+                if word == "rr" {
+                    self.check_end_of_rerolls(at, pool, &faces)?;
+                }
+                pool.reroll = Some(if word == "ro" { Reroll::Once(faces) } else { Reroll::While(faces) });
+            }
+            "min" | "mi" | "max" | "ma" => {
+                let lowest = word.starts_with("mi");
+                let limit = if lowest { pool.least } else { pool.most };
+                if limit.is_some() {
+                    return Err(self.twice(start, at, "faces have one limit only", "4d6min2"));
+                }
+                let (low, high) = (pool.shown(1), pool.shown(pool.sides));
+                self.skip_spaces();
+                let number_at = self.at;
+                let face = self.signed(low < 0);
+                let face = face.and_then(|face| i32::try_from(face).ok()).filter(|face| (low..=high).contains(face));
+                let Some(face) = face else {
+                    let message = format!("behind `{word}` a face from {low} to {high} is missing");
+                    let written = self.digits_at(number_at);
+                    let choices = self.alternatives(
+                        number_at,
+                        written,
+                        &[&(if lowest { low.max(2).min(high) } else { high - 1 }).to_string()],
+                    );
+                    return Err(self.refused(number_at, message, choices, "name the limit, as in `4d6min2`"));
+                };
+                if lowest {
+                    pool.least = Some(face);
+                } else {
+                    pool.most = Some(face);
+                }
+            }
+            _ => {
+                let keep: fn(u32) -> Keep = match word {
+                    "kh" => Keep::Highest,
+                    "kl" => Keep::Lowest,
+                    "dh" => Keep::DropHighest,
+                    _ => Keep::DropLowest,
+                };
+                if pool.keep.is_some() {
+                    return Err(self.twice(start, at, "dice of a pool are kept or dropped once only", "4d6kh2"));
+                }
+                pool.keep = Some(self.keep(keep, pool.count, at)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses a word behind dice that is none of the notation. Suggests what it may mean, or to leave it out.
+    fn unknown_word(&self, at: usize, word: &str) -> NotationError {
+        let after = at + word.len();
+        let number = self.digits_at(after);
+        let Some(known) = dialect::behind_dice(word) else {
+            let words =
+                "write only dice and numbers, with kh, kl, dh, dl, ro, rr, min, max or an exclamation mark behind dice";
+            return self.left_out(at, word, words);
+        };
+        let mut choices = self.alternatives(at, word.len(), known.writes);
+        if choices.is_empty() && number == 0 {
+            // A face or a number may be missing.
+            let lowest: Vec<String> = known.writes.iter().map(|word| format!("{word}1")).collect();
+            choices = self.alternatives(at, word.len(), &lowest.iter().map(String::as_str).collect::<Vec<_>>());
+        }
+        if choices.is_empty() && known.leaves {
+            choices = self.alternatives(at, word.len() + number, &[""]);
+        }
+        if choices.is_empty() && word == "d" {
+            // A sign may be missing between dice.
+            choices = self.alternatives(at, 0, &["+"]);
+        }
+        self.refused(at, format!("`{word}` {}", known.message), choices, known.words_instead)
+    }
+
+    /// Reads what follows the `d` of Fate dice, `dF`, `dF.2`: the faces of one.
+    fn fate(&mut self) -> Result<Arc<[i32]>, NotationError> {
+        self.skip_spaces();
+        let at = self.at;
+        let word = self.word_at(at);
+        self.at += 1;
+        let rest = word[1..].to_ascii_lowercase();
+        if !rest.is_empty() && !WORDS.iter().any(|word| rest.starts_with(word)) {
+            let choices = self.alternatives(at, word.len(), &["F"]);
+            let message = format!("`d{word}` is not known here");
+            return Err(self.refused(at, message, choices, "write Fate dice as `4dF`"));
+        }
+        let rest = &self.text.as_bytes()[self.at..];
+        match rest {
+            [b'.', b'1', ..] => {
+                self.at += 2;
+                Ok([-1, 0, 0, 0, 0, 1].into())
+            }
+            [b'.', b'2', ..] => {
+                self.at += 2;
+                Ok(FATE.into())
+            }
+            _ => Ok(FATE.into()),
+        }
+    }
+
+    /// Reads a list of faces in brackets: `[0,0,1,1,2,3]`, `{2..5}`, `{1:3,6}`.
+    fn own_faces(&mut self, close: u8) -> Result<Written, NotationError> {
         self.skip_spaces();
         let opened = self.at;
         self.at += 1;
-        let mut own: Vec<u32> = Vec::new();
+        let mut own: Vec<i32> = Vec::new();
         loop {
             self.skip_spaces();
             let at = self.at;
-            let Some(b'0'..=b'9') = self.peek() else {
-                let message = "a face is missing here".to_owned();
-                return Err(self.error(at, message, "list whole numbers from 0 on, as in `d[0,0,1,1,2,3]`".to_owned()));
-            };
-            match u32::try_from(self.number()) {
-                Ok(face) if face <= MOST_FACES => own.push(face),
-                _ => {
-                    let message = format!("a face shows at most {MOST_FACES}");
-                    return Err(self.error(at, message, "write a smaller number".to_owned()));
+            let low = self.listed_face()?;
+            let mut high = low;
+            if self.take(b'.') {
+                while self.take(b'.') {}
+                high = self.listed_face()?;
+            } else if self.peek() == Some(b'-') {
+                self.skip_spaces();
+                let choices = self.alternatives(self.at, 1, &["..", ","]);
+                let message = "between faces stands a comma, or two dots for a range".to_owned();
+                return Err(self.refused(self.at, message, choices, "write a range as in `d{1..4}`"));
+            }
+            if high < low {
+                let choices = self.alternatives(at, self.at - at, &[&format!("{high}..{low}")]);
+                let message = format!("the range {low} to {high} is empty");
+                return Err(self.refused(at, message, choices, "write the lower face first, as in `d{1..4}`"));
+            }
+            let mut times = 1;
+            if self.take(b':') {
+                times = match self.peek() {
+                    Some(b'0'..=b'9') => self.number(),
+                    _ => 0,
+                };
+                if times == 0 {
+                    let message = "behind the colon the number of such faces is missing".to_owned();
+                    return Err(self.error(self.at, message, "write it, as in `d{1:3,6}`".to_owned()));
                 }
             }
+            let more = (i64::from(high) - i64::from(low) + 1).saturating_mul(times);
+            if more > (MOST_LISTED - own.len()) as i64 {
+                let message = format!("at most {MOST_LISTED} faces are listed");
+                return Err(self.error(at, message, "write dice and a constant, such as `d2000-1`".to_owned()));
+            }
+            own.extend((low..=high).flat_map(|face| std::iter::repeat_n(face, times as usize)));
             if self.take(close) {
                 break;
             }
             if !self.take(b',') {
                 let message = "the list of faces is not closed".to_owned();
-                let cure = format!("write `,` between faces and `{}` at the end", char::from(close));
-                return Err(self.error(opened, message, cure));
+                let closed = [format!("{}{}", self.text.trim(), char::from(close))];
+                let words = "write commas between faces and close the list, as in `d[0,0,1]`";
+                return Err(self.refused(opened, message, closed, words));
             }
         }
         own.sort_unstable();
@@ -319,19 +616,55 @@ impl<'a> Reader<'a> {
         Ok((sides, (!plain).then(|| own.into())))
     }
 
+    /// Reads one face of a list.
+    fn listed_face(&mut self) -> Result<i32, NotationError> {
+        self.skip_spaces();
+        let at = self.at;
+        let Some(face) = self.signed(true) else {
+            let message = "a face is missing here".to_owned();
+            return Err(self.error(at, message, "list whole numbers, as in `d[0,0,1,1,2,3]`".to_owned()));
+        };
+        i32::try_from(face).ok().filter(|face| face.unsigned_abs() <= MOST_FACES).ok_or_else(|| {
+            let message = format!("a face shows at most {MOST_FACES}");
+            self.error(at, message, "write a smaller number".to_owned())
+        })
+    }
+
+    /// Reads a number if one is next, with a sign before it where that is allowed.
+    fn signed(&mut self, sign: bool) -> Option<i64> {
+        self.skip_spaces();
+        let negative = sign && self.text.as_bytes().get(self.at) == Some(&b'-');
+        let digit = self.text.as_bytes().get(self.at + usize::from(negative)).is_some_and(u8::is_ascii_digit);
+        if !digit {
+            return None;
+        }
+        self.at += usize::from(negative);
+        let number = self.number();
+        Some(if negative { -number } else { number })
+    }
+
     /// Reads the faces that a reroll, an explosion or a count is for, if they are next: conditions with commas between.
-    fn faces(&mut self, pool: &Pool) -> Result<Option<Faces>, NotationError> {
-        let Some(first) = self.condition(pool)? else { return Ok(None) };
+    ///
+    /// `sign`: whether a face below 0 may stand there without a comparison.
+    fn faces(&mut self, pool: &Pool, sign: bool) -> Result<Option<Faces>, NotationError> {
+        let Some(first) = self.condition(pool, sign)? else { return Ok(None) };
         let mut conditions = vec![first];
-        while self.take(b',') {
-            match self.condition(pool)? {
+        // In a group a comma may stand before the next roll.
+        while self.peek() == Some(b',') {
+            let before = self.at;
+            self.take(b',');
+            match self.condition(pool, true)? {
                 Some(more) => conditions.push(more),
+                None if self.open > 0 => {
+                    self.at = before;
+                    break;
+                }
                 None => {
                     let message = "a face is missing after the comma".to_owned();
                     return Err(self.error(
                         self.at,
                         message,
-                        "write one, as in `ro1,3`, or leave out the comma".to_owned(),
+                        "write one, as in `d6ro1,3`, or leave out the comma".to_owned(),
                     ));
                 }
             }
@@ -353,8 +686,10 @@ impl<'a> Reader<'a> {
                 let number = self.number();
                 match u32::try_from(number) {
                     Ok(0) => {
-                        let cure = format!("write `{}`", self.rewritten(at, self.digits_at(at), "6"));
-                        Err(self.error(at, "a die has at least 1 face".to_owned(), cure))
+                        let faces = if self.digits_at(at) > 1 { "100" } else { "6" };
+                        let choices = self.alternatives(at, self.digits_at(at), &[faces]);
+                        let message = "a die has at least 1 face".to_owned();
+                        Err(self.refused(at, message, choices, "write its number of faces, as in `d6`"))
                     }
                     Ok(sides) if sides <= MOST_FACES => Ok(sides),
                     _ => {
@@ -362,10 +697,6 @@ impl<'a> Reader<'a> {
                         Err(self.error(at, message, "write fewer faces".to_owned()))
                     }
                 }
-            }
-            Some(b'f') => {
-                let message = "`dF` is not known here".to_owned();
-                Err(self.error(at, message, "write `d3-2` for one such die, `4d3-8` for four".to_owned()))
             }
             _ => {
                 let message = "a die needs its number of faces after `d`".to_owned();
@@ -375,11 +706,15 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads the faces that a reroll or an explosion is for, if they are next.
-    fn condition(&mut self, pool: &Pool) -> Result<Option<Condition>, NotationError> {
+    fn condition(&mut self, pool: &Pool, sign: bool) -> Result<Option<Condition>, NotationError> {
         self.skip_spaces();
         let at = self.at;
-        let compare: fn(u32) -> Condition = match self.peek() {
-            Some(b'0'..=b'9') => Condition::Exactly,
+        let (low, high) = (pool.shown(1), pool.shown(pool.sides));
+        let signed = low < 0
+            && self.text[at..].strip_prefix('-').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+        let compare: fn(i32) -> Condition = match self.peek() {
+            Some(b'0'..=b'9') if !self.begins_dice() => Condition::Exactly,
+            Some(b'-') if sign && signed => Condition::Exactly,
             Some(sign @ (b'<' | b'>' | b'=')) => {
                 self.at += 1;
                 match (sign, sign != b'=' && self.take(b'=')) {
@@ -392,15 +727,27 @@ impl<'a> Reader<'a> {
             }
             _ => return Ok(None),
         };
-        let (low, high) = (pool.shown(1), pool.shown(pool.sides));
-        let Some(b'0'..=b'9') = self.peek() else {
+        self.skip_spaces();
+        let number_at = self.at;
+        let Some(face) = self.signed(low < 0) else {
+            if let Some(b'<' | b'>' | b'=') = self.peek() {
+                let choices = self.alternatives(at, self.at + 1 - at, &["=", ">=", "<="]);
+                let wanted = match &self.text[at..=self.at] {
+                    "==" => "=",
+                    "=>" => ">=",
+                    "=<" => "<=",
+                    _ => "",
+                };
+                let choices = choices.into_iter().zip(["=", ">=", "<="]).filter(|(_, sign)| *sign == wanted);
+                let choices: Vec<String> = choices.map(|(choice, _)| choice).collect();
+                let message = "this comparison is not known here".to_owned();
+                return Err(self.refused(at, message, choices, "compare with one of < > = <= >=, as in `4d6>=5`"));
+            }
             let message = "a face is missing after the comparison".to_owned();
             let cure = format!("write a number from {low} to {high}");
             return Err(self.error(self.at, message, cure));
         };
-        self.skip_spaces();
-        let number_at = self.at;
-        let face = u32::try_from(self.number()).unwrap_or(u32::MAX);
+        let face = i32::try_from(face).unwrap_or(i32::MAX);
         let die = match &pool.own {
             None => format!("d{}", pool.sides),
             Some(_) => "die with these faces".to_owned(),
@@ -448,7 +795,11 @@ impl<'a> Reader<'a> {
     fn check_end_of_rerolls(&self, at: usize, pool: &Pool, faces: &Faces) -> Result<(), NotationError> {
         let sides = pool.sides;
         let left = sides - pool.count_of(faces);
-        let cure = || format!("write `{}` to roll again once, or name fewer faces", Reroll::Once(faces.clone()));
+        let once = self.alternatives(at, 2, &["ro"]);
+        let cure = || match once.first() {
+            Some(once) => format!("write `{once}` to roll again once, or name fewer faces"),
+            None => "name fewer faces".to_owned(),
+        };
         if left == 0 {
             let die = if pool.own.is_some() { "die".to_owned() } else { format!("d{sides}") };
             let message = format!("rolling every face of a {die} again never ends");
@@ -465,7 +816,11 @@ impl<'a> Reader<'a> {
         if pool.explode.is_none() {
             return Ok(());
         }
-        let taken = |face: u32| matches!(&pool.reroll, Some(Reroll::While(faces)) if faces.holds(face));
+        if pool.all_shown().any(|face| face < 0 && pool.explodes_on(face)) {
+            let message = "faces below 0 do not explode".to_owned();
+            return Err(self.error(at, message, "name the faces that explode, as in `3d6!6`".to_owned()));
+        }
+        let taken = |face: i32| matches!(&pool.reroll, Some(Reroll::While(faces)) if faces.holds(face));
         if pool.all_shown().any(|face| !taken(face) && !pool.explodes_on(face)) {
             return Ok(());
         }
@@ -495,9 +850,33 @@ impl<'a> Reader<'a> {
         next
     }
 
-    /// The character right behind `at`, in lower case.
-    fn letter_after(&self, at: usize) -> Option<u8> {
-        self.text.as_bytes().get(at + 1).map(u8::to_ascii_lowercase)
+    /// The letters at `at`.
+    fn word_at(&self, at: usize) -> &'a str {
+        let rest = &self.text[at..];
+        &rest[..rest.bytes().take_while(u8::is_ascii_alphabetic).count()]
+    }
+
+    /// `max` or `min` if one is next with a bracket behind it.
+    fn function(&self) -> Option<&'a str> {
+        let rest = self.text[self.at..].trim_start();
+        ["max", "min"].into_iter().find(|name| {
+            let named = rest.get(..3).is_some_and(|word| word.eq_ignore_ascii_case(name));
+            named && rest[3..].trim_start().starts_with('(')
+        })
+    }
+
+    /// Whether `d` is next, or `dF`, and no word that begins with it.
+    fn begins_die(&self) -> bool {
+        let rest = self.text[self.at..].trim_start();
+        let word = self.word_at(self.text.len() - rest.len()).to_ascii_lowercase();
+        word == "d" || word.starts_with("df")
+    }
+
+    /// Whether a number is next that counts dice, as behind the comma of `{4d6>=5,2d8}kh1`.
+    fn begins_dice(&self) -> bool {
+        let rest = self.text[self.at..].trim_start();
+        let behind = rest.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start();
+        self.open > 0 && behind.starts_with(['d', 'D']) && !behind[1..].starts_with(['h', 'l', 'H', 'L'])
     }
 
     /// Reads the digits that are next; what is beyond an `i64` is read as its largest number.
@@ -526,22 +905,66 @@ impl<'a> Reader<'a> {
         let is_sign = |c: char| c == '+' || c == '-';
         let start = self.text[..at].rfind(is_sign).map_or(0, |i| i + 1);
         let end = self.text[at + length..].find(is_sign).map_or(self.text.len(), |i| at + length + i);
-        let term = format!("{}{by}{}", &self.text[start..at], &self.text[at + length..end]);
-        term.split_ascii_whitespace().collect()
+        dialect::squeezed(&self.text[start..at], by, &self.text[at + length..end]).unwrap_or_default()
+    }
+
+    /// The whole text, without spaces, with `length` characters at `at` replaced by `by`.
+    fn whole(&self, at: usize, length: usize, by: &str) -> String {
+        dialect::squeezed(&self.text[..at], by, &self.text[at + length..]).unwrap_or_default()
+    }
+
+    /// What can be read of the term around `at`, or else of the whole text, with `length` characters at `at` replaced by one
+    /// of these.
+    fn alternatives(&self, at: usize, length: usize, by: &[&str]) -> Vec<String> {
+        if !self.suggests {
+            return Vec::new();
+        }
+        let readable = |by: &&str| {
+            let choices = [self.rewritten(at, length, by), self.whole(at, length, by)];
+            choices.into_iter().find(|choice| Reader::reads(choice))
+        };
+        by.iter().filter_map(readable).collect()
+    }
+
+    /// A refusal with what to write instead: those texts that can be read, or else these words.
+    fn refused(
+        &self,
+        at: usize,
+        message: String,
+        writes: impl IntoIterator<Item = String>,
+        words: &str,
+    ) -> NotationError {
+        let writes = writes.into_iter().filter(|_| self.suggests);
+        match dialect::cure(writes, |text| Reader::reads(text)) {
+            Some(cure) => NotationError { suggested: Suggested::Meaning, ..self.error(at, message, cure) },
+            None => self.error(at, message, words.to_owned()),
+        }
+    }
+
+    /// A refusal of a word that is not known. If only words follow, as in `2d6 fire damage`, it suggests the text before them;
+    /// a short word right behind dice is an operation of another program and more than a word.
+    fn left_out(&self, at: usize, word: &str, words: &str) -> NotationError {
+        let message = format!("`{word}` is not known here");
+        let (before, rest) = self.text.split_at(at);
+        let only_words = rest.bytes().all(|c| c.is_ascii_alphabetic() || c.is_ascii_whitespace());
+        let apart = before.ends_with(|c: char| c.is_ascii_whitespace()) || word.len() >= SHORTEST_WORD;
+        let dice = before.contains(['d', 'D']);
+        let choice = (only_words && apart && dice).then(|| self.whole(at, rest.len(), ""));
+        let mut error = self.refused(at, message, choice, words);
+        if error.suggested == Suggested::Meaning {
+            error.suggested = Suggested::LeavingOut;
+        }
+        error
     }
 
     fn error(&self, at: usize, message: String, cure: String) -> NotationError {
-        NotationError { text: self.text.to_owned(), column: at + 1, message, cure }
+        NotationError { text: self.text.to_owned(), column: at + 1, message, cure, suggested: Suggested::Nothing }
     }
 
-    fn bare(&self, at: usize, word: &str, doubt: &str, choices: [&str; 2]) -> NotationError {
-        let [first, second] = choices.map(|choice| self.rewritten(at, 1, choice));
-        let message = format!("`{word}` alone can mean two things ({doubt})");
-        self.error(at, message, format!("write `{first}` or `{second}`"))
-    }
-
-    fn twice(&self, at: usize, message: &str, example: &str) -> NotationError {
-        self.error(at, message.to_owned(), format!("write it once, such as `{example}`"))
+    /// Refuses what is written twice. Suggests the term without the second.
+    fn twice(&self, start: usize, at: usize, message: &str, example: &str) -> NotationError {
+        let first: String = self.text[start..at].split_ascii_whitespace().collect();
+        self.refused(at, message.to_owned(), [first], &format!("write it once, as in `{example}`"))
     }
 
     fn too_large(&self, at: usize) -> NotationError {
@@ -558,25 +981,38 @@ impl<'a> Reader<'a> {
         };
         let c = char::from(c);
         let (message, cure) = match c {
-            '(' => ("a sign is missing before this bracket".to_owned(), "write `*` before it, as in `2*(d6+1)`"),
+            '(' => {
+                let choices = self.alternatives(self.at, 0, &["*"]);
+                let message = "a sign is missing before this bracket".to_owned();
+                return self.refused(self.at, message, choices, "write a star before it, as in `2*(d6+1)`");
+            }
             ')' if self.open > 0 => {
                 ("a number or dice should stand before this bracket".to_owned(), "write a sum in it, as in `2*(d6+1)`")
             }
-            ')' => ("no bracket is open here".to_owned(), "leave it out, or write `(` before the sum"),
+            ')' => ("no bracket is open here".to_owned(), "leave it out, or open it before the sum, as in `2*(d6+1)`"),
             '[' | ']' | '{' | '}' => (
                 format!("`{c}` is not known here"),
-                "write faces of a die behind its `d`, as in `d[0,0,1]`, sums in `(` and `)`",
+                "write faces of a die behind its d, as in `d[0,0,1]`, and sums in round brackets, as in `2*(d6+1)`",
             ),
             '/' => ("there is no division".to_owned(), "divide the total afterwards"),
-            'x' | 'X' => (format!("`{c}` is not known here"), "write `*` to multiply"),
-            '0'..='9' => ("two numbers stand side by side".to_owned(), "put `+`, `-`, `*` or `d` between them"),
+            '^' => ("there are no powers".to_owned(), "write a product, such as `2*d6`"),
+            '0'..='9' => ("two numbers stand side by side".to_owned(), "put a sign between them, as in `2d6+3`"),
             '+' | '-' | '*' => {
                 (format!("a number or dice should stand before `{c}`"), "write one sign only, as in `2d6+1`")
             }
-            '.' | ',' => (format!("`{c}` is not known here: numbers are whole"), "write a whole number"),
+            '<' | '>' | '=' | '!' => (
+                "only dice are compared with faces and explode".to_owned(),
+                "write it right behind the dice, as in `4d6>=5`",
+            ),
+            '.' | ',' => (
+                format!("`{c}` is not known here: numbers are whole, and one total is rolled"),
+                "write a sum, such as `2d6+1`",
+            ),
             '`' => ("a backtick is not known here".to_owned(), "leave it out"),
             _ if c.is_ascii_alphabetic() => {
-                (format!("`{c}` is not known here"), "write `d` for dice and kh, kl, dh, dl, ro, rr or ! behind them")
+                let word = self.word_at(self.at);
+                let words = "write only dice and numbers, such as `2d6+1`";
+                return self.left_out(self.at, word, words);
             }
             _ => (format!("`{c}` is not known here"), "write a sum of dice and numbers, such as `2d6+1`"),
         };
@@ -616,26 +1052,22 @@ mod tests {
             ("d1000001", "column 2: a die has at most 1000000 faces; write fewer faces"),
             ("", "column 1: there is nothing to roll; write dice, such as `2d6+1`"),
             (" \n", "column 1: there is nothing to roll; write dice, such as `2d6+1`"),
-            (
-                "2d6 please",
-                "column 5: `p` is not known here; write `d` for dice and kh, kl, dh, dl, ro, rr or ! behind them",
-            ),
-            ("2d6 3", "column 5: two numbers stand side by side; put `+`, `-`, `*` or `d` between them"),
+            ("2d6 please", "column 5: `please` is not known here; write `2d6`"),
+            ("2d6 3", "column 5: two numbers stand side by side; put a sign between them, as in `2d6+3`"),
             ("2d6+", "column 5: the expression breaks off; end it with a number or dice"),
             ("2d6++1", "column 5: a number or dice should stand before `+`; write one sign only, as in `2d6+1`"),
             ("d", "column 2: a die needs its number of faces after `d`; write `d6`, or `d%` for 100"),
-            ("4dF", "column 3: `dF` is not known here; write `d3-2` for one such die, `4d3-8` for four"),
             (
                 "d6rr<=6",
-                "column 3: rolling every face of a d6 again never ends; write `ro<=6` to roll again once, or name fewer faces",
+                "column 3: rolling every face of a d6 again never ends; write `d6ro<=6` to roll again once, or name fewer faces",
             ),
             (
                 "d1000rr<1000",
-                "column 6: `rr` must leave 1 face in 100, and leaves 1 of 1000; write `ro<1000` to roll again once, or name fewer faces",
+                "column 6: `rr` must leave 1 face in 100, and leaves 1 of 1000; write `d1000ro<1000` to roll again once, or name fewer faces",
             ),
             (
                 "d1rr1",
-                "column 3: rolling every face of a d1 again never ends; write `ro1` to roll again once, or name fewer faces",
+                "column 3: rolling every face of a d1 again never ends; write `d1ro1` to roll again once, or name fewer faces",
             ),
             ("d6!>=1", "column 1: each d6 would explode without end; leave at least one face that does not explode"),
             ("2+d6rr<6!", "column 3: each d6 would explode without end; leave at least one face that does not explode"),
@@ -643,16 +1075,16 @@ mod tests {
             ("d6ro<1", "column 5: no face of a d6 is `<1`; name at least one face, or leave it out"),
             ("d6ro", "column 5: it does not say which faces to roll again; write `d6ro1`"),
             ("d6!>", "column 5: a face is missing after the comparison; write a number from 1 to 6"),
-            ("d6!!", "column 4: a pool explodes in one way only; write it once, such as `!`"),
-            ("d6ro1rr2", "column 6: a pool is rerolled in one way only; write it once, such as `ro<=2`"),
-            ("4d6kh3dl1", "column 7: dice of a pool are kept or dropped once only; write it once, such as `kh2`"),
+            ("d6!!", "column 4: a pool explodes in one way only; write `d6!`"),
+            ("d6ro1rr2", "column 6: a pool is rerolled in one way only; write `d6ro1`"),
+            ("4d6kh3dl1", "column 7: dice of a pool are kept or dropped once only; write `4d6kh3`"),
             ("4d6kh5", "column 6: 5 of 4 dice cannot be kept; keep at most 4"),
             ("4d6dl4", "column 6: 4 of 4 dice cannot be dropped; drop at most 3"),
             ("4d6kh0", "column 6: there is nothing to keep; write 1 or more, or leave it out"),
             ("d6dl", "column 3: dropping the only die leaves none; roll more dice, or leave it out"),
-            ("(2d6", "column 1: this bracket is not closed; write `)` at its end"),
-            ("2d6)", "column 4: no bracket is open here; leave it out, or write `(` before the sum"),
-            ("2(d6)", "column 2: a sign is missing before this bracket; write `*` before it, as in `2*(d6+1)`"),
+            ("(2d6", "column 1: this bracket is not closed; write `(2d6)`"),
+            ("2d6)", "column 4: no bracket is open here; leave it out, or open it before the sum, as in `2*(d6+1)`"),
+            ("2(d6)", "column 2: a sign is missing before this bracket; write `2*(d6)`"),
             (
                 "2*()",
                 "column 4: a number or dice should stand before this bracket; write a sum in it, as in `2*(d6+1)`",
@@ -664,35 +1096,40 @@ mod tests {
             ("(d6)*(d8)", "column 6: dice are multiplied by dice; multiply by a constant, as in `2*d6`"),
             ("50000*(3*d6)", "column 1: dice are multiplied by more than 100000; write a smaller factor"),
             ("(6000d6)+(5000d6)", "column 11: an expression has at most 10000 dice; roll fewer dice"),
-            ("d[0,,1]", "column 5: a face is missing here; list whole numbers from 0 on, as in `d[0,0,1,1,2,3]`"),
-            ("d[]", "column 3: a face is missing here; list whole numbers from 0 on, as in `d[0,0,1,1,2,3]`"),
-            ("d[0,1", "column 2: the list of faces is not closed; write `,` between faces and `]` at the end"),
-            ("d[-1,0,1]", "column 3: a face is missing here; list whole numbers from 0 on, as in `d[0,0,1,1,2,3]`"),
+            ("d[0,,1]", "column 5: a face is missing here; list whole numbers, as in `d[0,0,1,1,2,3]`"),
+            ("d[]", "column 3: a face is missing here; list whole numbers, as in `d[0,0,1,1,2,3]`"),
+            ("d[0,1", "column 2: the list of faces is not closed; write `d[0,1]`"),
             ("d[0,5]!3", "column 8: no face of a die with these faces is `3`; name at least one face, or leave it out"),
             (
                 "d[2,2]rr2",
-                "column 7: rolling every face of a die again never ends; write `ro2` to roll again once, or name fewer faces",
+                "column 7: rolling every face of a die again never ends; write `d[2,2]ro2` to roll again once, or name fewer faces",
             ),
-            ("4d6>=5<=2", "column 7: successes of a pool are counted in one way only; write it once, such as `>=5`"),
+            ("4d6>=5<=2", "column 7: successes of a pool are counted in one way only; write `4d6>=5`"),
             (
                 "4d6kh3>=5",
-                "column 1: a pool either keeps dice or counts successes; leave out kh, kl, dh or dl, or what is counted",
+                "column 1: a pool either keeps dice or counts successes; leave out what is kept or dropped, or what is counted",
             ),
             ("4d6>=7", "column 6: a d6 has no face 7; write a number from 1 to 6"),
-            ("d6ro1,", "column 7: a face is missing after the comma; write one, as in `ro1,3`, or leave out the comma"),
+            (
+                "d6ro1,",
+                "column 7: a face is missing after the comma; write one, as in `d6ro1,3`, or leave out the comma",
+            ),
             (
                 "d6rr1,>=2",
-                "column 3: rolling every face of a d6 again never ends; write `ro1,>=2` to roll again once, or name fewer faces",
+                "column 3: rolling every face of a d6 again never ends; write `d6ro1,>=2` to roll again once, or name fewer faces",
             ),
             ("2d6/2", "column 4: there is no division; divide the total afterwards"),
-            ("2d6x2", "column 4: `x` is not known here; write `*` to multiply"),
+            ("2d6x2", "column 4: `x` can mean two things (multiply, or explode); write `2d6*2` or `2d6!2`"),
             ("d6*d6", "column 4: dice are multiplied by dice; multiply by a constant, as in `2*d6`"),
-            ("1.5", "column 2: `.` is not known here: numbers are whole; write a whole number"),
+            (
+                "1.5",
+                "column 2: `.` is not known here: numbers are whole, and one total is rolled; write a sum, such as `2d6+1`",
+            ),
             ("1000000001", "column 1: a constant is at most 1000000000; write a smaller number"),
             ("d6+99999*99999", "column 4: a constant is at most 1000000000; write a smaller number"),
             ("1000000000+1", "column 12: a constant is at most 1000000000; write a smaller number"),
             ("100001*d6", "column 1: dice are multiplied by more than 100000; write a smaller factor"),
-            ("2d6\u{2212}1", "column 4: `\u{2212}` is no part of the notation; write `-`"),
+            ("2d6\u{2212}1", "column 4: `\u{2212}` is no part of the notation; write `2d6-1`"),
             (
                 "\u{fc}d6",
                 "column 1: `\u{fc}` is no part of the notation; use plain letters, digits and signs, such as `2d6+1`",

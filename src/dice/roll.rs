@@ -2,7 +2,7 @@ use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
-use super::notation::{Dice, Term};
+use super::notation::{Dice, Group, Source, Term};
 use super::partition::high_first;
 use super::pool::{Pool, Reroll};
 
@@ -26,9 +26,9 @@ pub struct Roll {
     dice: Dice,
     total: i64,
     faces: Vec<Face>,
-    /// Whether it stands for all rolls of a branch: its faces are those kept, as the script sees them.
+    /// What the faces show that are kept, as the script sees them, if it stands for all rolls of a branch; it has no faces then.
     #[serde(skip)]
-    standing: bool,
+    standing: Option<Vec<i32>>,
 }
 
 /// One face that a die showed.
@@ -108,22 +108,69 @@ impl Dice {
     pub fn roll_with(&self, next: &mut impl FnMut(u32) -> Option<u32>) -> Option<Roll> {
         let mut faces = Vec::with_capacity(self.count());
         let mut total = self.constant;
-        for Term { times, pool } in &self.terms {
-            total += times * pool.roll(next, &mut faces)?;
+        for Term { times, source } in &self.terms {
+            total += times * source.roll(next, &mut faces)?;
         }
-        Some(Roll { dice: self.clone(), total, faces, standing: false })
+        Some(Roll { dice: self.clone(), total, faces, standing: None })
     }
 
     /// The total of [`Dice::roll_with`], from the same faces in the same order, without a record of them.
     ///
     /// It allocates nothing unless more than 32 dice are rolled to keep or drop some.
     #[inline]
-    pub fn total_with(&self, next: &mut impl FnMut(u32) -> Option<u32>) -> Option<i64> {
+    pub fn total_with<N: FnMut(u32) -> Option<u32>>(&self, next: &mut N) -> Option<i64> {
         let mut total = self.constant;
-        for Term { times, pool } in &self.terms {
-            total += times * pool.total(next, &mut |_| {})?;
+        for Term { times, source } in &self.terms {
+            total += times
+                * match source {
+                    Source::Pool(pool) => pool.total(next, &mut |_| {})?,
+                    Source::Group(group) => group.total(next)?,
+                };
         }
         Some(total)
+    }
+
+    /// How many of `faces`, which begin with this expression's, are its own.
+    fn faces_rolled(&self, faces: &[Face]) -> usize {
+        self.pools().iter().fold(0, |used, pool| used + pool.faces_rolled(&faces[used..]))
+    }
+
+    /// Its faces as a sum, with its signs, factors and constant; it takes them from the front of `faces`.
+    fn sum(&self, faces: &mut &[Face]) -> String {
+        let terms = &self.terms;
+        let mut sum = String::new();
+        for (i, Term { times, source }) in terms.iter().enumerate() {
+            sum += match (*times < 0, i) {
+                (true, 0) => "-",
+                (true, _) => " - ",
+                (false, 0) => "",
+                (false, _) => " + ",
+            };
+            if times.abs() != 1 {
+                let _ = write!(sum, "{} * ", times.abs());
+            }
+            match source {
+                Source::Pool(pool) => {
+                    let (of_pool, rest) = faces.split_at(pool.faces_rolled(faces));
+                    *faces = rest;
+                    if of_pool.len() > 1
+                        && (terms.len() > 1 || *times != 1 || (pool.successes.is_some() && self.constant != 0))
+                    {
+                        let _ = write!(sum, "[{}]", shown(of_pool, pool, SUM));
+                    } else {
+                        sum += &shown(of_pool, pool, SUM);
+                    }
+                }
+                Source::Group(group) => sum += &group.sums(faces),
+            }
+        }
+        match (terms.is_empty(), self.constant) {
+            (true, constant) => sum += &constant.to_string(),
+            (false, 0) => {}
+            (false, constant @ 1..) => sum += &format!(" + {constant}"),
+            (false, constant) => sum += &format!(" - {}", -constant),
+        }
+        sum
     }
 
     /// Builds a roll from the faces as they were drawn.
@@ -157,9 +204,8 @@ impl Dice {
 
 impl Roll {
     /// A roll that stands for all that look the same: its total, or its kept faces, are what counts.
-    pub(crate) fn standing_for(dice: &Dice, total: i64, kept: &[u32]) -> Roll {
-        let face = |value: &u32| Face { sides: *value, value: *value, fate: Fate::Kept, exploded: false };
-        Roll { dice: dice.clone(), total, faces: kept.iter().map(face).collect(), standing: true }
+    pub(crate) fn standing_for(dice: &Dice, total: i64, kept: &[i32]) -> Roll {
+        Roll { dice: dice.clone(), total, faces: Vec::new(), standing: Some(kept.to_vec()) }
     }
 
     /// What was rolled.
@@ -177,27 +223,27 @@ impl Roll {
         &self.faces
     }
 
-    /// The faces of each pool, in the order of the expression.
-    pub(crate) fn pools(&self) -> impl Iterator<Item = &[Face]> {
+    /// The faces of each pool and the pool, in the order of the expression.
+    pub(super) fn pools(&self) -> impl Iterator<Item = (&[Face], &Pool)> {
         let mut faces = self.faces.as_slice();
-        self.dice.terms.iter().map(move |Term { pool, .. }| {
+        self.dice.pools().into_iter().map(move |pool| {
             let (of_pool, rest) = faces.split_at(pool.faces_rolled(faces));
             faces = rest;
-            of_pool
+            (of_pool, pool)
         })
     }
 
-    /// The faces that were kept: of each pool the highest first, or in the order rolled.
-    pub(crate) fn kept(&self, in_order: bool) -> Vec<u32> {
-        let kept = |(faces, term): (&[Face], &Term)| -> Vec<u32> {
+    /// What the faces show that were kept: of each pool the highest first, or in the order rolled.
+    pub(crate) fn kept(&self, in_order: bool) -> Vec<i32> {
+        let kept = |(faces, pool): (&[Face], &Pool)| -> Vec<i32> {
             let kept = faces.iter().filter(|face| face.fate == Fate::Kept);
-            let faces = kept.map(|face| term.pool.shown(face.value)).collect();
+            let faces = kept.map(|face| pool.shown(face.value)).collect();
             if in_order { faces } else { high_first(faces) }
         };
-        if self.standing {
-            return self.faces.iter().map(|face| face.value).collect();
+        match &self.standing {
+            Some(kept) => kept.clone(),
+            None => self.pools().flat_map(kept).collect(),
         }
-        self.pools().zip(&self.dice.terms).flat_map(kept).collect()
     }
 
     /// What every face showed, in the order drawn: all that is needed to build the roll again.
@@ -208,38 +254,13 @@ impl Roll {
     /// One line that adds up: `4d6kh3 = 5 + 4 + 4 (dropped 2) = 13`.
     ///
     /// `6!` is a face that exploded; what it brought comes next. Where successes are counted, each is marked, as in
-    /// `4d6>=5 = 6* 2 5* 1 = 2`. With several pools each has its brackets:
+    /// `4d6>=5 = 6* 2 5* 1 = 2`. A group lists its rolls, as in `{2d6,d8}kh1 = {3 + 4, 5} = 7`. With several pools each has its brackets:
     /// `2d6-2*d4+1 = [5 + 3] - 2 * 4 + 1 = 1`. After 30 faces of a pool the rest is only counted.
     pub fn explain(&self) -> String {
         let mut line = self.dice.to_string();
-        let mut faces = self.faces.as_slice();
-        let terms = &self.dice.terms;
-        let mut sum = String::new();
-        for (i, Term { times, pool }) in terms.iter().enumerate() {
-            let (of_pool, rest) = faces.split_at(pool.faces_rolled(faces));
-            faces = rest;
-            sum += match (*times < 0, i) {
-                (true, 0) => "-",
-                (true, _) => " - ",
-                (false, 0) => "",
-                (false, _) => " + ",
-            };
-            if times.abs() != 1 {
-                let _ = write!(sum, "{} * ", times.abs());
-            }
-            if of_pool.len() > 1
-                && (terms.len() > 1 || *times != 1 || (pool.successes.is_some() && self.dice.constant != 0))
-            {
-                let _ = write!(sum, "[{}]", shown(of_pool, pool, SUM));
-            } else {
-                sum += &shown(of_pool, pool, SUM);
-            }
-        }
-        let constant = self.dice.constant;
-        match (terms.is_empty(), constant) {
-            (true, _) | (false, 0) => {}
-            (false, 1..) => sum += &format!(" + {constant}"),
-            (false, _) => sum += &format!(" - {}", -constant),
+        let mut sum = self.dice.sum(&mut self.faces.as_slice());
+        if self.dice.terms.is_empty() {
+            sum.clear();
         }
         let total = self.total.to_string();
         if !sum.is_empty() && sum != total {
@@ -253,9 +274,61 @@ impl Roll {
 
     /// The faces one after the other, for rolls of which the sum says nothing: `5, 4, 2 (dropped 1)`, pools joined by `and`.
     pub(crate) fn list_faces(&self) -> String {
-        let lists: Vec<String> =
-            self.pools().zip(&self.dice.terms).map(|(faces, term)| shown(faces, &term.pool, ", ")).collect();
+        let lists: Vec<String> = self.pools().map(|(faces, pool)| shown(faces, pool, ", ")).collect();
         lists.join(" and ")
+    }
+}
+
+impl Source {
+    /// Rolls it, adds its faces to `faces` and returns the total.
+    fn roll<N: FnMut(u32) -> Option<u32>>(&self, next: &mut N, faces: &mut Vec<Face>) -> Option<i64> {
+        match self {
+            Source::Pool(pool) => pool.roll(next, faces),
+            Source::Group(group) => group.roll(next, faces),
+        }
+    }
+}
+
+impl Group {
+    /// Rolls every member, adds the faces to `faces` and returns the sum of the totals that are kept.
+    fn roll<N: FnMut(u32) -> Option<u32>>(&self, next: &mut N, faces: &mut Vec<Face>) -> Option<i64> {
+        let (mut totals, mut rolled) = (Vec::new(), Vec::new());
+        for member in &self.members {
+            let first = faces.len();
+            let mut total = member.constant;
+            for Term { times, source } in &member.terms {
+                total += times * source.roll(next, faces)?;
+            }
+            totals.push(total);
+            rolled.push(first..faces.len());
+        }
+        let kept = self.keep.kept(&totals);
+        for (faces_of, _) in rolled.into_iter().zip(&kept).filter(|(_, kept)| !**kept) {
+            let dropped = faces[faces_of].iter_mut().filter(|face| face.fate == Fate::Kept);
+            dropped.for_each(|face| face.fate = Fate::Dropped);
+        }
+        Some(totals.iter().zip(kept).filter(|(_, kept)| *kept).map(|(total, _)| total).sum())
+    }
+
+    /// The same without a record of the faces.
+    fn total<N: FnMut(u32) -> Option<u32>>(&self, next: &mut N) -> Option<i64> {
+        let mut totals = self.members.iter().map(|member| member.total_with(next)).collect::<Option<Vec<i64>>>()?;
+        totals.sort_unstable();
+        Some(totals[self.keep.places(totals.len() as u32)].iter().sum())
+    }
+
+    /// The sums of its members in braces; it takes their faces from the front of `faces`.
+    fn sums(&self, faces: &mut &[Face]) -> String {
+        let sums = self.members.iter().map(|member| {
+            let (of_member, rest) = faces.split_at(member.faces_rolled(faces));
+            *faces = rest;
+            let drawn: Vec<u32> = of_member.iter().map(|face| face.value).collect();
+            // By itself a member has no face that was dropped with it.
+            let alone = member.roll_faces(&drawn).map_or_else(|_| of_member.to_vec(), |roll| roll.faces);
+            member.sum(&mut alone.as_slice())
+        });
+        let sums: Vec<String> = sums.collect();
+        format!("{{{}}}", sums.join(", "))
     }
 }
 
@@ -268,8 +341,8 @@ impl Pool {
         let dice: Vec<&mut [Face]> = faces[first..].split_inclusive_mut(Face::ends_die).collect();
         let is_kept = |face: &Face| face.fate == Fate::Kept;
         let sum =
-            |die: &[Face]| die.iter().filter(|face| is_kept(face)).map(|face| self.shown(face.value)).sum::<u32>();
-        let sums: Vec<u32> = dice.iter().map(|die| sum(die)).collect();
+            |die: &[Face]| die.iter().filter(|face| is_kept(face)).map(|face| i64::from(self.shown(face.value))).sum();
+        let sums: Vec<i64> = dice.iter().map(|die| sum(die)).collect();
         for (die, _) in dice.into_iter().zip(keep.kept(&sums)).filter(|(_, kept)| !kept) {
             die.iter_mut().filter(|face| is_kept(face)).for_each(|face| face.fate = Fate::Dropped);
         }
@@ -476,6 +549,12 @@ mod tests {
             ("2d6!6>=5", &[6, 5, 1], "2d6!6>=5 = 6!* 5* 1 = 2"),
             ("2d6ro1=6,3", &[1, 6, 3], "2d6ro1=3,6 = 6* 3* (rerolled 1) = 2"),
             ("3d[0,0,1,5]", &[1, 4, 3], "3d[0,0,1,5] = 0 + 5 + 1 = 6"),
+            ("4dF", &[1, 2, 3, 3], "4dF = -1 + 0 + 1 + 1 = 1"),
+            ("4d6min2", &[1, 2, 6, 3], "4d6min2 = 2 + 2 + 6 + 3 = 13"),
+            ("{2d6,d8}kh1", &[3, 4, 5], "{2d6,d8}kh1 = {3 + 4, 5} = 7"),
+            ("{2d6kh1,d8,10}dh1-1", &[3, 4, 5], "{2d6kh1,d8,10}dh1-1 = {4 (dropped 3), 5, 10} - 1 = 8"),
+            ("{d8!,d6!}kh1", &[8, 3, 6, 6, 1], "{d8!,d6!}kh1 = {8! + 3, 6! + 6! + 1} = 13"),
+            ("2*{d6,d4}kl1+d8", &[3, 4, 5], "2*{d6,d4}kl1+d8 = 2 * {3, 4} + 5 = 11"),
             ("2d[0,0,1,5]ro0!", &[1, 3, 4, 2, 3], "2d[0,0,1,5]ro0! = 1 + 5! + 1 (rerolled 0, 0) = 7"),
         ] {
             assert_eq!(explained(dice, faces), line, "{dice}");

@@ -26,7 +26,7 @@ impl Throws<'_> {
     /// that are left over are ignored.
     pub fn read<'d>(dice: &'d Dice, faces: &[u32]) -> Throws<'d> {
         let mut faces = faces.iter().copied();
-        let pools = dice.terms.iter().flat_map(|term| std::iter::repeat_n(&term.pool, term.pool.count as usize));
+        let pools = dice.pools().into_iter().flat_map(|pool| std::iter::repeat_n(pool, pool.count as usize));
         Throws { dice: pools.map(|pool| Die::read(pool, &mut faces)).collect() }
     }
 
@@ -110,7 +110,7 @@ mod tests {
             ("2d6rr1", &[&[3, 3]], "2d6rr1 = 3 + 3 = 6"),
             ("2d6rr1", &[&[1, 4], &[1], &[5]], "2d6rr1 = 5 + 4 (rerolled 1, 1) = 9"),
             ("2d6ro1", &[&[1, 3], &[1]], "2d6ro1 = 1 + 3 (rerolled 1) = 4"),
-            ("2d6!=1", &[&[3, 3]], "2d6!1 = 3 + 3 = 6"),
+            ("2d6!1", &[&[3, 3]], "2d6!1 = 3 + 3 = 6"),
             ("2d6ro1!", &[&[6, 1], &[1, 3], &[2]], "2d6ro1! = 6! + 2 + 3 (rerolled 1, 1) = 11"),
             ("d4-2d6!", &[&[4, 6, 2], &[1]], "d4-2d6! = 4 - [6! + 1 + 2] = -5"),
         ];

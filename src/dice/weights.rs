@@ -47,7 +47,7 @@ impl Effort {
         Effort { products: products.min(MOST_PRODUCTS) }
     }
 
-    fn spend(&mut self, products: u64) -> Result<(), TooMuch> {
+    pub(super) fn spend(&mut self, products: u64) -> Result<(), TooMuch> {
         self.products = self.products.checked_sub(products).ok_or(TooMuch)?;
         Ok(())
     }

@@ -144,13 +144,19 @@ pub fn topics_as_answers(call: Vec<OsString>, known: &[String]) -> Vec<OsString>
         Some(arg) if arg.starts_with("--rulesets=") => 2,
         _ => 1,
     };
-    if call.get(command).is_none_or(|command| command != "odds") {
-        return call;
+    match call.get(command).and_then(|command| command.to_str()) {
+        Some("odds") => {}
+        Some("roll") => return call.into_iter().map(|arg| negative_dice(&arg).unwrap_or(arg)).collect(),
+        _ => return call,
     }
     let mut args = call.into_iter();
     let mut turned: Vec<OsString> = args.by_ref().take(command + 1).collect();
     let mut args = args.peekable();
     while let Some(arg) = args.next() {
+        if let Some(dice) = negative_dice(&arg) {
+            turned.push(dice);
+            continue;
+        }
         let topic = arg.to_str().and_then(|text| text.strip_prefix("--")).filter(|name| !name.is_empty());
         let topic = topic.map(|text| text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value))));
         match topic {
@@ -175,6 +181,14 @@ pub fn topics_as_answers(call: Vec<OsString>, known: &[String]) -> Vec<OsString>
     turned
 }
 
+/// Dice that begin with a sign, such as `-1d6`, with a blank before it, so that they are read as no option.
+fn negative_dice(arg: &OsString) -> Option<OsString> {
+    let text = arg.to_str()?;
+    let begins =
+        text.strip_prefix('-')?.starts_with(|c: char| c.is_ascii_digit() || matches!(c, 'd' | 'D' | '(' | '{'));
+    (begins && text.contains(['d', 'D']) && Dice::is_meant(text)).then(|| format!(" {text}").into())
+}
+
 fn edit(text: &str) -> Result<(String, String, String), String> {
     let parts = text.split_once('=').and_then(|(left, value)| {
         let (name, field) = left.rsplit_once('.')?;
@@ -194,13 +208,7 @@ pub fn odds(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
             (None, Some(other)) => dice::of_dice_against(&dice, other, &args),
             (None, None) => dice::of_dice(&dice, &args),
         },
-        Err(error)
-            if text.contains(|c: char| c.is_ascii_digit())
-                && text.starts_with(|c: char| c.is_ascii_digit() || "dD+-(".contains(c))
-                && !text.contains('_')
-                && args.actor.is_none()
-                && !is_card(&text, &args, folder.as_deref()) =>
-        {
+        Err(error) if Dice::is_meant(&text) && args.actor.is_none() && !is_card(&text, &args, folder.as_deref()) => {
             let cure = of_total(&text).map_or(String::new(), |call| format!("; for the total of the dice: `{call}`"));
             Err(call_error(format!("{text}: {error}{cure}")))
         }
@@ -291,6 +299,9 @@ mod tests {
         assert_eq!(turn("r odds kill --as A --risk 2 --json"), "r odds kill --as A --answer risk=2 --json");
         assert_eq!(turn("r odds kill --risk=-1 --vs B"), "r odds kill --answer risk=-1 --vs B");
         assert_eq!(turn("r odds kill --bare --json"), "r odds kill --bare --json");
+        assert_eq!(turn("r odds -1d6 --at-least -2"), "r odds  -1d6 --at-least -2");
+        assert_eq!(turn("r odds 2d6 --against -d4"), "r odds 2d6 --against  -d4");
+        assert_eq!(turn("r roll -1d6 --seed 3"), "r roll  -1d6 --seed 3");
         assert_eq!(turn("r --rulesets odds odds kill --risk 2"), "r --rulesets odds odds kill --answer risk=2");
         assert_eq!(turn("r --rulesets=x odds kill --risk 2"), "r --rulesets=x odds kill --answer risk=2");
         for other in
