@@ -1212,8 +1212,8 @@ fn note_asked(asked: &mut Vec<AskedBefore>, met: &mut usize, known: impl FnOnce(
 }
 
 /// Faces as a fault tells them.
-fn in_words(faces: &[i32]) -> String {
-    let mut words: Vec<String> = faces.iter().take(MOST_TOLD).map(i32::to_string).collect();
+fn in_words(faces: &[impl ToString]) -> String {
+    let mut words: Vec<String> = faces.iter().take(MOST_TOLD).map(ToString::to_string).collect();
     if faces.len() > MOST_TOLD {
         words.push("…".into());
     }
