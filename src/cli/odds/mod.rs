@@ -299,8 +299,8 @@ mod tests {
         assert_eq!(turn("r odds kill --as A --risk 2 --json"), "r odds kill --as A --answer risk=2 --json");
         assert_eq!(turn("r odds kill --risk=-1 --vs B"), "r odds kill --answer risk=-1 --vs B");
         assert_eq!(turn("r odds kill --bare --json"), "r odds kill --bare --json");
-        assert_eq!(turn("r odds -1d6 --at-least -2"), "r odds  -1d6 --at-least -2");
-        assert_eq!(turn("r odds 2d6 --against -d4"), "r odds 2d6 --against  -d4");
+        assert_eq!(turn("r odds -1d6 --json"), "r odds  -1d6 --json");
+        assert_eq!(turn("r odds 2d6 --vs -d4"), "r odds 2d6 --vs  -d4");
         assert_eq!(turn("r roll -1d6 --seed 3"), "r roll  -1d6 --seed 3");
         assert_eq!(turn("r --rulesets odds odds kill --risk 2"), "r --rulesets odds odds kill --answer risk=2");
         assert_eq!(turn("r --rulesets=x odds kill --risk 2"), "r --rulesets=x odds kill --answer risk=2");
