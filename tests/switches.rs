@@ -1,5 +1,5 @@
 //! House rules turned in the middle of fights, alone and in pairs: the game goes on, is the same after saving and loading, goes
-//! back by undo to where it was, and forth by redo to where it went.
+//! back by undo to where it was, and forth by redo to where it went. Each has a spec that turns it and asserts two results.
 
 mod parallel;
 
@@ -8,9 +8,13 @@ use std::sync::Arc;
 
 use parallel::on_every_core;
 use riskbreaker::ruleset::{Switch, SwitchKind};
+use riskbreaker::spec::{SpecResult, SpecRun, SpecSource};
 use riskbreaker::{Answer, Ask, Driver, Library, Ruleset, Session, Setup, Step, Value};
 
-const GAMES: [&str; 3] = ["contest", "silent-winter", "rbf"];
+const GAMES: [&str; 5] = ["contest", "riskbreaker-0.0.1", "riskbreaker-0.0.3", "silent-winter", "rbf"];
+
+/// The games of which every house rule has a spec that turns it in play.
+const PROVED: [&str; 4] = ["contest", "riskbreaker-0.0.1", "riskbreaker-0.0.3", "rbf"];
 
 /// How many decisions are made after house rules were turned.
 const DECISIONS: u64 = 8;
@@ -154,4 +158,159 @@ fn seeds() -> std::ops::Range<u64> {
 fn every_house_rule_and_random_pairs_can_be_turned_in_the_middle_of_a_fight() {
     let jobs: Vec<(&str, u64)> = GAMES.into_iter().flat_map(|game| seeds().map(move |seed| (game, seed))).collect();
     on_every_core(&jobs, |(game, seed)| turn_all(game, *seed));
+}
+
+/// What a spec calls on `t`, besides `switch`.
+const METHODS: [&str; 30] = [
+    "answer",
+    "asked",
+    "breach",
+    "breaches",
+    "closed",
+    "dice",
+    "edit",
+    "enabled",
+    "equal",
+    "expect",
+    "free",
+    "given",
+    "given_refused",
+    "greyed",
+    "happened",
+    "hidden",
+    "legal",
+    "odds",
+    "ongoing",
+    "open",
+    "over",
+    "play",
+    "refused",
+    "refused_answer",
+    "refused_because",
+    "run",
+    "said",
+    "sees",
+    "turn",
+    "undo",
+];
+
+/// The specs of a file that carry `ALL-R-1` and name the house rule between backticks; `pinned` is the value that the house rule
+/// has from the start and keeps, whatever the spec turns it to.
+fn pinned(source: &SpecSource, switch: &str, pinned: Option<&str>) -> String {
+    let methods = METHODS.map(|name| format!("\"{name}\"")).join(", ");
+    let (begin, turn) = match pinned {
+        Some(value) => (
+            format!("t:switch(\"{switch}\", {value})"),
+            format!("if name ~= \"{switch}\" then t:switch(name, value) end"),
+        ),
+        None => (String::new(), "t:switch(name, value)".to_string()),
+    };
+    // All of it stands on the line of the `require`, so that the lines of the file keep their numbers.
+    let prelude = format!(
+        "local plain = require(\"@riskbreaker\") local rb = table.clone(plain) \
+         local function keeps(name) \
+         return string.find(name, \"ALL-R-1\", 1, true) and string.find(name, \"`{switch}`\", 1, true) end \
+         local function held(t) {begin} local w = {{}} \
+         for _, name in ipairs({{ {methods}, \"value\", \"titles\" }}) do w[name] = function(_, ...) return t[name](t, ...) end end \
+         w.switch = function(_, name, value) {turn} end return w end \
+         rb.spec = function(name, rules, run) \
+         if keeps(name) then plain.spec(name, rules, function(t) run(held(t)) end) end end \
+         rb.cases = function(name, rules, cases, run) \
+         if keeps(name) then plain.cases(name, rules, cases, function(t, case) run(held(t), case) end) end end"
+    );
+    source.text.replacen("local rb = require(\"@riskbreaker\")", &prelude, 1)
+}
+
+/// The values that a house rule is held at: all, or of a range its ends, the default and those that the lines about it name.
+fn held_at(switch: &Switch, default: &Value, text: &str) -> Vec<String> {
+    match &switch.kind {
+        SwitchKind::Choice { values } => values.iter().map(|value| format!("\"{value}\"")).collect(),
+        SwitchKind::Toggle => vec!["true".into(), "false".into()],
+        SwitchKind::Range { min, max } => {
+            let lines = text.lines().filter(|line| line.contains(&*switch.name));
+            let numbers = lines.flat_map(|line| line.split(|c: char| !c.is_ascii_digit()));
+            let named = numbers.filter_map(|number| number.parse().ok()).filter(|number| (min..=max).contains(&number));
+            let mut all: Vec<i64> = named.chain([*min, *max]).chain(default.as_int()).collect();
+            all.sort_unstable();
+            all.dedup();
+            all.iter().map(i64::to_string).collect()
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+/// What comes of the specs of a game, or of a house rule for it, that name its switches: as they are written, and with each value
+/// held from the start to the end.
+fn specs_held(library: &Library, game: &str, layers: &[String]) -> Vec<SpecResult> {
+    let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("rulesets");
+    let folder = match layers {
+        [] => home.join(game).join("specs"),
+        [house, ..] => home.join(house).join("specs").join(game),
+    };
+    if !folder.exists() {
+        return Vec::new();
+    }
+    let rules = Ruleset::load_with(library, game, layers).unwrap_or_else(|error| panic!("{error}"));
+    let files = SpecSource::read_folder(&folder).unwrap();
+    let defaults = rules.default_switches();
+    let mut further = Vec::new();
+    for switch in rules.switches() {
+        let about = format!("`{}`", switch.name);
+        let named = |file: &&SpecSource| file.text.contains("ALL-R-1") && file.text.contains(&*switch.name);
+        for (at, file) in files.iter().enumerate().filter(|(_, file)| named(file)) {
+            let values = held_at(switch, &defaults[&switch.name], &file.text);
+            for value in [None].into_iter().chain(values.iter().map(|value| Some(value.as_str()))) {
+                let path = format!("{about} {at} {}", value.unwrap_or("as written"));
+                further.push(SpecSource { path, text: pinned(file, &switch.name, value) });
+            }
+        }
+    }
+    if further.is_empty() {
+        return Vec::new();
+    }
+    let run = SpecRun { further, only_further: true, ..SpecRun::default() };
+    let report = run.of(library, game, layers).unwrap_or_else(|error| panic!("{error}"));
+    assert!(report.broken.is_empty(), "{game}: {:?}", report.broken);
+    report.results
+}
+
+/// Of each house rule there is a spec that holds as it is written, and under no single value that the house rule keeps from the
+/// start to the end: it turns the house rule in play, and asserts a result of the value before and another of the value after.
+fn turned_in_a_spec(game: &str) -> Vec<String> {
+    let library = library();
+    let rules = Ruleset::load(&library, game).unwrap_or_else(|error| panic!("{error}"));
+    let mut results = specs_held(&library, game, &[]);
+    // A switch about the table's own cards has results where a house rule brings one.
+    for house in library.ids().iter().filter(|id| id.starts_with("house-")) {
+        results.extend(specs_held(&library, game, std::slice::from_ref(house)));
+    }
+    let mut wrong = Vec::new();
+    for switch in rules.switches() {
+        let about = format!("`{}` ", switch.name);
+        let results: Vec<_> = results.iter().filter(|result| result.path.starts_with(&about)).collect();
+        let mut names: Vec<&str> = results.iter().map(|result| &*result.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        let turns = |name: &str| {
+            let mut held = results.iter().filter(|result| result.name == name);
+            held.all(|result| result.failure.is_some() != result.path.ends_with("as written"))
+        };
+        match names.iter().any(|name| turns(name)) {
+            true => {}
+            false if names.is_empty() => wrong.push(format!("{game}: no spec `ALL-R-1: {about}...` turns it in play")),
+            false => {
+                let holding = results.iter().filter(|result| result.failure.is_none());
+                let held: Vec<&str> = holding.map(|result| &*result.path).collect();
+                wrong.push(format!("{game}: {about}has one result in play, these hold: {held:?} of {names:?}"));
+            }
+        }
+    }
+    wrong
+}
+
+#[test]
+fn every_house_rule_has_a_spec_that_turns_it_in_play_and_asserts_two_results() {
+    let games = std::env::var("GAME").map_or(PROVED.map(String::from).to_vec(), |game| vec![game]);
+    let wrong = on_every_core(&games, |game| turned_in_a_spec(game)).concat();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
