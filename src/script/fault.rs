@@ -68,14 +68,35 @@ pub(super) fn fault_of(
             chain.remove(0);
         }
         fault.source_line = source_line(stack, &place);
-        fault.line = Some(place.line);
         if !is_spent {
             mark(&mut fault);
         }
+        let place = match above(&place, &chain, stack).filter(|_| !is_spent) {
+            // A value that is handed to the rules below fails there; the line that hands it over is named first.
+            Some(at) => {
+                let own = chain.drain(..=at).next_back().unwrap_or_else(|| place.clone());
+                fault.message = format!("{} (in {}:{})", fault.message, place.path, place.line);
+                fault.source_line = source_line(stack, &own);
+                (fault.column, fault.length) = (None, 0);
+                own
+            }
+            None => place,
+        };
+        fault.line = Some(place.line);
         fault.path = Some(place.path);
     }
     fault.chain = chain.into_iter().take(MAX_CHAIN).map(|place| format!("{}:{}", place.path, place.line)).collect();
     fault
+}
+
+/// Where in a chain of calls, innermost first, the highest ruleset of the stack is met, if it lies above that of a place.
+fn above(place: &Place, chain: &[Place], stack: &Stack) -> Option<usize> {
+    let level = |place: &Place| {
+        let folder = place.path.split('/').next().unwrap_or_default();
+        stack.parts().iter().position(|part| part.id() == folder)
+    };
+    let highest = chain.iter().filter_map(level).max().filter(|highest| Some(*highest) > level(place))?;
+    chain.iter().position(|place| level(place) == Some(highest))
 }
 
 /// If an expression is nil because its last name is a field of no kind, names the nearest field.

@@ -6,6 +6,7 @@ use super::super::api::{ENTITY_FIELDS, ENTITY_METHODS};
 use super::{HostState, MOST_NAMED, host_function, stopped};
 use crate::play::ActionContext;
 use crate::ruleset::instead;
+use crate::state::{Field, Kind, Type};
 
 pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
     host_function!(lua, host, table, "fault", |_, b, (message, cure): (String, Option<String>)| {
@@ -48,6 +49,21 @@ pub(super) fn no_member(context: &ActionContext, kind: &str, name: &str) -> Stri
     let Some(kind) = schema.kind_named(kind).map(|kind| schema.kind(kind)) else {
         return format!("there is no kind `{kind}`");
     };
+    // An entity of the wrong kind is more likely than a misspelling where another kind has exactly that field.
+    let has = |other: &&Kind| other.name != kind.name && other.field_named(name).is_some();
+    let refers_to = |field: &Field| match &field.ty {
+        Type::Ref(Some(to)) => schema.kind_named(to).map(|to| schema.kind(to)).filter(has),
+        _ => None,
+    };
+    if let Some(field) = kind.fields.iter().find(|field| refers_to(field).is_some()) {
+        return format!("{} has no field `{name}`; did you mean `{}.{name}`?", kind.name, field.name);
+    }
+    if let Some(other) = schema.kinds.iter().find(has) {
+        return format!("{} has no field `{name}`, {} has; did you mean a {}?", kind.name, other.name, other.name);
+    }
+    if kind.derived.iter().any(|derived| **derived == *name) {
+        return format!("`{name}` of {} is a derived value, and no field", kind.name);
+    }
     let names = kind.members().chain(ENTITY_FIELDS.iter().chain(ENTITY_METHODS).copied());
     format!("{} has no field `{name}`; {}", kind.name, instead(name, names))
 }
