@@ -48,9 +48,10 @@ impl Term {
         if own.next().is_none() {
             return String::new();
         }
-        let parts = own.take_while(|term| term.depth > 0).filter(|term| term.depth == 1);
+        let parts: Vec<&Term> = own.take_while(|term| term.depth > 0).filter(|term| term.depth == 1).collect();
         let mut text = String::new();
-        for part in parts {
+        // One part without a name is the number itself.
+        for part in parts.iter().filter(|part| parts.len() > 1 || !part.label.is_empty()) {
             let (sign, size) = match (text.is_empty(), part.value.strip_prefix('-')) {
                 (true, _) => ("", &*part.value),
                 (false, Some(size)) => (" - ", size),
