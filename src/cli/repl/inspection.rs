@@ -269,7 +269,8 @@ impl Repl {
         if self.screen.json() {
             return Ok(self.screen.event("why", &json!({ "explanation": explanation }))?);
         }
-        self.show_explanation(&explanation)
+        let is_derived = self.session.view().derived_takes(entity, &field).is_some();
+        self.show_explanation(&explanation, is_derived)
     }
 
     /// The value that all of `text` names: `NAME FIELD`, or a field of the one who is asked; and what a derived value takes after
@@ -416,7 +417,7 @@ impl Repl {
     fn show_roll(&mut self, heading: &str, rolled: &Happening) -> Done {
         self.screen.row(&Row::at(0).strong(heading).plain(format!("  {}", rolled.line())))?;
         if let Happening::Rolled { terms, .. } = rolled {
-            let told: Vec<&Term> = terms.iter().filter(|term| term.value != "0").collect();
+            let told: Vec<&Term> = terms.iter().collect();
             self.show_terms(&told)?;
             let labels: Vec<&str> = told.iter().map(|term| term.label.as_str()).collect();
             return self.show_rules_of(&format!("{} {}", rolled.line(), labels.join(" ")));
@@ -435,14 +436,15 @@ impl Repl {
         Ok(self.screen.columns(2, cells)?)
     }
 
-    fn show_explanation(&mut self, explanation: &Explanation) -> Done {
+    fn show_explanation(&mut self, explanation: &Explanation, is_derived: bool) -> Done {
         self.screen.row(&Row::at(0).strong(&explanation.title).plain(format!(" is {}", explanation.value)))?;
         self.show_terms(&explanation.terms.iter().collect::<Vec<_>>())?;
         for change in &explanation.changes {
             self.screen.row(&Row::at(2).plain(change))?;
         }
         if explanation.terms.is_empty() && explanation.changes.is_empty() {
-            self.screen.row(&Row::at(2).faint("unchanged since the start"))?;
+            let none = if is_derived { "the rules name no parts of it" } else { "unchanged since the start" };
+            self.screen.row(&Row::at(2).faint(none))?;
         }
         Ok(())
     }
