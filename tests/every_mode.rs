@@ -330,9 +330,9 @@ fn a_limit_of_one_action_is_reached_in_every_mode_or_in_none() {
         let found = comes_to(&times(is_too_many, deed), "", &[]);
         assert!(found.contains("small/play.luau:15: the script used up its memory"), "{deed}: {found}");
     }
-    assert_eq!(comes_to(&times(100_000, "rb.term(\"some {}\", 1, x)"), "", &[]), "0 1 0");
+    assert_eq!(comes_to(&times(100_000, "rb.sum(`some {x.name}`, 1)"), "", &[]), "0 1 0");
     // What explains the next roll is no part of the game.
-    assert_eq!(comes_to(&times(20_000, "rb.term(\"part\", i)"), "", &[]), "0 1 0");
+    assert_eq!(comes_to(&times(20_000, "rb.sum(\"part\", i)"), "", &[]), "0 1 0");
 }
 
 /// Dice and kinds that a machine has met before, in this game or in another one, count no less.
@@ -795,7 +795,7 @@ fn an_operation_is_the_same_work_in_every_mode() {
         "if x:reaches(\"a\", 3) then x:add(\"b\", 1) end",
         "rb.say(\"words {}\", x)",
         "rb.say(function() local n = 0 for i = 1, 50 do n += i end return `sum {n}` end)",
-        "rb.term(\"part\", 1)",
+        "rb.sum(\"part\", 1)",
         "rb.roll(\"1d1+0\", \"luck\") rb.faces(\"9d1\", \"faces\")",
         "rb.again(function() return rb.roll(\"1d1\", \"luck\") end)",
         // Texts of earlier actions may still be there.

@@ -333,7 +333,7 @@ fn an_entity_where_a_text_belongs_is_refused_in_every_mode() {
         ("rb.say(5)", "what is said must be a text, not"),
         ("rb.whisper(\"gm\", bob)", "what is said must be a text, not"),
         ("rb.whisper(\"gmm\", \"psst\")", "the audience is `gmm`, and there is no such seat"),
-        ("rb.term(bob, 5)", "the label of rb.term must be a text, not"),
+        ("rb.sum(bob, 5)", "the label of a part of rb.sum must be a text, not"),
         ("rb.roll(\"1d1\", bob)", "the label of a roll must be a text, not"),
         ("rb.cut(bob)", "the reason of rb.cut must be a text, not"),
         ("rb.finish(bob)", "the outcome must be a text, not"),

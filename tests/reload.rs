@@ -326,7 +326,7 @@ fn new_fields_take_their_default_and_dropped_ones_come_back() {
     let _ = session.advance().unwrap();
     let new = files
         .with("kinds.luau", "strength = rb.int({ min = 0, max = 10, default = 5 })", "armour = rb.int({ default = 4 })")
-        .with("kinds.luau", "rb.term(\"strength\", self.strength)", "rb.term(\"armour\", self.armour)");
+        .with("kinds.luau", "rb.sum(\"strength\", self.strength)", "rb.sum(\"armour\", self.armour)");
     let report = reload(&mut session, &new);
     assert_eq!(report.state.defaulted, ["puller.armour = 4"]);
     assert_eq!(report.state.kept_aside, ["puller.strength"]);
@@ -641,7 +641,7 @@ fn a_reload_tells_no_secret_value() {
     // Nor which secrets there are.
     let other = narrow
         .with("kinds.luau", "strength = rb.int({ min = 0, max = 4, default = 2,", "armour = rb.int({ default = 4,")
-        .with("kinds.luau", "rb.term(\"strength\", self.strength)", "rb.term(\"armour\", self.armour)");
+        .with("kinds.luau", "rb.sum(\"strength\", self.strength)", "rb.sum(\"armour\", self.armour)");
     let report = session.reload(other.load()).unwrap();
     assert!(report.lines().iter().all(|line| !line.contains("puller.")), "{:?}", report.lines());
     let log = session.log();
@@ -691,7 +691,7 @@ fn of_sums() -> Files {
     Files::of_tug()
         .with(
             "kinds.luau",
-            "return rb.term(\"strength\", self.strength) + rb.term(\"every pull\", 1)\n\t\t\tend,",
+            "return rb.sum(\"strength\", self.strength) + rb.sum(\"every pull\", 1)\n\t\t\tend,",
             "return rb.sum(\"strength\", self.strength, \"every pull\", 1)\n\t\t\tend,\n\t\t\tlead = function(self, other)\n\t\t\t\treturn rb.sum(\"own\", self.strength) - rb.sum(\"theirs\", other.strength)\n\t\t\tend,",
         )
         .with(

@@ -1094,7 +1094,7 @@ return rb.kinds({
 			traps = function(self)
 				local sum = 0
 				for _, trap in rb.each("trap") do
-					sum += rb.term(`trap {trap.id}`, 1)
+					sum += rb.sum(`trap {trap.id}`, 1)
 				end
 				return sum
 			end,

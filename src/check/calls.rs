@@ -32,6 +32,9 @@ impl Reader<'_> {
             self.handed_over(run, handed, false, at);
         }
         let Some((usage, ty)) = self.declared(func, self_call) else { return self.of_library(func, args) };
+        if usage.starts_with("rb.sum(") {
+            self.parts_of_sum(args, &usage);
+        }
         let Some((params, spread)) = params_of(&ty) else { return };
         let open_end = args.last().is_some_and(|last| gives_many(*last));
         let least = params.iter().rposition(|param| !param.optional).map_or(0, |last| last + 1);
@@ -72,6 +75,28 @@ impl Reader<'_> {
         }
     }
 
+    /// The labels of `rb.sum`, each with a number behind it; a number or a sum may also stand alone.
+    fn parts_of_sum(&mut self, args: &[Expression<'_>], usage: &str) {
+        let mut rest = args.iter();
+        while let Some(label) = rest.next() {
+            match self.value_type(*label) {
+                Some(ValueType::Text) => {}
+                Some(ValueType::Number | ValueType::Sum) => continue,
+                // What it is decides whether something belongs to it.
+                _ => return,
+            }
+            let Some(number) = rest.next() else {
+                let wrong = "this part has no number".to_string();
+                return self.problem(label.location(), (wrong, format!("it is written {usage}")));
+            };
+            let sort = self.value_type(*number).filter(|sort| !matches!(sort, ValueType::Number | ValueType::Sum));
+            if let Some(sort) = sort {
+                let wrong = format!("expected a number, found {}", sort.words());
+                return self.problem(number.location(), (wrong, format!("it is written {usage}")));
+            }
+        }
+    }
+
     /// Arguments of the Luau libraries: numbers for `math`, tables for `table` and `ipairs`.
     fn of_library(&mut self, func: Expression<'_>, args: &[Expression<'_>]) {
         let (wanted, name) = match func.kind() {
@@ -96,6 +121,9 @@ impl Reader<'_> {
             let wrong = format!("`{name}` takes {}, and this is {}", wanted.words(), given.words());
             let cure = match digits {
                 true => "write the number without quotes",
+                false if given == ValueType::Sum => {
+                    "write its number: sum.total; `sum:least(0, \"at least 0\")` and `sum:most(9, ...)` bound a sum"
+                }
                 false => "name what is meant",
             };
             return self.problem(arg.location(), (wrong, cure.into()));
@@ -321,6 +349,8 @@ fn count_of(count: usize) -> String {
 fn misfits(arg: Expression<'_>, given: ValueType, wanted: ValueType) -> bool {
     match (given, wanted) {
         (ValueType::Text, ValueType::Number) => super::syntax::literal(arg).is_some(),
+        // What a function calculates with may be a sum.
+        (ValueType::Sum, ValueType::Number) => false,
         // `false` often stands for a value that is left out.
         (ValueType::Truth, wanted) if wanted != ValueType::Number => {
             matches!(arg.kind(), ExpressionKind::Boolean(true)) && wanted != ValueType::Truth

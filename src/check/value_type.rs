@@ -10,6 +10,8 @@ use crate::state::{Type, Value};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ValueType {
     Number,
+    /// A number with named parts, as `rb.sum` makes it.
+    Sum,
     Text,
     Truth,
     /// A table of which nothing else is known; an entity is read like one.
@@ -28,6 +30,7 @@ impl ValueType {
     pub fn words(self) -> &'static str {
         match self {
             ValueType::Number => "a number",
+            ValueType::Sum => "a sum",
             ValueType::Text => "a text",
             ValueType::Truth => "true or false",
             ValueType::Table => "a table",
@@ -70,7 +73,7 @@ pub(super) fn wanted(ty: &str, sort: ValueType) -> Option<&'static str> {
             function if function.contains("->") => ValueType::Function,
             table if table.starts_with('{') => ValueType::Table,
             "Entity" => ValueType::Entity,
-            "Sum" if sort == ValueType::Number || sort.is_table() => return None,
+            "Sum" if matches!(sort, ValueType::Number | ValueType::Sum) || sort.is_table() => return None,
             "Sum" => ValueType::Number,
             // A distance such as "+1" is a key, too; whether a text is one is checked where it is written out.
             "Key" if matches!(sort, ValueType::Number | ValueType::Text) || sort.is_table() => return None,
@@ -119,6 +122,7 @@ pub(super) fn result_of(ty: &str) -> Option<ValueType> {
     let rest = inside[closing(inside)? + 1..].trim().strip_prefix("->")?.trim();
     Some(match rest {
         "number" => ValueType::Number,
+        "Sum" => ValueType::Sum,
         "string" => ValueType::Text,
         "boolean" => ValueType::Truth,
         _ if rest.starts_with('{') && !rest.contains([':', '|']) => ValueType::List,
@@ -176,6 +180,9 @@ impl Reader<'_> {
             }
             ExpressionKind::FunctionLiteral(_) => Some(ValueType::Function),
             ExpressionKind::Unary { op: UnaryOp::Not, .. } => Some(ValueType::Truth),
+            ExpressionKind::Unary { op: UnaryOp::Negate, rhs } if self.value_type(rhs) == Some(ValueType::Sum) => {
+                Some(ValueType::Sum)
+            }
             ExpressionKind::Unary { .. } => Some(ValueType::Number),
             ExpressionKind::Binary { lhs, op, rhs } => match op {
                 BinaryOp::Concat => Some(ValueType::Text),
@@ -186,7 +193,10 @@ impl Reader<'_> {
                     let stands_for = self.value_type(lhs).or_else(|| is_default(rhs).then_some(sort));
                     (stands_for == Some(sort)).then_some(sort)
                 }
-                _ if reckons(op) => Some(ValueType::Number),
+                _ if reckons(op) => match (self.value_type(lhs), self.value_type(rhs)) {
+                    (Some(ValueType::Sum), _) | (_, Some(ValueType::Sum)) => Some(ValueType::Sum),
+                    _ => Some(ValueType::Number),
+                },
                 _ => Some(ValueType::Truth),
             },
             ExpressionKind::If { then_expression, else_expression, .. } => {
@@ -326,7 +336,9 @@ impl Reader<'_> {
                     return self.without_value(side, sign);
                 }
                 let sort = sort.or_else(|| self.refers(side).then_some(ValueType::Entity));
-                let Some(sort) = sort.filter(|sort| *sort != ValueType::Number) else { continue };
+                let Some(sort) = sort.filter(|sort| !matches!(sort, ValueType::Number | ValueType::Sum)) else {
+                    continue;
+                };
                 let cure = match sort {
                     ValueType::Text if is_number_in_quotes(side) => "write the number without quotes".to_string(),
                     ValueType::Text if op == BinaryOp::Add => "texts are put together with `..`".to_string(),
@@ -345,6 +357,8 @@ impl Reader<'_> {
                     continue;
                 };
                 let cure = match sort {
+                    ValueType::Sum if sorts.0 == sorts.1 => "sums are added with `+`",
+                    ValueType::Sum => "write its number: sum.total",
                     ValueType::Entity => "name the field that is meant, or fill it in: rb.say(\"{} falls\", entity)",
                     ValueType::Truth => "write tostring(...)",
                     _ => "name what is meant in it",
@@ -365,13 +379,14 @@ impl Reader<'_> {
             self.problem(side.location(), (wrong, "write the number without quotes".into()));
         } else if orders(op)
             && let (Some(one), Some(other)) = sorts
-            && (one != other || !matches!(one, ValueType::Number | ValueType::Text))
+            && (one != other || !matches!(one, ValueType::Number | ValueType::Sum | ValueType::Text))
         {
             let wrong = format!("`{sign}` compares two numbers, and here are {} and {}", one.words(), other.words());
             let cure = match (one, other) {
                 (ValueType::Text, _) | (_, ValueType::Text) => {
                     "write a number without quotes, or name the field that holds one"
                 }
+                (ValueType::Sum, _) | (_, ValueType::Sum) => "compare the number of the sum: sum.total",
                 (table, _) | (_, table) if table.is_table() => "count a list with `#`",
                 _ => "name what is meant in it",
             };
@@ -412,6 +427,7 @@ impl Reader<'_> {
                 "write a number without quotes, or name the field that holds one"
             }
             (ValueType::Entity, _) | (_, ValueType::Entity) => "name the field that is meant: entity.field",
+            (ValueType::Sum, _) | (_, ValueType::Sum) => "compare the number of the sum: sum.total",
             _ => "compare it with a value that it can have",
         };
         let wrong = format!("{} and {} are never equal", one.words(), other.words());
@@ -461,12 +477,17 @@ impl Reader<'_> {
         if method && colon {
             return;
         }
+        // What is calculated with unknown values may be a sum.
+        if matches!(sort, ValueType::Number | ValueType::Sum) && matches!(name, "total" | "least" | "most") {
+            return;
+        }
         let called = name_of(of).map_or_else(|| "this".to_string(), |name| format!("`{name}`"));
         let cure = match sort {
             ValueType::Text if method => format!("write a colon: `:{name}(...)`"),
             ValueType::Text if is_count(name) => "`#` before it counts its letters".into(),
             ValueType::List if is_count(name) => "`#` before it counts a list".into(),
             ValueType::List => "name one of it, such as list[1], or loop over it".into(),
+            ValueType::Sum => "a sum has total, least and most".into(),
             ValueType::Number | ValueType::Truth | ValueType::Text => {
                 format!("write {called} alone, or name what holds `{name}`")
             }
@@ -509,7 +530,7 @@ impl Reader<'_> {
     pub(super) fn one_operand(&mut self, op: UnaryOp, of: Expression<'_>) {
         let Some(sort) = self.value_type(of) else { return };
         let wrong = match (op, sort) {
-            (UnaryOp::Length, ValueType::Text) | (UnaryOp::Negate, ValueType::Number) => return,
+            (UnaryOp::Length, ValueType::Text) | (UnaryOp::Negate, ValueType::Number | ValueType::Sum) => return,
             (UnaryOp::Length, sort) if sort.is_table() => return,
             (UnaryOp::Length, _) => format!("`#` counts a list or the letters of a text, and this is {}", sort.words()),
             _ => format!("`-` wants a number, and this is {}", sort.words()),

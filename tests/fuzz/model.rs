@@ -420,7 +420,7 @@ impl Case {
         let reach = self.reach.as_ref().map_or(String::new(), |reach| {
             let reach = reach.print();
             format!(
-                "\treach = function(me, n, it)\n\t\tlocal world = rb.first(\"world\")\n\t\tn, it = num(n), it or me\n\t\treturn rb.term(\"{{}} reaches\", {reach}, me)\n\tend,\n"
+                "\treach = function(me, n, it)\n\t\tlocal world = rb.first(\"world\")\n\t\tn, it = num(n), it or me\n\t\treturn rb.sum(\"reach\", {reach})\n\tend,\n"
             )
         });
         let deck = if self.secret { ", deck = rb.list(rb.int(), { audience = \"nobody\" })" } else { "" };
@@ -447,7 +447,7 @@ end
 local derived = {{
 	total = function(me)
 		local it, n, world = me, 0, rb.first(\"world\")
-		return rb.term(\"all\", {total})
+		return rb.sum(\"all\", {total})
 	end,
 {reach}}}
 
