@@ -63,6 +63,7 @@
 //! | [`play`] | sessions, seats, questions, events, moving to other rules | |
 //! | [`ruleset`] | libraries, cards, house rules, what is wrong with a ruleset | |
 //! | [`state`] | values, entities, schemas, audiences | |
+//! | [`names`] | how a name finds what it names | |
 //! | [`dice`] | notation, rolls, seeded dice, distributions | |
 //! | [`lab`] | odds, simulation, comparison, advice | |
 //! | [`spec`] | tests that rulesets bring along | |
@@ -83,6 +84,7 @@
 pub mod check;
 pub mod dice;
 pub mod lab;
+pub mod names;
 pub mod play;
 pub mod ruleset;
 pub mod script;
@@ -114,8 +116,8 @@ mod tests {
     use std::path::{Path, PathBuf};
 
     /// The modules in the order of `docs/architecture.md`: each names only those before it.
-    const ROOMS: [&str; 11] =
-        ["dice", "state", "ruleset", "play", "script", "lab", "spec", "watch", "check", "store", "serve"];
+    const ROOMS: [&str; 12] =
+        ["names", "dice", "state", "ruleset", "play", "script", "lab", "spec", "watch", "check", "store", "serve"];
 
     fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
         for entry in fs::read_dir(folder).unwrap().flatten() {

@@ -13,7 +13,6 @@ mod go_on;
 mod interrupt;
 mod library;
 mod merge;
-mod named;
 mod new;
 mod odds;
 mod page;

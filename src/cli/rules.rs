@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use clap::Subcommand;
+use riskbreaker::names::{fold, spelling, typed};
 use riskbreaker::play::is_saved_game;
 use riskbreaker::ruleset::{Contrast, Fact, instead, instead_or, system_message};
 use riskbreaker::state::readable_name;
 use riskbreaker::{Card, Happening, Library, Ruleset, Scenario, Session, Setup, Step, Value};
 use serde_json::json;
 
-use super::named::{Named, named};
 use super::row::{Row, Span};
 use super::screen::Screen;
 use super::{call_error, file, library, report};
@@ -453,21 +453,29 @@ fn facts(card: &Card) -> impl Iterator<Item = (&str, String)> {
 
 /// The item that a text names, by its whole id or title.
 pub fn find_item<'r>(rules: &'r Ruleset, text: &str) -> Option<&'r Card> {
-    let id = text.replace([' ', '-'], "_");
-    rules.items().iter().find(|item| item.id.eq_ignore_ascii_case(&id) || item.title.eq_ignore_ascii_case(text))
+    let spellings = || rules.items().iter().flat_map(|item| [(item, &*item.id), (item, &*item.title)]);
+    let plain = spelling(text);
+    rules.items().iter().find(|item| spelling(&item.id) == plain || spelling(&item.title) == plain).or_else(|| {
+        let found = typed(text, spellings);
+        found.into_iter().find(|item| [&item.id, &item.title].iter().any(|name| fold(name) == fold(text)))
+    })
 }
 
 /// The card that a text names, by id, title or an unambiguous beginning; otherwise a sentence.
 pub fn find_card<'r>(rules: &'r Ruleset, text: &str) -> Result<&'r Card, String> {
     let cards = rules.cards();
-    let id = text.replace([' ', '-'], "_");
-    let found = match named(&id, cards, |card| &card.id) {
-        Named::One(card) => Some(card),
-        _ => match named(text, cards, |card| &card.title) {
-            Named::One(card) => Some(card),
-            _ => None,
-        },
+    let spellings = || cards.iter().flat_map(|card| [(card, &*card.id), (card, &*card.title)]);
+    let found = match typed(text, spellings).as_slice() {
+        [] => None,
+        [card] => Some(*card),
+        several => {
+            let shared = |card: &Card| several.iter().filter(|other| other.title == card.title).count() > 1;
+            let name = |card: &&Card| if shared(card) { card.id.to_string() } else { card.title.to_string() };
+            let names: Vec<String> = several.iter().map(name).collect();
+            return Err(format!("`{text}` may be {}; type one of these names", names.join(" or ")));
+        }
     };
+    let id = text.replace([' ', '-'], "_");
     found.ok_or_else(|| {
         let ids = || cards.iter().map(|card| &*card.id);
         let meant = instead_or(text, cards.iter().map(|card| &*card.title), instead(text, ids()));

@@ -75,6 +75,7 @@ pub use pool::Machines;
 pub use question::{Answer, Ask, Choice, Question, QuestionId};
 pub use refusal::{Bound, Refusal, Stands};
 pub use reload::ReloadReport;
+pub use reply::retyped;
 pub use ruleset::Ruleset;
 pub use save::is_saved_game;
 pub use seat::{Known, Seat, SeatEvent, Snapshot, SnapshotEntity};

@@ -199,6 +199,25 @@ impl Question {
         Ok(answer)
     }
 
+    /// Reads what a person typed: as [`Question::read`] does, or else an option by its name without accents, in any Unicode
+    /// normalization (see [`crate::names::typed`]).
+    ///
+    /// # Errors
+    ///
+    /// As [`Question::read`].
+    pub fn read_typed(&self, reply: &Value) -> Result<Answer, Refusal> {
+        let mut read = self.read(reply);
+        let mut reply = reply.clone();
+        // Each round puts the label of one option in the place of a typed name.
+        for _ in 0..self.ask.options().len() {
+            let Err(refusal) = &read else { break };
+            let Some(better) = super::reply::retyped(&reply, refusal)? else { break };
+            reply = better;
+            read = self.read(&reply);
+        }
+        read
+    }
+
     /// The answer in words, with the labels of the options.
     pub fn tell(&self, answer: &Answer) -> String {
         let known = |id: &Arc<str>| self.ask.options().iter().find(|option| option.id == *id);

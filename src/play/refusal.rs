@@ -263,6 +263,14 @@ impl Refusal {
     }
 
     /// As [`Refusal::unknown`], where the names that exist are too many to list.
+    /// The topic of the question whose answer is refused, if it names one.
+    pub fn topic(&self) -> Option<&str> {
+        match self {
+            Refusal::NotAnOption { topic, .. } | Refusal::Ambiguous { topic, .. } => topic.as_deref(),
+            _ => None,
+        }
+    }
+
     pub(crate) fn unknown_among_many<'n>(
         sentence: impl Into<String>,
         given: &str,
@@ -357,7 +365,11 @@ impl fmt::Display for Words<'_> {
                 }
             }
             Refusal::Ambiguous { given, candidates, .. } => {
-                write!(f, "`{}` may be {}. Type more of the name.", short(given), candidates.join(" or "))
+                write!(f, "`{}` may be {}. ", short(given), candidates.join(" or "))?;
+                match candidates.iter().any(|name| crate::names::title_and_number(name).is_some()) {
+                    true => write!(f, "Type one of these names with its number."),
+                    false => write!(f, "Type more of the name."),
+                }
             }
             Refusal::Greyed { label, reason } => {
                 let reason = reason.as_deref().unwrap_or("the rules do not allow it now");

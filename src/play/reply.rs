@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::early::EarlyAnswers;
 use super::seat::not_yours;
 use super::{Answer, Ask, Bound, Choice, Question, Refusal, Session, SessionError, Step, Viewer};
+use crate::names;
 use crate::ruleset::nearest;
 use crate::state::Value;
 
@@ -313,6 +314,48 @@ fn find_all(question: &Question, options: &[Choice], reply: &Value) -> Result<Ve
     split(reply).iter().map(|item| find(question, options, item)).collect()
 }
 
+/// The reply with the option's label in the place of a name that was typed without its accents; `None` if the refusal has
+/// another reason, or no open option has such a name.
+///
+/// # Errors
+///
+/// [`Refusal::Ambiguous`] if the name fits several options.
+pub fn retyped(reply: &Value, refusal: &Refusal) -> Result<Option<Value>, Refusal> {
+    let Refusal::NotAnOption { topic, given, open, .. } = refusal else { return Ok(None) };
+    match names::typed(given, || open.iter().map(|label| (label, label))).as_slice() {
+        [] => Ok(None),
+        [label] if ***label == **given => Ok(None),
+        [label] => Ok(replaced(reply, given, label)),
+        several => Err(Refusal::Ambiguous {
+            topic: topic.clone(),
+            given: given.clone(),
+            candidates: several.iter().map(ToString::to_string).collect(),
+        }),
+    }
+}
+
+/// A value with `label` in the place of the first `given`; `None` if that does not stand in it.
+fn replaced(reply: &Value, given: &str, label: &str) -> Option<Value> {
+    match reply {
+        Value::Text(text) if text.contains(given) => Some(Value::text(text.replacen(given, label, 1))),
+        Value::List(items) => {
+            let at = items.iter().position(|item| replaced(item, given, label).is_some())?;
+            let item = |(place, item): (usize, &Value)| match place == at {
+                true => replaced(item, given, label).unwrap_or_else(|| item.clone()),
+                false => item.clone(),
+            };
+            Some(Value::list(items.iter().enumerate().map(item)))
+        }
+        _ => None,
+    }
+}
+
+/// What an option is called where another one has the same label: `Ann (#2)` for an entity, `Strike (strike_low)` for a card.
+fn label_apart(option: &Choice) -> String {
+    let number = option.id.strip_prefix(&*option.label).filter(|rest| rest.starts_with('#'));
+    names::numbered(&option.label, number.unwrap_or(&option.id))
+}
+
 /// Finds an option by id, label, place in the list, entity number, or an unambiguous beginning.
 fn find(question: &Question, options: &[Choice], reply: &Value) -> Result<Arc<str>, Refusal> {
     find_named(question, options, reply, true)
@@ -340,7 +383,10 @@ fn find_named(question: &Question, options: &[Choice], reply: &Value, by_place: 
     let lower = text.to_lowercase();
     let plain = lower.replace([' ', '-'], "_");
     let exact = |option: &&Choice| {
-        option.id.to_lowercase() == lower || option.label.to_lowercase() == lower || option.id.to_lowercase() == plain
+        option.id.to_lowercase() == lower
+            || option.label.to_lowercase() == lower
+            || option.id.to_lowercase() == plain
+            || lower.ends_with(')') && label_apart(option).to_lowercase() == lower
     };
     let mut found: Vec<&Choice> = options.iter().filter(exact).collect();
     if found.is_empty() {
@@ -379,7 +425,7 @@ fn find_named(question: &Question, options: &[Choice], reply: &Value, by_place: 
                 return Ok(only.id.clone());
             }
             let alike = several.iter().any(|option| option.label == several[0].label && option.id != several[0].id);
-            let name = |option: &&Choice| if alike { &option.id } else { &option.label }.to_string();
+            let name = |option: &&Choice| if alike { label_apart(option) } else { option.label.to_string() };
             Err(Refusal::Ambiguous {
                 topic: Some(question.topic.clone()),
                 given: text,

@@ -1,6 +1,7 @@
 //! Values of fields as people type them: at the prompt, and in arguments of the program.
 
 use super::View;
+use crate::names;
 use crate::state::{Type, Value};
 
 /// Reads a value for a field of this type; nothing if it does not fit. Bounds are not looked at.
@@ -17,9 +18,12 @@ pub fn read_typed(view: &View<'_>, ty: &Type, typed: &str) -> Option<Value> {
             _ => None,
         },
         Type::Text => Some(Value::text(typed.trim_matches('"'))),
-        Type::Enum(values) => values.iter().find(|value| value.eq_ignore_ascii_case(typed)).map(Value::text),
+        Type::Enum(values) => match names::typed(typed, || values.iter().map(|value| (value, value))).as_slice() {
+            [value] => Some(Value::text(value)),
+            _ => None,
+        },
         Type::Ref(_) if none => Some(Value::None),
-        Type::Ref(_) => view.find(typed.trim_matches('"')).ok().map(Value::Entity),
+        Type::Ref(_) => view.find_typed(typed.trim_matches('"')).ok().map(Value::Entity),
         Type::Ratio => Value::read_ratio(typed),
         Type::List(_) if none => Some(Value::list([])),
         Type::List(item) => {

@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use super::{ActionContext, Refusal};
+use crate::names;
 use crate::state::{Entity, EntityId, Entry, EntryId, Field, FieldId, Value};
 
 /// Entities of the same kind that are tried as an example of what a derived value takes.
@@ -39,12 +40,12 @@ impl<'a> View<'a> {
         self.context.state.entity(id).is_some()
     }
 
-    /// Finds an entity by its title in any case, by `kind:title`, by `#id`, or by the name of its kind where it is the
-    /// only one of it.
+    /// Finds an entity by its title in any case, by its label ([`View::label`]), by `kind:title`, by `#id`, or by the name of its
+    /// kind where it is the only one of it.
     ///
     /// # Errors
     ///
-    /// [`Refusal::UnknownName`] with the nearest title, or [`Refusal::Ambiguous`] with those that share it.
+    /// [`Refusal::UnknownName`] with the nearest title, or [`Refusal::Ambiguous`] with the labels of those that share it.
     pub fn find(&self, name: &str) -> Result<EntityId, Refusal> {
         if let Some(id) = name.strip_prefix('#').and_then(|id| id.parse().ok()).map(EntityId) {
             return self
@@ -52,22 +53,54 @@ impl<'a> View<'a> {
                 .then_some(id)
                 .ok_or_else(|| Refusal::unknown_among_many(format!("there is no entity {name}"), name, []));
         }
+        self.find_among(name, false)
+    }
+
+    /// Finds an entity by a name that a person typed: as [`View::find`] does, or else by a beginning, a word of the title, or the
+    /// title without its accents (see [`names::typed`]).
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::UnknownName`] with the nearest title, or [`Refusal::Ambiguous`] with the labels of those that it fits.
+    pub fn find_typed(&self, name: &str) -> Result<EntityId, Refusal> {
+        let exact = self.find(name);
+        match exact {
+            Err(Refusal::UnknownName { .. }) => self.find_among(name, true),
+            exact => exact,
+        }
+    }
+
+    /// The title of an entity, with its number if another entity has the same title: `Ann`, `Ann (#2)`.
+    pub fn label(&self, id: EntityId) -> Arc<str> {
+        let title = self.title(id);
+        match self.entities().any(|other| other != id && self.title(other) == title) {
+            true => Arc::from(names::numbered(&title, id)),
+            false => title,
+        }
+    }
+
+    /// Finds an entity by its title, with its number or its kind; `typed` says whether a person may have typed less of it.
+    fn find_among(&self, name: &str, typed: bool) -> Result<EntityId, Refusal> {
         let (kind, title) = match name.split_once(':') {
             Some((kind, title)) if self.context.rules.schema().kind_named(kind.trim()).is_some() => {
                 (Some(kind.trim()), title.trim())
             }
             _ => (None, name.trim()),
         };
-        let matching = |wanted: &dyn Fn(&str) -> bool| -> Vec<EntityId> {
-            self.entities()
-                .filter(|id| kind.is_none_or(|kind| self.kind(*id) == Some(kind)))
-                .filter(|id| wanted(&self.title(*id)))
-                .collect()
+        let of_kind = |id: &EntityId| kind.is_none_or(|kind| self.kind(*id) == Some(kind));
+        let titles = || {
+            let titles = self.entities().filter(of_kind).map(|id| (id, self.title(id)));
+            titles.collect::<Vec<_>>().into_iter()
         };
-        let lower = title.to_lowercase();
-        let mut found = matching(&|other| other == title);
-        if found.is_empty() {
-            found = matching(&|other| other.to_lowercase() == lower);
+        let found_by = |title: &str| match typed {
+            true => names::typed(title, titles),
+            false => names::exactly(title, titles),
+        };
+        let mut found = found_by(title);
+        if found.is_empty()
+            && let Some((title, number)) = names::title_and_number(title)
+        {
+            found.extend(found_by(title).into_iter().filter(|id| u64::from(id.0) == number));
         }
         if found.is_empty() && kind.is_none() {
             found = self.of_kind(title).collect();
@@ -88,10 +121,7 @@ impl<'a> View<'a> {
             several => Err(Refusal::Ambiguous {
                 topic: None,
                 given: name.to_owned(),
-                candidates: several
-                    .iter()
-                    .map(|id| format!("{}:{} ({id})", self.kind(*id).unwrap_or_default(), self.title(*id)))
-                    .collect(),
+                candidates: several.iter().map(|id| self.label(*id).to_string()).collect(),
             }),
         }
     }

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use riskbreaker::dice::Dice;
-use riskbreaker::play::{DecisionCount, Mark};
+use riskbreaker::names::typed;
+use riskbreaker::play::{DecisionCount, Mark, retyped};
 use riskbreaker::ruleset::nearest;
 use riskbreaker::state::readable_name;
 use riskbreaker::store::Campaign;
@@ -13,12 +14,16 @@ use serde_json::json;
 use super::difference::{Difference, Picture};
 use super::line::{Phrase, split_first};
 use super::meaning::answers;
+use super::names::ambiguous;
 use super::session_slot::SessionSlot;
 use super::vocabulary::Vocabulary;
 use super::{Complaint, Done, Repl};
 use crate::cli::roll::roll_by;
 use crate::cli::row::{Row, Tone};
 use crate::cli::rules::find_card;
+
+/// Names in one line that are completed from what was typed.
+const MOST_RETYPED: usize = 20;
 
 impl Phrase {
     fn value(&self) -> Value {
@@ -72,7 +77,7 @@ impl Repl {
         // Later questions are not open yet; the rules know their topics.
         let wider = self.words().with_topics(self.session.ruleset().topics());
         let cut = answers(&typed, &wider);
-        let is_wider = question.read(&head.value()).is_err() && question.read(&cut.head.value()).is_ok();
+        let is_wider = question.read_typed(&head.value()).is_err() && question.read_typed(&cut.head.value()).is_ok();
         let (head, named) = match is_wider {
             true => (cut.head, cut.named.into_iter().chain(named).collect()),
             false => (head, named),
@@ -119,7 +124,7 @@ impl Repl {
 
     /// What to answer first, if a card is named while another question is open.
     pub(super) fn asked_first(&self, question: &Question, head: &Phrase) -> Option<String> {
-        if head.is_empty() || question.read(&head.value()).is_ok() {
+        if head.is_empty() || question.read_typed(&head.value()).is_ok() {
             return None;
         }
         let card = self.card_meant(head)?;
@@ -193,9 +198,9 @@ impl Repl {
         let rest = behind.join(" ");
         // The words answer a later question; only the word that names it is missing.
         let next = self.questions_after(question, &option);
-        let reads = next.iter().find(|next| next.read(&rest.as_str().into()).is_ok());
+        let reads = next.iter().find(|next| next.read_typed(&rest.as_str().into()).is_ok());
         let cannot = |what: &str| format!("Cannot read `{what}` after `{option}`.");
-        let unclear = next.iter().find_map(|next| match next.read(&rest.as_str().into()) {
+        let unclear = next.iter().find_map(|next| match next.read_typed(&rest.as_str().into()) {
             Err(Refusal::Ambiguous { candidates, .. }) => Some((next, candidates)),
             _ => None,
         });
@@ -221,7 +226,7 @@ impl Repl {
 
     /// The questions that follow in the same action after `option`, found by playing a copy of the game with other dice.
     fn questions_after(&self, question: &Question, option: &str) -> Vec<Question> {
-        let Ok(answer) = question.read(&option.into()) else { return Vec::new() };
+        let Ok(answer) = question.read_typed(&option.into()) else { return Vec::new() };
         let mut ahead = self.session.fork();
         let asks = |step| matches!(step, Ok(Step::Ask));
         if !asks(ahead.advance()) || ahead.answer(question.id, answer).is_err() || !asks(ahead.advance()) {
@@ -242,7 +247,7 @@ impl Repl {
         let (before, decisions) = (self.session.mark(), self.session.decisions());
         if *replies[0].0 == *question.topic && (replies.len() == 1 || goes_elsewhere) {
             let (_, value) = replies.remove(0);
-            let answer = question.read(&value)?;
+            let answer = question.read_typed(&value)?;
             self.session.answer(question.id, answer)?;
             if replies.is_empty() {
                 return self.settle_decided();
@@ -266,14 +271,25 @@ impl Repl {
 
     /// Gives answers together; one after the other if a script fails on the way, so that the failed action stays open, as if they
     /// had been typed line by line: it can be mended, saved, skipped and undone.
-    fn reply_together(&mut self, first: &Question, replies: Vec<(String, Value)>) -> Done {
-        match self.session.reply(&replies) {
-            Err(Refusal::Fault { .. }) => {
-                self.session.take_events();
-                self.give_one_by_one(first, replies)
+    fn reply_together(&mut self, first: &Question, mut replies: Vec<(String, Value)>) -> Done {
+        // Each round puts the label of one option in the place of a typed name: the session takes no looser ones.
+        for _ in 0..MOST_RETYPED {
+            match self.session.reply(&replies) {
+                Err(Refusal::Fault { .. }) => {
+                    self.session.take_events();
+                    return self.give_one_by_one(first, replies);
+                }
+                Err(refusal @ Refusal::NotAnOption { .. }) => {
+                    let topic = refusal.topic().unwrap_or_default().to_owned();
+                    let reply = replies.iter_mut().find(|(known, _)| *known == topic);
+                    let better = reply.as_ref().map_or(Ok(None), |(_, value)| retyped(value, &refusal))?;
+                    let (Some((_, value)), Some(better)) = (reply, better) else { return Err(refusal.into()) };
+                    *value = better;
+                }
+                replied => return Ok(replied.map(|_| ())?),
             }
-            replied => Ok(replied.map(|_| ())?),
         }
+        Ok(self.session.reply(&replies).map(|_| ())?)
     }
 
     fn give_one_by_one(&mut self, first: &Question, mut replies: Vec<(String, Value)>) -> Done {
@@ -286,7 +302,7 @@ impl Repl {
             });
             let Some((at, question)) = next else { return Ok(()) };
             let (_, value) = replies.remove(at);
-            let answer = question.read(&value)?;
+            let answer = question.read_typed(&value)?;
             self.session.answer(question.id, answer)?;
         }
     }
@@ -374,9 +390,9 @@ impl Repl {
         let may = acts.iter().filter(|free| *free.name == *act && (free.enabled || nobody));
         let may: Vec<String> = may.map(|free| free.seat.to_string()).collect();
         let (first, after) = split_first(rest);
-        let (seat, rest) = match may.iter().find(|seat| seat.eq_ignore_ascii_case(first)) {
-            Some(seat) => (seat.clone(), after),
-            None => {
+        let (seat, rest) = match typed(first, || may.iter().map(|seat| (seat, seat))).as_slice() {
+            [seat] => ((*seat).clone(), after),
+            _ => {
                 let asked = self.focused().map(|question| question.seat.to_string());
                 let seat =
                     asked.filter(|seat| may.contains(seat)).or_else(|| self.person().filter(|seat| may.contains(seat)));
@@ -646,8 +662,11 @@ impl Repl {
         let mut times = None;
         let mut policy = None;
         for word in rest.split_whitespace() {
-            if rules.policies().iter().any(|known| known.eq_ignore_ascii_case(word)) && policy.is_none() {
-                policy = Some(word.to_lowercase());
+            let known = typed(word, || rules.policies().iter().map(|policy| (policy, policy)));
+            if let ([known], true) = (known.as_slice(), policy.is_none()) {
+                policy = Some(known.to_string());
+            } else if known.len() > 1 {
+                return Err(ambiguous(word, known));
             } else if times.is_none() && word.chars().all(|letter| letter.is_ascii_digit() || letter == '-') {
                 times = Some(count(word, 1)?);
             } else {

@@ -322,7 +322,8 @@ impl Repl {
     pub(super) fn character_named(&self, name: &str) -> Result<(String, Character), Complaint> {
         let name = name.trim();
         let roster = self.campaign_roster()?;
-        let found = roster.characters.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+        let known: Vec<&String> = roster.characters.keys().collect();
+        let found = names::one_of(name, &known)?.and_then(|name| roster.characters.get_key_value(*name));
         found.map(|(name, character)| (name.clone(), character.clone())).ok_or_else(|| {
             let known = roster.characters.keys().map(String::as_str);
             Complaint::unknown(format!("There is no `{name}` in the roster."), name, known, "`roster` lists it.")

@@ -1,9 +1,10 @@
 //! The commands that only show something.
 
+use riskbreaker::names::{exactly, typed};
 use riskbreaker::play::{Explanation, Term};
 use riskbreaker::state::Schema;
 use riskbreaker::state::readable_name;
-use riskbreaker::{EntityId, Event, Happening, Ruleset, Step, Value};
+use riskbreaker::{EntityId, Event, Happening, Refusal, Ruleset, Step, Value};
 use serde_json::json;
 
 use super::act::count;
@@ -14,7 +15,7 @@ use super::master::driver_name;
 use super::question::with_capital;
 use super::vocabulary::Vocabulary;
 use super::{Complaint, Done, Repl, names};
-use crate::cli::named::{Named, named};
+
 use crate::cli::row::{Row, Span, Tone, width_of};
 use crate::cli::{rule_text, rules};
 
@@ -93,7 +94,7 @@ impl Repl {
     fn marked_title(&self, entity: EntityId) -> String {
         let view = self.session.view();
         let mark = if self.masters() && view.is_secret(entity) { SECRET } else { "" };
-        format!("{}{mark}", view.title(entity))
+        format!("{}{mark}", view.label(entity))
     }
 
     /// Whom a look without a name means: the one who is asked, or was last.
@@ -108,7 +109,7 @@ impl Repl {
         match names::entity(&view, text)? {
             (entity, "") => Ok(entity),
             (entity, rest) => {
-                Err(Complaint::Wrong(format!("Type only `{}`; `{rest}` is not part of a name.", view.title(entity))))
+                Err(Complaint::Wrong(format!("Type only `{}`; `{rest}` is not part of a name.", view.label(entity))))
             }
         }
     }
@@ -119,10 +120,16 @@ impl Repl {
         if rest.is_empty() {
             return self.overview(&words.kinds);
         }
-        let kind = match named(rest, &words.kinds, |kind| kind) {
-            Named::One(kind) => kind.clone(),
-            _ if self.only_entity(rest).is_ok() => return self.sheet(rest),
-            _ => {
+        let kind = match names::one_of(rest, &words.kinds) {
+            Ok(Some(kind)) => kind.clone(),
+            other => {
+                match (self.only_entity(rest), other) {
+                    (Ok(_), _) => return self.sheet(rest),
+                    (_, Err(complaint)) | (Err(complaint @ Complaint::Refused(Refusal::Ambiguous { .. })), _) => {
+                        return Err(complaint);
+                    }
+                    _ => {}
+                }
                 let kinds = format!("Kinds: {}.", words.kinds.join(", "));
                 let known = words.kinds.iter().map(String::as_str);
                 return Err(Complaint::unknown(format!("There is no kind or name `{rest}`."), rest, known, &kinds));
@@ -255,6 +262,7 @@ impl Repl {
         }
         let (entity, field, args) = match self.value_named(rest) {
             Ok(found) => found,
+            Err(complaint @ Complaint::Refused(Refusal::Ambiguous { .. })) => return Err(complaint),
             Err(complaint) if self.session.view().find(rest).is_ok() => return Err(complaint),
             Err(complaint) => {
                 let Some((told, label)) = self.column_of(rest) else {
@@ -278,7 +286,7 @@ impl Repl {
     fn value_named(&self, text: &str) -> Result<(EntityId, String, Vec<Value>), Complaint> {
         let view = self.session.view();
         let of = |entity: EntityId, field: &str| {
-            let title = view.title(entity);
+            let title = view.label(entity);
             // A field that is hidden here can be named: `why` says that it is.
             let mut known = names::values(&view, entity);
             let schema = self.session.ruleset().schema();
@@ -330,9 +338,13 @@ impl Repl {
     fn column_of(&mut self, text: &str) -> Option<(String, String)> {
         let view = self.session.view();
         let (entity, heading) = names::entity(&view, text).ok()?;
-        let (heading, title) = (heading.to_owned(), view.title(entity).to_string());
+        let (heading, title) = (heading.to_owned(), view.label(entity).to_string());
         let cells = self.session.overview(entity).ok()?;
-        let (label, text) = cells.into_iter().find(|(label, _)| label.eq_ignore_ascii_case(&heading))?;
+        let at = match typed(&heading, || cells.iter().map(|(label, _)| label).enumerate()).as_slice() {
+            [at] => *at,
+            _ => return None,
+        };
+        let (label, text) = cells.into_iter().nth(at)?;
         Some((format!("{title}: {label} {text}"), label))
     }
 
@@ -466,11 +478,13 @@ impl Repl {
 
     /// Why an option of the open question is closed, or that it is open, by its number or name.
     fn why_option(&self, text: &str) -> Option<String> {
-        let text = text.to_lowercase();
         let options = self.focused()?.ask.options();
         let place = text.parse::<usize>().ok().and_then(|place| place.checked_sub(1));
-        let by_name =
-            || options.iter().find(|option| option.label.to_lowercase() == text || option.id.to_lowercase() == text);
+        let spellings = || options.iter().flat_map(|option| [(option, &option.label), (option, &option.id)]);
+        let by_name = || match exactly(text, spellings).as_slice() {
+            [only] => Some(*only),
+            _ => None,
+        };
         let option = place.and_then(|at| options.get(at)).or_else(by_name)?;
         let (label, note) = (&option.label, option.note.as_deref().unwrap_or_default());
         if !option.enabled {
@@ -478,7 +492,7 @@ impl Repl {
             return Some(format!("{label}: {reason}"));
         }
         // The name of somebody who can be chosen may come with a field.
-        if place.is_none() && self.only_entity(&text).is_ok() {
+        if place.is_none() && self.only_entity(text).is_ok() {
             return None;
         }
         let note = if note.is_empty() { String::new() } else { format!(" ({note})") };

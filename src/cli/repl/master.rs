@@ -20,7 +20,7 @@ impl Repl {
         }
         let view = self.session.view();
         let (entity, rest) = names::entity(&view, rest)?;
-        let title = view.title(entity);
+        let title = view.label(entity);
         let derived = view.derived_names(entity);
         let mut known = names::values(&view, entity);
         known.retain(|(name, _)| !derived.iter().any(|derived| **derived == **name));
@@ -107,7 +107,7 @@ impl Repl {
         let seats: Vec<String> = self.session.seats().keys().map(ToString::to_string).collect();
         let (seat, driver) = rest.rsplit_once(char::is_whitespace).unwrap_or((rest, ""));
         let seat = seat.trim();
-        let Some(seat) = seats.iter().find(|known| known.eq_ignore_ascii_case(seat)) else {
+        let Some(seat) = names::one_of(seat, &seats)? else {
             let list = format!("Seats: {}.", seats.join(", "));
             let known = seats.iter().map(String::as_str);
             return Err(Complaint::unknown(format!("There is no seat `{seat}`."), seat, known, &list));
@@ -117,7 +117,7 @@ impl Repl {
                 "Type who plays {seat}: `seat {seat} human`, `absent`, or a policy."
             )));
         }
-        let Ok(driver) = driver.parse::<Driver>();
+        let driver = self.driver_named(driver)?;
         self.session.set_seat(seat, driver.clone())?;
         self.say_done(&format!("{seat}: {}", driver_name(&driver)))?;
         let before = self.step.clone();
@@ -129,6 +129,15 @@ impl Repl {
             return Ok(self.screen.row(&Row::at(2).with(hint, Tone::Note))?);
         }
         self.show_standing()
+    }
+
+    /// Who plays a seat, by `human`, `absent` or the name of a policy.
+    fn driver_named(&self, word: &str) -> Result<Driver, Complaint> {
+        let mut known = vec!["human".to_owned(), "absent".to_owned()];
+        known.extend(self.session.ruleset().policies().iter().map(ToString::to_string));
+        // The session refuses what is not known, with the names that are.
+        let Ok(driver) = names::one_of(word, &known)?.map_or(word, String::as_str).parse::<Driver>();
+        Ok(driver)
     }
 }
 

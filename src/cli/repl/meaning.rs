@@ -1,3 +1,4 @@
+use riskbreaker::names::title_and_number;
 use riskbreaker::ruleset::nearest;
 
 use super::command::{Command, Word};
@@ -128,9 +129,17 @@ pub fn answers(line: &str, words: &Vocabulary) -> super::line::Phrases {
 /// A question addressed by name: `Foe: ...` gives the name and the rest.
 pub fn addressed(line: &str) -> Option<(&str, &str)> {
     let (name, rest) = line.trim().split_once(": ")?;
-    let plain = |letter: char| letter.is_alphanumeric() || " _-'#".contains(letter);
+    let plain = |letter: char| letter.is_alphanumeric() || " _-'’#".contains(letter) || is_mark(letter);
+    if title_and_number(name).is_some() && !rest.contains('(') {
+        return Some((name.trim(), rest.trim()));
+    }
     // `game: play(...)` is Lua.
     (!name.is_empty() && name.chars().all(plain) && !rest.contains('(')).then(|| (name.trim(), rest.trim()))
+}
+
+/// Whether a letter is an accent that is written as a letter of its own.
+fn is_mark(letter: char) -> bool {
+    ('\u{300}'..='\u{36f}').contains(&letter)
 }
 
 fn whole(line: &str) -> Phrase {

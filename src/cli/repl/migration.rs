@@ -6,8 +6,9 @@ use riskbreaker::state::readable_name;
 use serde_json::json;
 
 use super::line::split_first;
+use super::names::one_of;
 use super::{Complaint, Done, Repl};
-use crate::cli::named::{Named, named};
+
 use crate::cli::row::{Row, Span, Tone};
 use crate::cli::screen::Screen;
 use crate::cli::{library, rules};
@@ -85,7 +86,7 @@ impl Repl {
         if !rest.is_empty() {
             let (name, value) = split_first(rest);
             let names: Vec<String> = rules.switches().map(|switch| switch.name.clone()).collect();
-            let Named::One(name) = named(name, &names, |name| name) else {
+            let Some(name) = one_of(name, &names)? else {
                 let known = names.iter().map(String::as_str);
                 let sentence = format!("There is no house rule `{name}`.");
                 return Err(Complaint::unknown(sentence, name, known, "`switches` lists them."));

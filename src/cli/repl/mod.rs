@@ -38,6 +38,7 @@ use std::sync::{Arc, Mutex};
 
 use anyhow::Result;
 use riskbreaker::dice::{DiceRng, float};
+use riskbreaker::names::typed;
 use riskbreaker::play::{DecisionCount, MissingRoll};
 use riskbreaker::ruleset::nearest;
 use riskbreaker::script::Table;
@@ -364,7 +365,7 @@ impl Repl {
         let mut line = line;
         self.focus = None;
         if let Some((name, rest)) = addressed(line) {
-            let Some(question) = self.question_about(name) else { return Err(self.not_asked(name)) };
+            let question = self.question_about(name)?;
             self.focus = Some(question);
             line = rest;
             self.gather_words();
@@ -588,10 +589,10 @@ impl Repl {
             return Ok(());
         }
         self.about = question.about.or(self.about);
-        let about = question.about.map(|id| self.session.view().title(id));
+        let about = question.about.map(|id| self.session.view().label(id));
         if self.screen.json() {
             for question in self.session.questions() {
-                let about = question.about.map(|id| self.session.view().title(id));
+                let about = question.about.map(|id| self.session.view().label(id));
                 let question = self.session.as_told(question);
                 self.screen.event("question", &json!({ "question": question, "about": about }))?;
             }
@@ -642,13 +643,35 @@ impl Repl {
         open.iter().find(|question| Some(question.id) == self.focus).or_else(|| open.first())
     }
 
-    fn question_about(&self, name: &str) -> Option<QuestionId> {
-        let open: Vec<(String, QuestionId)> =
-            self.session.questions().iter().map(|question| (self.whom(question), question.id)).collect();
-        match super::named::named(name, &open, |(whom, _)| whom) {
-            super::named::Named::One((_, id)) => Some(*id),
-            _ => None,
+    /// The open question of somebody, by the character's name or label, or by the seat.
+    fn question_about(&self, name: &str) -> Result<QuestionId, Complaint> {
+        let (view, open) = (self.session.view(), self.session.questions());
+        let spellings = |question: &Question| {
+            let title = question.about.map(|id| view.title(id).to_string());
+            let number = question.about.map(|id| id.to_string());
+            [Some(self.whom(question)), title, number]
+                .into_iter()
+                .flatten()
+                .map(|name| (question.id, name))
+                .collect::<Vec<_>>()
+        };
+        match typed(name, || open.iter().flat_map(spellings)).as_slice() {
+            [] => Err(self.not_asked(name)),
+            // The questions of one character are answered in order.
+            [first, more @ ..] if more.is_empty() || self.share_one(*first, more) => Ok(*first),
+            several => {
+                let asked = open.iter().filter(|question| several.contains(&question.id));
+                Err(names::ambiguous(name, asked.map(|question| self.whom(question))))
+            }
         }
+    }
+
+    fn share_one(&self, first: QuestionId, more: &[QuestionId]) -> bool {
+        let whom = |id: QuestionId| {
+            let question = self.session.questions().iter().find(|question| question.id == id);
+            question.map(|question| (question.about, question.seat.clone()))
+        };
+        more.iter().all(|other| whom(*other) == whom(first))
     }
 
     fn not_asked(&self, name: &str) -> Complaint {
@@ -733,7 +756,7 @@ impl Repl {
 
 /// Whether a text answers the question as it is. Free text does not count, since any text would be an answer.
 fn knows(question: &Question, text: &str) -> bool {
-    match question.read(&text.into()) {
+    match question.read_typed(&text.into()) {
         Ok(Answer::Choice(id)) => question.ask.options().iter().any(|option| option.id == id),
         Ok(_) => true,
         Err(_) => false,

@@ -1,3 +1,4 @@
+use riskbreaker::names::{exactly, typed};
 use riskbreaker::play::in_one_line;
 use riskbreaker::ruleset::nearest;
 use riskbreaker::state::readable_name;
@@ -5,9 +6,27 @@ use riskbreaker::{EntityId, Refusal, View};
 
 use super::Complaint;
 use super::line::{Word, words};
-use crate::cli::named::{Named, named};
 
-/// The entity that the first words of `text` name, by its title or an unambiguous beginning of it, and what follows.
+/// The refusal of a name that fits several things, with the names that tell them apart.
+pub fn ambiguous<N: ToString>(given: &str, candidates: impl IntoIterator<Item = N>) -> Complaint {
+    let candidates = candidates.into_iter().map(|name| name.to_string()).collect();
+    Complaint::Refused(Refusal::Ambiguous { topic: None, given: given.to_owned(), candidates })
+}
+
+/// The one of `known` that a person names by typing; `None` if there is none of that name.
+///
+/// # Errors
+///
+/// [`ambiguous`] if the name fits several.
+pub fn one_of<'k, S: AsRef<str>>(given: &str, known: &'k [S]) -> Result<Option<&'k S>, Complaint> {
+    match typed(given, || known.iter().map(|name| name.as_ref()).enumerate()).as_slice() {
+        [] => Ok(None),
+        [at] => Ok(Some(&known[*at])),
+        several => Err(ambiguous(given, several.iter().map(|at| known[*at].as_ref()))),
+    }
+}
+
+/// The entity that the first words of `text` name (see [`View::find_typed`]), and what follows.
 pub fn entity<'t>(view: &View<'_>, text: &'t str) -> Result<(EntityId, &'t str), Complaint> {
     let words = words(text);
     let spoken = |count: usize| match words.as_slice() {
@@ -15,37 +34,25 @@ pub fn entity<'t>(view: &View<'_>, text: &'t str) -> Result<(EntityId, &'t str),
         _ => text[words[0].start..words[count - 1].end].to_owned(),
     };
     let rest = |count: usize| text[words[count - 1].end..].trim_start_matches([' ', ',']).trim();
-    // The longest name wins: `Bandit Chief` before `Bandit`.
-    for count in (1..=words.len()).rev() {
-        if let Ok(id) = view.find(&spoken(count)) {
-            return Ok((id, rest(count)));
-        }
-    }
-    let titles: Vec<(String, EntityId)> = view.entities().map(|id| (view.title(id).to_string(), id)).collect();
-    for count in (1..=words.len()).rev() {
-        if let Named::One((_, id)) = named(&spoken(count), &titles, |(title, _)| title) {
-            return Ok((*id, rest(count)));
+    let finds: [&dyn Fn(&str) -> Result<EntityId, Refusal>; 2] =
+        [&|name| view.find(name), &|name| view.find_typed(name)];
+    for find in finds {
+        // The longest name wins: `Bandit Chief` before `Bandit`.
+        for count in (1..=words.len()).rev() {
+            match find(&spoken(count)) {
+                Ok(id) => return Ok((id, rest(count))),
+                Err(refusal @ Refusal::Ambiguous { .. }) => return Err(refusal.into()),
+                Err(_) => {}
+            }
         }
     }
     match words.first() {
         None => Err(Complaint::wrong("Type a name. `who` lists them.")),
         Some(Word { text, .. }) => Err(Complaint::Wrong(match view.find(text) {
-            Err(refusal @ (Refusal::Ambiguous { .. } | Refusal::UnknownName { near: Some(_), .. })) => {
-                refusal.to_string()
-            }
-            _ => match named(text, &titles, |(title, _)| title) {
-                Named::Several => format!("`{text}` can be {}. Type more of the name.", beginning(text, &titles)),
-                _ => format!("There is no `{text}`. `who` lists the names."),
-            },
+            Err(refusal @ Refusal::UnknownName { near: Some(_), .. }) => refusal.to_string(),
+            _ => format!("There is no `{text}`. `who` lists the names."),
         })),
     }
-}
-
-fn beginning(text: &str, titles: &[(String, EntityId)]) -> String {
-    let text = text.to_lowercase();
-    let matching =
-        titles.iter().map(|(title, _)| title.as_str()).filter(|title| title.to_lowercase().starts_with(&text));
-    matching.collect::<Vec<_>>().join(" or ")
 }
 
 /// The one of `known` (name and label) that the first words of `text` name, and what follows. Those that a message may name
@@ -56,26 +63,27 @@ pub fn field<'t>(whose: &str, known: &[(String, String)], text: &'t str) -> Resu
         let some = some_of(known);
         return Err(Complaint::Wrong(format!("Type one of {whose}'s values after the name, such as {some}.")));
     };
-    let both: Vec<(&str, &str)> =
-        known.iter().flat_map(|(name, label)| [(name.as_str(), name.as_str()), (label, name)]).collect();
-    for count in (1..=words.len()).rev() {
-        let spoken = &text[first.start..words[count - 1].end];
-        let plain = readable_name(spoken);
-        let exact = both.iter().find(|(spelling, _)| readable_name(spelling).eq_ignore_ascii_case(&plain));
-        if let Some((_, name)) = exact {
-            return Ok(((*name).to_owned(), text[words[count - 1].end..].trim()));
-        }
-    }
-    let begins: Vec<&(String, String)> = known
+    let both: Vec<(&str, String)> = known
         .iter()
-        .filter(|(name, label)| {
-            [name, label].iter().any(|spelling| spelling.to_lowercase().starts_with(&first.text.to_lowercase()))
+        .flat_map(|(name, label)| {
+            [name.clone(), readable_name(name), label.clone()].map(|spelling| (name.as_str(), spelling))
         })
         .collect();
-    if let [(name, _)] = begins.as_slice() {
-        return Ok((name.clone(), text[first.end..].trim()));
+    let spellings = || both.iter().map(|(name, spelling)| (*name, spelling));
+    for whole in [true, false] {
+        // The longest name wins; the words after it are the value.
+        for count in (1..=words.len()).rev() {
+            let end = words[count - 1].end;
+            let spoken = &text[first.start..end];
+            let found = if whole { exactly(spoken, spellings) } else { typed(spoken, spellings) };
+            match found.as_slice() {
+                [] => {}
+                [name] => return Ok(((*name).to_owned(), text[end..].trim())),
+                several => return Err(ambiguous(&text[first.start..end], labels_apart(several, known))),
+            }
+        }
     }
-    let near = nearest(&first.text, both.iter().map(|(spelling, _)| *spelling));
+    let near = nearest(&first.text, both.iter().map(|(_, spelling)| spelling.as_str()));
     let near = near.and_then(|near| known.iter().find(|(name, label)| name == near || label == near));
     let wrong = match near {
         Some((_, label)) => format!("{whose} has no `{}`. Did you mean `{label}`?", first.text),
@@ -92,6 +100,13 @@ pub fn values(view: &View<'_>, entity: EntityId) -> Vec<(String, String)> {
     };
     let derived = view.derived_names(entity).iter().map(|name| (name.to_string(), readable_name(name)));
     named(true).chain(derived).chain(named(false)).collect()
+}
+
+/// What the fields of these names are called where each is told from the others: by their labels, or else by their names.
+fn labels_apart<'k>(names: &[&str], known: &'k [(String, String)]) -> Vec<&'k str> {
+    let fields: Vec<&(String, String)> = known.iter().filter(|(name, _)| names.contains(&name.as_str())).collect();
+    let shared = |label: &str| fields.iter().filter(|(_, other)| other == label).count() > 1;
+    fields.iter().map(|(name, label)| if shared(label) { name.as_str() } else { label.as_str() }).collect()
 }
 
 /// A few of the names, for a message.
@@ -116,5 +131,11 @@ mod tests {
         }
         let Err(Complaint::Wrong(sentence)) = field("Foe", &known, "wti 3") else { panic!() };
         assert_eq!(sentence, "Foe has no `wti`. Did you mean `Wit`?");
+        let equal = ["hurt", "harm"].map(|name| (name.to_owned(), "Harm".to_owned()));
+        assert_eq!(field("Foe", &equal, "harm 3").ok().unwrap(), ("harm".to_owned(), "3"), "a whole name is exact");
+        let Err(Complaint::Refused(Refusal::Ambiguous { candidates, .. })) = field("Foe", &equal, "Harm 3") else {
+            panic!()
+        };
+        assert_eq!(candidates, ["hurt", "harm"]);
     }
 }

@@ -26,7 +26,7 @@ pub fn ask(question: &Question, about: Option<&str>, width: Option<usize>) -> Ve
 /// For whom a question is asked: an entity, or else a seat.
 pub fn whom(session: &Session, question: &Question) -> String {
     match question.about {
-        Some(id) => session.view().title(id).to_string(),
+        Some(id) => session.view().label(id).to_string(),
         None => question.seat.to_string(),
     }
 }

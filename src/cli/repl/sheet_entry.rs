@@ -7,13 +7,14 @@ use std::sync::Arc;
 use riskbreaker::ruleset::{Breach, CreationPart, SheetForm, SheetStep};
 use riskbreaker::state::readable_name;
 use riskbreaker::store::Character;
-use riskbreaker::{Fault, Value};
+use riskbreaker::{Fault, Refusal, Value};
 use serde_json::json;
 
 use super::line::split_first;
+use super::names::one_of;
 use super::question::with_capital;
 use super::{Complaint, Done, Repl};
-use crate::cli::named::{Named, named};
+
 use crate::cli::row::{Row, Span, Tone};
 
 /// A sheet that is being written.
@@ -299,20 +300,26 @@ impl Repl {
 
     /// A sheet of the roster or of the ruleset's cast, with the name that it goes by.
     pub(super) fn sheet_named(&self, text: &str) -> Result<(String, Value), Complaint> {
-        if let Ok((name, character)) = self.character_named(text) {
-            return match character.sheet {
-                Some(sheet) => Ok((name, sheet)),
-                None => Err(without_sheet(&name)),
-            };
+        match self.character_named(text) {
+            Ok((name, character)) => {
+                return match character.sheet {
+                    Some(sheet) => Ok((name, sheet)),
+                    None => Err(without_sheet(&name)),
+                };
+            }
+            Err(complaint @ Complaint::Refused(Refusal::Ambiguous { .. })) => return Err(complaint),
+            Err(_) => {}
         }
         let rules = self.session.ruleset();
         let cast: Vec<(&String, String)> = rules.cast().keys().map(|id| (id, readable_name(id))).collect();
-        match named(&readable_name(text), &cast, |(_, title)| title) {
-            Named::One((id, _)) => Ok(((*id).clone(), rules.cast()[*id].clone())),
-            Named::Several => Err(Complaint::Wrong(format!("`{text}` fits several names of the cast."))),
-            Named::Nobody => {
+        let titles: Vec<&str> = cast.iter().map(|(_, title)| title.as_str()).collect();
+        match one_of(text, &titles)? {
+            Some(found) => {
+                let (id, _) = cast[titles.iter().position(|title| title == found).unwrap_or_default()];
+                Ok((id.clone(), rules.cast()[id].clone()))
+            }
+            None => {
                 let roster = self.campaign_roster().unwrap_or_default();
-                let titles: Vec<&str> = cast.iter().map(|(_, title)| title.as_str()).collect();
                 let list = format!("The cast: {}.", titles.join(", "));
                 let known = titles.into_iter().chain(roster.characters.keys().map(String::as_str));
                 let sentence = format!("There is no sheet `{text}` in the roster or the cast.");

@@ -1,10 +1,12 @@
 //! The table as a whole: its game, another game, the end of a game.
 
+use riskbreaker::names::typed;
 use riskbreaker::{Ruleset, Scenario, Session, Setup, Step};
 use serde_json::json;
 
+use super::names::ambiguous;
 use super::{Complaint, Done, Repl};
-use crate::cli::named::{Named, named};
+
 use crate::cli::roll::random_seed;
 use crate::cli::row::{Row, Span, Tone};
 use crate::cli::rules::{scenario_of, scenario_text, scenario_title};
@@ -26,18 +28,14 @@ impl Repl {
             return self.show_scenarios(&rules);
         }
         let names: Vec<&String> = rules.scenarios().keys().collect();
-        let titled = |name: &&String| rules.scenarios().get(*name).and_then(scenario_title).unwrap_or(name).to_owned();
-        let titles: Vec<(String, &String)> = names.iter().map(|name| (titled(name), *name)).collect();
+        let titled = |name: &str| rules.scenarios().get(name).and_then(scenario_title).unwrap_or(name).to_owned();
         let number = rest.parse::<usize>().ok().and_then(|number| names.get(number.wrapping_sub(1)).copied());
-        let by_id = match named(&rest.replace(' ', "-"), &names, |name| name) {
-            Named::One(name) => Some(*name),
-            _ => None,
-        };
-        let by_title = match named(rest, &titles, |(title, _)| title) {
-            Named::One((_, name)) => Some(*name),
-            _ => None,
-        };
-        let name = match number.or(by_id).or(by_title) {
+        let spellings = || names.iter().flat_map(|name| [(*name, (*name).clone()), (*name, titled(name))]);
+        let found = if number.is_some() { Vec::new() } else { typed(rest, spellings) };
+        if found.len() > 1 {
+            return Err(ambiguous(rest, found));
+        }
+        let name = match number.or(found.first().copied()) {
             Some(name) => name,
             None => {
                 let known = names.iter().map(|name| name.as_str());

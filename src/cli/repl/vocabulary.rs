@@ -59,7 +59,7 @@ impl Vocabulary {
         };
         let (first, then): (Vec<EntityId>, Vec<EntityId>) = view.entities().partition(told);
         for id in first.into_iter().chain(then) {
-            let title = view.title(id).to_string();
+            let title = view.label(id).to_string();
             if !names.contains(&title) {
                 names.push(title);
             }
