@@ -9,7 +9,7 @@ use riskbreaker::names::{fold, spelling, typed};
 use riskbreaker::play::is_saved_game;
 use riskbreaker::ruleset::{Contrast, Fact, instead, instead_or, system_message};
 use riskbreaker::state::readable_name;
-use riskbreaker::{Card, Happening, Library, Ruleset, Scenario, Session, Setup, Step, Value};
+use riskbreaker::{Card, Happening, Library, Refusal, Ruleset, Scenario, Session, Setup, Step, Value};
 use serde_json::json;
 
 use super::row::{Row, Span};
@@ -102,7 +102,7 @@ pub fn rules(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         Args::Explain { card, id, layered } => {
             let id = id.map_or_else(|| library::default_ruleset(&library), Ok)?;
             let rules = library::load(&library, &id, &layered.layers)?;
-            let card = find_card(&rules, &card).map_err(call_error)?;
+            let card = find_card(&rules, &card).map_err(|refusal| call_error(refusal.to_string()))?;
             explain(card, Screen::stdout(layered.json))
         }
         Args::Switch { save, id, dry_run, out, layered } => {
@@ -461,8 +461,12 @@ pub fn find_item<'r>(rules: &'r Ruleset, text: &str) -> Option<&'r Card> {
     })
 }
 
-/// The card that a text names, by id, title or an unambiguous beginning; otherwise a sentence.
-pub fn find_card<'r>(rules: &'r Ruleset, text: &str) -> Result<&'r Card, String> {
+/// The card that a person names by its id or title (see [`typed`]).
+///
+/// # Errors
+///
+/// [`Refusal::Ambiguous`] with the cards that it may be, or a sentence if there is none.
+pub fn find_card<'r>(rules: &'r Ruleset, text: &str) -> Result<&'r Card, Refusal> {
     let cards = rules.cards();
     let spellings = || cards.iter().flat_map(|card| [(card, &*card.id), (card, &*card.title)]);
     let found = match typed(text, spellings).as_slice() {
@@ -471,14 +475,14 @@ pub fn find_card<'r>(rules: &'r Ruleset, text: &str) -> Result<&'r Card, String>
         several => {
             let shared = |card: &Card| several.iter().filter(|other| other.title == card.title).count() > 1;
             let name = |card: &&Card| if shared(card) { card.id.to_string() } else { card.title.to_string() };
-            let names: Vec<String> = several.iter().map(name).collect();
-            return Err(format!("`{text}` may be {}; type one of these names", names.join(" or ")));
+            let candidates = several.iter().map(name).collect();
+            return Err(Refusal::Ambiguous { topic: None, given: text.to_owned(), candidates });
         }
     };
     let id = text.replace([' ', '-'], "_");
     found.ok_or_else(|| {
         let ids = || cards.iter().map(|card| &*card.id);
         let meant = instead_or(text, cards.iter().map(|card| &*card.title), instead(text, ids()));
-        format!("{} has no card `{text}`; {}", rules.id(), instead_or(&id, ids(), meant))
+        Refusal::Invalid { message: format!("{} has no card `{text}`; {}", rules.id(), instead_or(&id, ids(), meant)) }
     })
 }

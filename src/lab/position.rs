@@ -123,6 +123,47 @@ impl Position {
         Ok((odds, Place { actor, way, known, left_out }))
     }
 
+    /// The position with the names that a person typed replaced by labels (see [`View::find_typed`]): who plays the card, whom it
+    /// is played against, and whose values are changed. A name that fits nobody when the scenario starts stays as it is.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::Ambiguous`] with the labels of those that a name fits.
+    ///
+    /// [`View::find_typed`]: crate::play::View::find_typed
+    pub fn named_by_typing(mut self, rules: &Arc<Ruleset>) -> Result<Position, Refusal> {
+        let Ok(mut session) = with_people(rules, self.setup.clone()) else { return Ok(self) };
+        let _ = session.advance();
+        let view = session.view();
+        let label = |name: &str| match view.find_typed(name) {
+            Ok(id) => Ok(view.label(id).to_string()),
+            Err(refusal @ Refusal::Ambiguous { .. }) => Err(refusal),
+            Err(_) => Ok(name.to_owned()),
+        };
+        if let Some(actor) = &mut self.actor
+            && !session.seats().keys().any(|seat| seat.eq_ignore_ascii_case(actor))
+        {
+            *actor = label(actor)?;
+        }
+        for (name, _, _) in &mut self.edits {
+            *name = label(name)?;
+        }
+        if let Some(Value::Text(names)) = &self.query.against {
+            let names: Vec<&str> = match view.find(names) {
+                // One name may have a comma in it.
+                Ok(_) => vec![names],
+                Err(_) => names.split(',').map(str::trim).filter(|name| !name.is_empty()).collect(),
+            };
+            let labels = names.into_iter().map(label).collect::<Result<Vec<_>, _>>()?;
+            self.query.against = match labels.as_slice() {
+                [] => self.query.against,
+                [label] => Some(Value::text(label)),
+                labels => Some(Value::list(labels.iter().map(Value::text))),
+            };
+        }
+        Ok(self)
+    }
+
     /// Changes by hand what is to be changed, and plays on to the card. What does not fit is left out where that is allowed,
     /// and told.
     pub(super) fn edit_by_hand(&self, session: &mut Session, note: &mut Note) -> Result<Vec<String>, Refusal> {
@@ -150,6 +191,11 @@ impl Position {
                     return Err(self.out_of_reach(session, &format!("is over before ({outcome})"), &asked));
                 }
                 Step::Ask => {}
+            }
+            if let Some(actor) = &self.actor
+                && let Err(refusal @ Refusal::Ambiguous { .. }) = session.view().find(actor)
+            {
+                return Err(refusal);
             }
             if self.found(session).is_some() {
                 return Ok(());
@@ -190,12 +236,12 @@ impl Position {
 
     /// The open question that offers the card to the one who is to play it.
     pub(super) fn found<'s>(&self, session: &'s Session) -> Option<&'s Question> {
+        let named = self.actor.as_ref().map(|actor| (actor, session.view().find(actor).ok()));
         session.questions().iter().find(|question| {
-            let about = question.about.map(|id| session.view().title(id).to_lowercase());
-            let fits = match (&self.actor, about) {
+            let fits = match (&named, question.about) {
                 (None, _) => true,
-                (Some(actor), Some(about)) => about == actor.to_lowercase(),
-                (Some(actor), None) => question.seat.eq_ignore_ascii_case(actor),
+                (Some((_, entity)), Some(about)) => *entity == Some(about),
+                (Some((actor, _)), None) => question.seat.eq_ignore_ascii_case(actor),
             };
             fits && has_card(question, &self.card)
         })

@@ -22,10 +22,18 @@ pub(super) fn ascii(name: &str) -> String {
     fold(&deunicode(&composed))
 }
 
-/// Whether `word` stands in `name` as whole words.
-pub(super) fn has_word(name: &str, word: &str) -> bool {
-    name.match_indices(word).any(|(at, _)| {
-        let letter = |side: Option<char>| side.is_some_and(char::is_alphanumeric);
-        !letter(name[..at].chars().next_back()) && !letter(name[at + word.len()..].chars().next())
-    })
+/// The places where `name` stands in `text` as whole words, in bytes from its start.
+pub fn places(name: &str, text: &str) -> impl Iterator<Item = usize> {
+    let letter = |side: Option<char>| side.is_some_and(char::is_alphanumeric);
+    // At an end of the name that is no letter a word ends anyway.
+    let (first, last) = (letter(name.chars().next()), letter(name.chars().next_back()));
+    let found: Vec<usize> = match name {
+        "" => Vec::new(),
+        name => text.match_indices(name).map(|(at, _)| at).collect(),
+    };
+    let ends = |at: &usize| {
+        let (before, after) = (&text[..*at], &text[at + name.len()..]);
+        !(first && letter(before.chars().next_back())) && !(last && letter(after.chars().next()))
+    };
+    found.into_iter().filter(ends).collect::<Vec<_>>().into_iter()
 }

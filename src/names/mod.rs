@@ -16,8 +16,8 @@
 
 mod fold;
 
-use fold::{ascii, has_word};
-pub use fold::{fold, spelling};
+use fold::ascii;
+pub use fold::{fold, places, spelling};
 
 /// Finds the things that a script, a spec or a client of the protocol names: those of exactly this name, or else those whose
 /// name differs only in case.
@@ -70,8 +70,8 @@ where
         &|name| latin(name) == folded,
         &|name| fold(name).starts_with(&*folded),
         &|name| latin(name).starts_with(&*folded),
-        &|name| has_word(&spelling(name), &plain),
-        &|name| has_word(&latin(name), &folded),
+        &|name| places(&plain, &spelling(name)).next().is_some(),
+        &|name| places(&folded, &latin(name)).next().is_some(),
     ];
     first_that_fits(&rules, known)
 }

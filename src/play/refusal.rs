@@ -262,7 +262,6 @@ impl Refusal {
         Refusal::UnknownName { sentence: sentence.into(), given: given.to_owned(), near, known }
     }
 
-    /// As [`Refusal::unknown`], where the names that exist are too many to list.
     /// The topic of the question whose answer is refused, if it names one.
     pub fn topic(&self) -> Option<&str> {
         match self {
@@ -271,6 +270,7 @@ impl Refusal {
         }
     }
 
+    /// As [`Refusal::unknown`], where the names that exist are too many to list.
     pub(crate) fn unknown_among_many<'n>(
         sentence: impl Into<String>,
         given: &str,

@@ -334,10 +334,13 @@ pub fn retyped(reply: &Value, refusal: &Refusal) -> Result<Option<Value>, Refusa
     }
 }
 
-/// A value with `label` in the place of the first `given`; `None` if that does not stand in it.
+/// A value with `label` in the place of the first `given`; `None` if it does not hold that as whole words.
 fn replaced(reply: &Value, given: &str, label: &str) -> Option<Value> {
     match reply {
-        Value::Text(text) if text.contains(given) => Some(Value::text(text.replacen(given, label, 1))),
+        Value::Text(text) => {
+            let at = names::places(given, text).next()?;
+            Some(Value::text(format!("{}{label}{}", &text[..at], &text[at + given.len()..])))
+        }
         Value::List(items) => {
             let at = items.iter().position(|item| replaced(item, given, label).is_some())?;
             let item = |(place, item): (usize, &Value)| match place == at {
@@ -347,6 +350,17 @@ fn replaced(reply: &Value, given: &str, label: &str) -> Option<Value> {
             Some(Value::list(items.iter().enumerate().map(item)))
         }
         _ => None,
+    }
+}
+
+impl Choice {
+    /// The label of an option, with its number or id if another one of `options` has the same label: `Ann (#2)` for an entity,
+    /// `Strike (strike_low)` for a card.
+    pub fn label_among(&self, options: &[Choice]) -> String {
+        match options.iter().any(|other| other.label == self.label && other.id != self.id) {
+            true => label_apart(self),
+            false => self.label.to_string(),
+        }
     }
 }
 
@@ -424,8 +438,7 @@ fn find_named(question: &Question, options: &[Choice], reply: &Value, by_place: 
             if let [only] = open.as_slice() {
                 return Ok(only.id.clone());
             }
-            let alike = several.iter().any(|option| option.label == several[0].label && option.id != several[0].id);
-            let name = |option: &&Choice| if alike { label_apart(option) } else { option.label.to_string() };
+            let name = |option: &&Choice| option.label_among(options);
             Err(Refusal::Ambiguous {
                 topic: Some(question.topic.clone()),
                 given: text,

@@ -47,12 +47,6 @@ impl<'a> View<'a> {
     ///
     /// [`Refusal::UnknownName`] with the nearest title, or [`Refusal::Ambiguous`] with the labels of those that share it.
     pub fn find(&self, name: &str) -> Result<EntityId, Refusal> {
-        if let Some(id) = name.strip_prefix('#').and_then(|id| id.parse().ok()).map(EntityId) {
-            return self
-                .exists(id)
-                .then_some(id)
-                .ok_or_else(|| Refusal::unknown_among_many(format!("there is no entity {name}"), name, []));
-        }
         self.find_among(name, false)
     }
 
@@ -70,10 +64,13 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The title of an entity, with its number if another entity has the same title: `Ann`, `Ann (#2)`.
+    /// The title of an entity, with its number if another entity has the same title or if the title itself looks like a number or
+    /// a label: `Ann`, `Ann (#2)`, `#1 (#5)`.
     pub fn label(&self, id: EntityId) -> Arc<str> {
         let title = self.title(id);
-        match self.entities().any(|other| other != id && self.title(other) == title) {
+        let looks_like_a_label = || title.starts_with('#') || names::title_and_number(&title).is_some();
+        let is_shared = || self.entities().any(|other| other != id && self.title(other) == title);
+        match looks_like_a_label() || is_shared() {
             true => Arc::from(names::numbered(&title, id)),
             false => title,
         }
@@ -97,10 +94,20 @@ impl<'a> View<'a> {
             false => names::exactly(title, titles),
         };
         let mut found = found_by(title);
-        if found.is_empty()
-            && let Some((title, number)) = names::title_and_number(title)
+        // A title may look like the number or the label of another entity: then the name is ambiguous.
+        let mut also = |id: EntityId| {
+            if !found.contains(&id) {
+                found.push(id);
+            }
+        };
+        if let Some(id) = title.strip_prefix('#').and_then(|id| id.parse().ok()).map(EntityId)
+            && self.exists(id)
+            && of_kind(&id)
         {
-            found.extend(found_by(title).into_iter().filter(|id| u64::from(id.0) == number));
+            also(id);
+        }
+        if let Some((title, number)) = names::title_and_number(title) {
+            found_by(title).into_iter().filter(|id| u64::from(id.0) == number).for_each(also);
         }
         if found.is_empty() && kind.is_none() {
             found = self.of_kind(title).collect();
@@ -113,6 +120,9 @@ impl<'a> View<'a> {
         }
         match found.as_slice() {
             [only] => Ok(*only),
+            [] if title.strip_prefix('#').is_some_and(|id| id.parse::<u32>().is_ok()) => {
+                Err(Refusal::unknown_among_many(format!("there is no entity {title}"), title, []))
+            }
             [] => {
                 let titles: Vec<Arc<str>> = self.entities().map(|id| self.title(id)).collect();
                 let titles = titles.iter().map(|title| &**title);

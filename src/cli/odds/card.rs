@@ -296,7 +296,7 @@ pub fn column(
             .map_err(|problems| call_error(problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")))?;
     }
     let setup = with_pairs(setup, args.set.iter().chain(&changed.set), &[]);
-    let id = rules::find_card(ruleset, card).map_err(call_error)?.id.to_string();
+    let id = rules::find_card(ruleset, card).map_err(|refusal| call_error(refusal.to_string()))?.id.to_string();
     let topic = |name: &str| {
         let name = name.replace('-', "_");
         ruleset.words().get(&name).cloned().unwrap_or(name)
@@ -330,6 +330,7 @@ pub fn column(
             ..OddsQuery::default()
         },
     };
+    let position = position.named_by_typing(ruleset).map_err(|refusal| call_error(refusal.to_string()))?;
     let (odds, place) = position.odds(ruleset).map_err(|refusal| {
         // Of several columns it has to be said which.
         let several = !args.compare.is_empty() || args.sweep.is_some();

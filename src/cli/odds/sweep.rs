@@ -96,7 +96,7 @@ fn sort_of(card: &str, own: &Ruleset, name: &str) -> Result<Swept> {
     if own.words().contains_key(&word) || topics.contains(&word) {
         return Ok(Swept::Answer);
     }
-    let found = rules::find_card(own, card).map_err(call_error)?;
+    let found = rules::find_card(own, card).map_err(|refusal| call_error(refusal.to_string()))?;
     if found.facts.contains_key(name) {
         return Ok(Swept::Fact(found.id.to_string()));
     }

@@ -608,8 +608,27 @@ impl Repl {
             };
             return Err(Complaint::Wrong(format!("Say what to restore: `restore NAME` ({which}).")));
         }
+        let name = self.part_named(&name, out)?;
         self.session.edit(if out { Edit::LeaveOut { name } } else { Edit::TakeIn { name } })?;
         self.settle()
+    }
+
+    /// The part of the rules that a person names: a card, an item, a hook, an agenda entry or an act, by id or title; one that is
+    /// turned off, if it is to be turned on. The name itself if there is none: the session refuses it.
+    fn part_named(&self, name: &str, out: bool) -> Result<String, Complaint> {
+        let rules = self.session.ruleset();
+        let cards = rules.cards().iter().chain(rules.items());
+        let cards = cards.flat_map(|card| [(&*card.id, &*card.id), (&*card.id, &*card.title)]);
+        let acts = rules.free_acts().iter().flat_map(|act| [(&*act.name, &*act.name), (&*act.name, &*act.title)]);
+        let others = rules.hooks().iter().map(|hook| &**hook).chain(rules.entries()).map(|id| (id, id));
+        let known: Vec<(&str, &str)> = cards.chain(acts).chain(others).collect();
+        let is_out = |id: &str| self.session.left_out().any(|other| other == id);
+        let wanted = || known.iter().copied().filter(|(id, _)| out || is_out(id));
+        match typed(name, wanted).as_slice() {
+            [] => Ok(name.to_owned()),
+            [id] => Ok((*id).to_owned()),
+            several => Err(ambiguous(name, several)),
+        }
     }
 
     /// `roll`: the faces of real dice where the game asks for them, otherwise dice beside the game.

@@ -225,13 +225,14 @@ impl Repl {
         let view = self.session.view();
         let (entity, wanted) = names::entity(&view, rest)?;
         let name = view.title(entity).to_string();
-        let wanted: Vec<String> =
-            wanted.split(',').map(|field| field.trim().replace(' ', "_")).filter(|field| !field.is_empty()).collect();
-        for field in &wanted {
-            if view.field(entity, field).is_none() {
-                return Err(Complaint::Wrong(format!("{name} has no field `{field}`.")));
-            }
-        }
+        let known: Vec<(String, String)> =
+            view.fields(entity).map(|(field, _)| (field.name.to_string(), field.label.to_string())).collect();
+        let wanted = wanted.split(',').map(str::trim).filter(|field| !field.is_empty());
+        let wanted = wanted.map(|text| match names::field(&name, &known, text)? {
+            (field, "") => Ok(field),
+            (_, rest) => Err(Complaint::Wrong(format!("{name} has no field `{text}`: put a comma before `{rest}`."))),
+        });
+        let wanted = wanted.collect::<Result<Vec<String>, Complaint>>()?;
         let sheet = match wanted.is_empty() {
             true => self.session.written_sheet(entity).map_err(fault)?,
             false => None,

@@ -1,6 +1,7 @@
 use std::sync::{Arc, Mutex};
 
 use reedline::{Completer, Span, Suggestion};
+use riskbreaker::names::fold;
 
 use super::command::{COMMANDS, Command, Word};
 use super::line::split_first;
@@ -63,6 +64,15 @@ fn arguments(command: &Command, rest: &str, words: &Vocabulary) -> Vec<(String, 
                 false => bare(&words.names),
             }
         }
+        Word::Roster => match split_first(before) {
+            ("new", rest) if rest.contains(" as ") => bare(&[words.roster.as_slice(), &words.cast].concat()),
+            ("keep", _) => bare(&words.names),
+            ("use", rest) if rest.contains(" for ") => bare(&words.names),
+            ("edit" | "use" | "drop", _) => bare(&words.roster),
+            _ => ROSTER.iter().map(|act| ((*act).to_owned(), String::new())).collect(),
+        },
+        Word::Encounter => bare(&[words.roster.as_slice(), &words.cast].concat()),
+        Word::Skip | Word::Restore => [words.cards.clone(), words.free.clone()].concat(),
         Word::Seat => match words.seats.iter().any(|seat| before.starts_with(seat.as_str())) {
             true => [&["human".to_owned(), "absent".to_owned()], words.policies.as_slice()]
                 .concat()
@@ -81,6 +91,9 @@ fn arguments(command: &Command, rest: &str, words: &Vocabulary) -> Vec<(String, 
         _ => Vec::new(),
     }
 }
+
+/// What may stand behind `roster`.
+const ROSTER: [&str; 5] = ["new", "edit", "keep", "use", "drop"];
 
 /// What may stand next in an answer: options, small words and names; right behind a small word no other.
 fn plain_play(typed: &str, words: &Vocabulary) -> Vec<(String, String)> {
@@ -134,12 +147,17 @@ fn matching(line: &str, floor: usize, all: Vec<(String, String)>) -> Vec<Candida
     );
     for start in starts {
         let typed = tail[start..].to_lowercase();
+        // A name is found without its accents, too.
+        let folded = if typed.ends_with(char::is_whitespace) { String::new() } else { fold(&typed) };
+        let begins = |text: &str| {
+            text.to_lowercase().starts_with(&typed) || !folded.is_empty() && fold(text).starts_with(&folded)
+        };
         if typed.starts_with(char::is_whitespace) || (start == 0 && floor > 0 && typed.is_empty()) {
             continue;
         }
         let mut found: Vec<Candidate> = Vec::new();
         for (text, about) in &all {
-            if text.to_lowercase().starts_with(&typed) && !found.iter().any(|candidate| candidate.text == *text) {
+            if begins(text) && !found.iter().any(|candidate| candidate.text == *text) {
                 found.push(Candidate { start: floor + start, text: text.clone(), about: about.clone() });
             }
         }
@@ -238,6 +256,17 @@ mod tests {
         assert_eq!(offered("set arch"), ["set Archer"]);
         assert_eq!(offered("set Archer ha"), ["set Archer harm"]);
         assert_eq!(offered("set Archer "), ["set Archer harm", "set Archer wit"]);
+    }
+
+    #[test]
+    fn names_of_the_roster_and_names_with_accents_are_offered() {
+        let words = Vocabulary { roster: vec!["Éowyn".into(), "Bo".into()], names: vec!["Élan".into()], ..words() };
+        let offered = |line: &str| complete(line, &words).into_iter().map(|one| one.text).collect::<Vec<_>>();
+        assert_eq!(offered("roster edit eo"), ["Éowyn"]);
+        assert_eq!(offered("roster drop "), ["Éowyn", "Bo"]);
+        assert_eq!(offered("roster ke"), ["keep"]);
+        assert_eq!(offered("roster keep el"), ["Élan"]);
+        assert_eq!(offered("encounter e\u{301}o"), ["Éowyn"]);
     }
 
     #[test]

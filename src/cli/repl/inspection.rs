@@ -257,7 +257,7 @@ impl Repl {
         if first.eq_ignore_ascii_case("roll") && (back.is_empty() || back.parse::<usize>().is_ok()) {
             return self.why_roll(count(back, 1)?);
         }
-        if let Some(told) = self.why_option(rest) {
+        if let Some(told) = self.why_option(rest, false)? {
             return self.told(told);
         }
         let (entity, field, args) = match self.value_named(rest) {
@@ -265,6 +265,9 @@ impl Repl {
             Err(complaint @ Complaint::Refused(Refusal::Ambiguous { .. })) => return Err(complaint),
             Err(complaint) if self.session.view().find(rest).is_ok() => return Err(complaint),
             Err(complaint) => {
+                if let Some(told) = self.why_option(rest, true)? {
+                    return self.told(told);
+                }
                 let Some((told, label)) = self.column_of(rest) else {
                     // A card that is not asked for now, a rule, a word of the rules.
                     return self.help_on(rest, words).unwrap_or(Err(complaint));
@@ -325,6 +328,7 @@ impl Repl {
             (args, rest) = match (names::entity(&view, rest), word.parse::<i64>()) {
                 (_, Ok(n)) => (with(args, Value::Int(n)), after),
                 (Ok((entity, after)), _) => (with(args, Value::Entity(entity)), after),
+                (Err(complaint @ Complaint::Refused(Refusal::Ambiguous { .. })), _) => return Err(complaint),
                 (Err(_), _) if word.chars().all(|c| c.is_ascii_lowercase() || c == '_') => {
                     (with(args, Value::text(word)), after)
                 }
@@ -476,27 +480,37 @@ impl Repl {
         Ok(self.screen.columns(2, cells.collect())?)
     }
 
-    /// Why an option of the open question is closed, or that it is open, by its number or name.
-    fn why_option(&self, text: &str) -> Option<String> {
-        let options = self.focused()?.ask.options();
+    /// Why an option of the open question is closed, or that it is open, by its number or name; `by_part` takes less than the name.
+    /// `None` if no option is named.
+    fn why_option(&self, text: &str, by_part: bool) -> Result<Option<String>, Complaint> {
+        let Some(question) = self.focused() else { return Ok(None) };
+        let options = question.ask.options();
         let place = text.parse::<usize>().ok().and_then(|place| place.checked_sub(1));
         let spellings = || options.iter().flat_map(|option| [(option, &option.label), (option, &option.id)]);
-        let by_name = || match exactly(text, spellings).as_slice() {
-            [only] => Some(*only),
-            _ => None,
+        let by_name = || {
+            let found = if by_part { typed(text, spellings) } else { exactly(text, spellings) };
+            match found.as_slice() {
+                [] => Ok(None),
+                [only] => Ok(Some(*only)),
+                several => Err(names::ambiguous(text, several.iter().map(|option| option.label_among(options)))),
+            }
         };
-        let option = place.and_then(|at| options.get(at)).or_else(by_name)?;
+        let option = match place.and_then(|at| options.get(at)) {
+            Some(option) => Some(option),
+            None => by_name()?,
+        };
+        let Some(option) = option else { return Ok(None) };
         let (label, note) = (&option.label, option.note.as_deref().unwrap_or_default());
         if !option.enabled {
             let reason = option.reason.as_deref().unwrap_or("the rules do not allow it now");
-            return Some(format!("{label}: {reason}"));
+            return Ok(Some(format!("{label}: {reason}")));
         }
         // The name of somebody who can be chosen may come with a field.
         if place.is_none() && self.only_entity(text).is_ok() {
-            return None;
+            return Ok(None);
         }
         let note = if note.is_empty() { String::new() } else { format!(" ({note})") };
-        Some(format!("{label} is open{note}. `odds {label}` shows what it can lead to, `help {label}` what it is."))
+        Ok(Some(format!("{label} is open{note}. `odds {label}` shows what it can lead to, `help {label}` what it is.")))
     }
 
     /// `log [N]`.
@@ -551,7 +565,8 @@ impl Repl {
         }
         match rules::find_card(&rules, rest) {
             Ok(card) => Ok(rules::show_card(card, &rules, &mut self.screen)?),
-            Err(sentence) => Err(Complaint::Wrong(sentence)),
+            Err(refusal @ Refusal::Ambiguous { .. }) => Err(refusal.into()),
+            Err(refusal) => Err(Complaint::Wrong(refusal.to_string())),
         }
     }
 
@@ -592,20 +607,22 @@ impl Repl {
     /// What a word of the rules means: a card, a house rule, an act, a view, a topic, an item, a rule, a value.
     fn help_on(&mut self, rest: &str, words: &Vocabulary) -> Option<Done> {
         let rules = self.session.ruleset().clone();
-        if let Ok(card) = rules::find_card(&rules, rest) {
+        let found = rules::find_card(&rules, rest);
+        if let Ok(card) = found {
             return Some(rules::show_card(card, &rules, &mut self.screen).map_err(Complaint::from));
         }
-        if rules.switch(rest).is_some() {
-            return Some(self.switches(rest));
+        let switches: Vec<&str> = rules.switches().map(|switch| &*switch.name).collect();
+        if let Ok(Some(switch)) = names::one_of(rest, &switches) {
+            return Some(self.switches(switch));
         }
-        if let Some((act, title)) = words.free.iter().find(|(act, title)| {
-            readable_name(act).eq_ignore_ascii_case(&readable_name(rest)) || title.eq_ignore_ascii_case(rest)
-        }) {
+        let acts = typed(rest, || words.free.iter().flat_map(|free| [(free, &free.0), (free, &free.1)]));
+        if let [(act, title)] = acts.as_slice() {
             let text = format!("{}: {title}. It can be done out of turn.", readable_name(act));
             let told = self.told(text);
             return Some(told.and_then(|()| self.show_meaning(rest).unwrap_or(Ok(()))));
         }
-        if let Some((name, title)) = words.views.iter().find(|(name, _)| name.eq_ignore_ascii_case(rest)) {
+        let views = typed(rest, || words.views.iter().map(|view| (view, &view.0)));
+        if let [(name, title)] = views.as_slice() {
             return Some(self.told(format!("{name}: {title}")));
         }
         if let Some(topic) = words.topic_of(rest) {
@@ -627,6 +644,9 @@ impl Repl {
         }
         if let Some(line) = rule_line(&rules, id) {
             return Some(self.show_pairs("rule", &id.to_uppercase(), &[(String::new(), line)]));
+        }
+        if let Err(refusal @ Refusal::Ambiguous { .. }) = found {
+            return Some(Err(refusal.into()));
         }
         self.show_meaning(rest)
     }

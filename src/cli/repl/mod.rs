@@ -28,6 +28,7 @@ mod save_file;
 mod session_slot;
 mod sheet_entry;
 mod table;
+mod unclear_name;
 mod vocabulary;
 
 use std::collections::BTreeSet;
@@ -64,6 +65,7 @@ use self::reload::Lookout;
 use self::save_file::Saved;
 use self::session_slot::SessionSlot;
 use self::sheet_entry::SheetEntry;
+use self::unclear_name::UnclearName;
 pub use self::vocabulary::Vocabulary;
 use super::figures::percent;
 use super::library;
@@ -99,6 +101,8 @@ pub struct Repl {
     /// The current line is an undo, a redo or a change to another game, so `undo` skips it.
     turned: bool,
     machine: Option<Table>,
+    /// A name in the last line that fits several things.
+    unclear: Option<UnclearName>,
     /// Lines of a Lua chunk that is not complete yet.
     chunk: String,
     left: bool,
@@ -136,6 +140,8 @@ pub enum Complaint {
     Wrong(String),
     /// A refusal of the game, with its data.
     Refused(Refusal),
+    /// A name in the line fits several things; a number says which.
+    Unclear(UnclearName),
     /// The program cannot go on.
     Broken(anyhow::Error),
 }
@@ -179,6 +185,7 @@ impl Repl {
             undone: Vec::new(),
             turned: false,
             machine: None,
+            unclear: None,
             chunk: String::new(),
             left: false,
             saved: Saved::default(),
@@ -258,9 +265,9 @@ impl Repl {
             let carried_out = if let Err(complaint) = self.take_news_before(&line) {
                 Err(complaint)
             } else if line.is_empty() {
-                self.line("")
+                self.line_or_number("")
             } else {
-                line.lines().try_for_each(|line| self.line(line))
+                line.lines().try_for_each(|line| self.line_or_number(line))
             };
             let carried_out = carried_out.and_then(|()| self.keep());
             if let Err(complaint) = carried_out {
@@ -268,6 +275,12 @@ impl Repl {
                 self.step = self.session.advance()?;
                 self.session.take_events();
                 self.own.clear();
+                if let Complaint::Unclear(unclear) = complaint {
+                    unclear.tell(&mut self.screen)?;
+                    self.unclear = Some(unclear);
+                    self.update_recovery_file();
+                    continue;
+                }
                 complaint.told(&mut self.screen, &lines.place(), scripted)?;
                 if scripted {
                     return Ok(ExitCode::FAILURE);
@@ -738,6 +751,11 @@ impl Repl {
     fn gather_words(&mut self) {
         let mut words = Vocabulary::of(&mut self.session, &self.topics, self.focus);
         words.rulesets = library::listed(&self.library).unwrap_or_default();
+        if self.masters() {
+            // A sheet that is kept has all fields of a character.
+            words.roster = self.campaign_roster().map_or(Vec::new(), |roster| roster.characters.into_keys().collect());
+            words.cast = self.session.ruleset().cast().keys().map(|id| readable_name(id)).collect();
+        }
         if let Ok(mut shared) = self.words.lock() {
             *shared = words;
         }
@@ -802,6 +820,7 @@ impl Complaint {
         let (message, refusal) = match self {
             Complaint::Wrong(message) => (message, None),
             Complaint::Refused(refusal) => (with_cure(&refusal), Some(refusal)),
+            Complaint::Unclear(unclear) => return unclear.tell(screen),
             Complaint::Broken(error) => return Err(error),
         };
         if screen.json() {

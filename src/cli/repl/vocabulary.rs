@@ -1,5 +1,6 @@
 use std::collections::BTreeSet;
 
+use riskbreaker::names::spelling;
 use riskbreaker::{Ask, Choice, EntityId, QuestionId, Value};
 
 use super::question::whom;
@@ -27,6 +28,10 @@ pub struct Vocabulary {
     pub switches: Vec<String>,
     pub policies: Vec<String>,
     pub seats: Vec<String>,
+    /// Names of the characters that are kept in the campaign; empty at a screen of some seats.
+    pub roster: Vec<String>,
+    /// Names of the ruleset's ready-made characters; empty at a screen of some seats.
+    pub cast: Vec<String>,
     /// Ids of the installed rulesets.
     pub rulesets: Vec<String>,
 }
@@ -64,7 +69,13 @@ impl Vocabulary {
                 names.push(title);
             }
             if kinds.insert(view.kind(id).unwrap_or_default().to_owned()) {
-                fields.extend(view.fields(id).map(|(field, _)| field.name.to_string()));
+                for (field, _) in view.fields(id) {
+                    fields.insert(field.name.to_string());
+                    // The heading of the sheet is typed as well.
+                    if spelling(&field.label) != spelling(&field.name) {
+                        fields.insert(field.label.to_string());
+                    }
+                }
                 fields.extend(view.derived_names(id).iter().map(ToString::to_string));
             }
         }
@@ -104,6 +115,8 @@ impl Vocabulary {
             switches: rules.switches().map(|switch| switch.name.clone()).collect(),
             policies: rules.policies().iter().map(ToString::to_string).collect(),
             seats: session.seats().keys().map(ToString::to_string).collect(),
+            roster: Vec::new(),
+            cast: Vec::new(),
             rulesets: Vec::new(),
         }
     }

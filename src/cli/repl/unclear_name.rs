@@ -1,0 +1,159 @@
+use riskbreaker::Refusal;
+use riskbreaker::names::{places, title_and_number};
+
+use super::{Complaint, Done, Repl};
+use crate::cli::row::{Row, Span};
+use crate::cli::screen::Screen;
+
+/// A name in a typed line that fits several things. The prompt asks which one is meant, and a number answers.
+#[derive(Debug)]
+pub struct UnclearName {
+    line: String,
+    given: String,
+    candidates: Vec<String>,
+    /// The byte of the line from which the name is looked for: what stands before it has been chosen already.
+    from: usize,
+}
+
+impl UnclearName {
+    /// `None` if the refusal has another reason, or if the name does not stand in the line as it was refused.
+    fn of(line: &str, from: usize, refusal: &Refusal) -> Option<UnclearName> {
+        let Refusal::Ambiguous { given, candidates, .. } = refusal else { return None };
+        let unclear = UnclearName { line: line.to_owned(), given: given.clone(), candidates: candidates.clone(), from };
+        (candidates.len() > 1 && unclear.places().next().is_some()).then_some(unclear)
+    }
+
+    /// The candidate that a line chooses: by its number in the list and nothing else.
+    pub fn chosen(&self, line: &str) -> Option<&str> {
+        let number: usize = line.trim().parse().ok()?;
+        self.candidates.get(number.checked_sub(1)?).map(String::as_str)
+    }
+
+    fn places(&self) -> impl Iterator<Item = usize> {
+        places(&self.given, &self.line).filter(|at| *at >= self.from)
+    }
+
+    /// The lines with the candidate in the place of the name, one for each place where it stands, and the byte after it.
+    fn lines_with(&self, candidate: &str) -> Vec<(String, usize)> {
+        let line = |at: usize| {
+            let (before, after) = (&self.line[..at], &self.line[at + self.given.len()..]);
+            let is_quoted = before.ends_with('"');
+            // A comma would end the name, and a small word as well.
+            let needs_quotes = candidate.contains([',', ' '])
+                && title_and_number(candidate).is_none_or(|(title, _)| title.contains([',', ' ']));
+            let before = match needs_quotes && !is_quoted && !before.trim().is_empty() && !candidate.contains('"') {
+                true => format!("{before}\"{candidate}\""),
+                false => format!("{before}{candidate}"),
+            };
+            (format!("{before}{after}"), before.len())
+        };
+        self.places().map(line).collect()
+    }
+
+    /// Prints the refusal and the candidates by number.
+    pub fn tell(&self, screen: &mut Screen) -> anyhow::Result<()> {
+        let text =
+            format!("`{}` fits {} names. Type the number of the one you mean:", self.given, self.candidates.len());
+        screen.row(&Row::at(2).plain(text))?;
+        let rows = self.candidates.iter().zip(1..);
+        let cells = rows.map(|(name, number)| vec![Span::plain(format!("{number}")), Span::strong(name)]).collect();
+        Ok(screen.columns(3, cells)?)
+    }
+}
+
+impl Repl {
+    /// Carries out a line. After a line with an unclear name, a number chooses the name and anything else is a new line.
+    pub(super) fn line_or_number(&mut self, line: &str) -> Done {
+        let unclear = self.unclear.take();
+        let chosen = unclear.as_ref().and_then(|unclear| Some((unclear, unclear.chosen(line)?)));
+        match chosen {
+            Some((unclear, candidate)) => self.go_on_with_name(unclear, candidate),
+            None => {
+                let before = self.session.decision_count();
+                let done = self.line(line);
+                let is_same = self.session.decision_count() == before;
+                self.ask_which(line, 0, done, is_same)
+            }
+        }
+    }
+
+    /// Carries out the line of an unclear name with the chosen name in it. The name may stand in the line several times: the first
+    /// place where the line is not refused counts.
+    fn go_on_with_name(&mut self, unclear: &UnclearName, candidate: &str) -> Done {
+        let mut refused: Option<(String, usize, Complaint)> = None;
+        for (line, end) in unclear.lines_with(candidate) {
+            let before = self.session.decision_count();
+            let complaint = match self.line(&line) {
+                Err(complaint) if self.session.decision_count() == before => complaint,
+                done => return done,
+            };
+            if matches!(complaint, Complaint::Broken(_)) {
+                return Err(complaint);
+            }
+            // Nothing of a refused line stays.
+            self.step = self.session.advance()?;
+            self.session.take_events();
+            self.own.clear();
+            let is_unclear = |complaint: &Complaint| matches!(complaint, Complaint::Refused(Refusal::Ambiguous { .. }));
+            if refused.as_ref().is_none_or(|(_, _, first)| !is_unclear(first) && is_unclear(&complaint)) {
+                refused = Some((line, end, complaint));
+            }
+        }
+        match refused {
+            Some((line, end, complaint)) => self.ask_which(&line, end, Err(complaint), true),
+            None => Ok(()),
+        }
+    }
+
+    /// Asks which name is meant, if a person typed a line that was refused for an unclear name and changed nothing.
+    fn ask_which(&self, line: &str, from: usize, done: Done, is_same: bool) -> Done {
+        match done {
+            Err(Complaint::Refused(refusal)) if self.attended && is_same && !self.screen.json() => {
+                Err(match UnclearName::of(line, from, &refusal) {
+                    Some(unclear) => Complaint::Unclear(unclear),
+                    None => Complaint::Refused(refusal),
+                })
+            }
+            done => done,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn unclear(line: &str, from: usize, candidates: &[&str]) -> Option<UnclearName> {
+        let candidates = candidates.iter().map(ToString::to_string).collect();
+        UnclearName::of(line, from, &Refusal::Ambiguous { topic: None, given: "ann".into(), candidates })
+    }
+
+    #[test]
+    fn a_number_of_the_list_chooses_and_anything_else_is_a_new_line() {
+        let unclear = unclear("set ann harm 3", 0, &["Ann (#1)", "Ann (#2)"]).unwrap();
+        assert_eq!(unclear.chosen("2"), Some("Ann (#2)"));
+        assert_eq!(unclear.chosen(" 1 "), Some("Ann (#1)"));
+        for line in ["0", "3", "-1", "ann", "2 2", "", "#2"] {
+            assert_eq!(unclear.chosen(line), None, "{line}");
+        }
+        assert_eq!(unclear.lines_with("Ann (#2)"), [("set Ann (#2) harm 3".to_owned(), 12)]);
+    }
+
+    #[test]
+    fn the_name_is_replaced_where_it_stands_as_a_word() {
+        let lines = |line: &str, from: usize, candidate: &str| {
+            let unclear = unclear(line, from, &["Ann (#1)", candidate]).unwrap();
+            unclear.lines_with(candidate).into_iter().map(|(line, _)| line).collect::<Vec<_>>()
+        };
+        assert_eq!(lines("annoy hanna on ann", 0, "Ann (#2)"), ["annoy hanna on Ann (#2)"]);
+        assert_eq!(lines("ann: strike on ann", 0, "Ann (#2)"), ["Ann (#2): strike on ann", "ann: strike on Ann (#2)"]);
+        assert_eq!(lines("ann: strike on ann", 3, "Ann (#2)"), ["ann: strike on Ann (#2)"]);
+        assert_eq!(lines("strike on ann, bob", 0, "Ann, the old"), ["strike on \"Ann, the old\", bob"]);
+        assert_eq!(lines("strike on \"ann\"", 0, "Ann, the old"), ["strike on \"Ann, the old\""]);
+        assert_eq!(lines("ann", 0, "Ann the old"), ["Ann the old"]);
+        assert!(
+            unclear("strike on Ann", 0, &["Ann (#1)", "Ann (#2)"]).is_none(),
+            "it is not the name that was refused"
+        );
+    }
+}
