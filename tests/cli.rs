@@ -437,6 +437,134 @@ fn nothing_that_is_typed_makes_it_panic() {
     }
 }
 
+/// A game of two characters in a folder of its own, from the template of `riskbreaker new`.
+fn game_of_two(folder: &str, first: &str, second: &str) -> std::path::PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder);
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let made = Command::new(env!("CARGO_BIN_EXE_riskbreaker"))
+        .args(["new", "my-game"])
+        .current_dir(&folder)
+        .env("XDG_STATE_HOME", STATE)
+        .output()
+        .expect("the program starts");
+    assert!(made.status.success(), "{made:?}");
+    let scenario =
+        format!("title = \"two\"\n[first]\nname = \"{first}\"\nskill = 6\n[second]\nname = \"{second}\"\nskill = 5\n");
+    std::fs::write(folder.join("rulesets/my-game/scenarios/two.toml"), scenario).expect("a scenario");
+    folder.join("rulesets")
+}
+
+/// What the game of two prints of these lines: what was played, and why it stopped.
+fn lines_of_two(folder: &str, (first, second): (&str, &str), lines: &str) -> (String, String) {
+    let rulesets = game_of_two(folder, first, second);
+    let rulesets = rulesets.to_str().expect("a path");
+    let told = play_anywhere(&["play", "two", "--rulesets", rulesets, "--rules", "my-game", "--seed", "7"], lines);
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (text(&told.stdout), text(&told.stderr))
+}
+
+#[test]
+fn of_two_with_one_name_none_is_taken_silently() {
+    for line in ["set ann harm 3", "sheet ann", "why ann harm", "sheet an", "set ANN harm 3", "who ann", "ann: guard"] {
+        let (told, wrong) = lines_of_two("names-two", ("Ann", "Ann"), &format!("{line}\n"));
+        if line == "ann: guard" {
+            // Only one of them is asked.
+            assert!(told.contains("guard") && wrong.is_empty(), "{line}: {told}{wrong}");
+            continue;
+        }
+        assert!(wrong.contains("may be Ann (#1) or Ann (#2)"), "{line}: {told}{wrong}");
+        assert!(!told.contains("by hand"), "{line}: {told}");
+    }
+    let lines =
+        "set Ann (#2) harm 3\nset ann #1 harm 1\nset #2 harm 2\nsheet Ann (#2)\nwhy Ann (#1) harm\nAnn (#1): guard\n";
+    let (told, wrong) = lines_of_two("names-labels", ("Ann", "Ann"), lines);
+    assert_eq!(wrong, "");
+    assert_eq!(told.matches("by hand: Ann").count(), 3, "{told}");
+    assert!(told.contains("Harm                2 of 5"), "{told}");
+    assert!(told.contains("Ann (#2): What does Ann do?"), "{told}");
+}
+
+#[test]
+fn odd_names_are_found_as_they_are_typed_and_as_they_are_printed() {
+    for (name, typed) in [
+        ("Éowyn", "eowyn, e\u{301}owyn, ÉOWYN, eow, Éowyn"),
+        ("E\u{301}owyn", "eowyn, éowyn, eo"),
+        ("İlker", "ilker, ILKER, ılker, İlker"),
+        ("🐉", "🐉, dragon"),
+        ("2", "2, #1"),
+        ("Strike", "strike, Strike, stri"),
+        ("Ann (#2)", "Ann (#2) (#1), #1"),
+        ("#2", "#2 (#1), #1"),
+        ("\u{301}", "\u{301}, #1"),
+    ] {
+        for typed in typed.split(", ") {
+            let (told, wrong) = lines_of_two("names-odd", (name, "Bob"), &format!("set {typed} harm 3\n"));
+            assert!(wrong.is_empty() && told.contains("Harm 0 -> 3"), "{name} as {typed}: {told}{wrong}");
+            assert!(!told.contains("by hand: Bob"), "{name} as {typed}: {told}");
+        }
+    }
+    // A title that looks like a number or a label of another one.
+    for (name, typed) in [("#1", "#1"), ("Ann (#1)", "Ann (#1)")] {
+        let first = if name == "#1" { "Bob" } else { "Ann" };
+        let (told, wrong) = lines_of_two("names-forged", (first, name), &format!("set {typed} harm 3\n"));
+        assert!(wrong.contains(" may be ") && !told.contains("by hand"), "{name} as {typed}: {told}{wrong}");
+    }
+    for (first, second, typed) in [("Éowyn", "Èowyn", "eowyn"), ("Ann", "Anna", "an"), ("Bo", "bo", "BO")] {
+        let (told, wrong) = lines_of_two("names-alike", (first, second), &format!("set {typed} harm 3\n"));
+        assert!(wrong.contains(&format!("may be {first} or {second}")), "{typed}: {told}{wrong}");
+    }
+}
+
+/// Whatever the program prints as a name or a heading can be typed.
+#[test]
+fn printed_names_and_headings_can_be_typed_in_every_game() {
+    let objects = |args: &[&str], lines: &str| -> Vec<serde_json::Value> {
+        let told = play_anywhere(&[&["play", "--json", "--seed", "1"], args].concat(), lines);
+        let text = String::from_utf8_lossy(&told.stdout).into_owned();
+        text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+    };
+    for (game, scenario) in [
+        ("riskbreaker-0.0.1", "duel"),
+        ("riskbreaker-0.0.3", "adventure"),
+        ("contest", "duel"),
+        ("rbf", "ambush"),
+        ("silent-winter", "crypt"),
+    ] {
+        let args = ["--rules", game, scenario];
+        let first = objects(&args, "who\n");
+        let mut names: Vec<String> = Vec::new();
+        for row in first.iter().filter(|object| object["event"] == "who") {
+            let titles = row["lines"].as_array().into_iter().flatten().filter_map(|line| line[1].as_str());
+            names.extend(titles.flat_map(|titles| titles.split(", ")).map(str::to_owned));
+            let tables = row["overview"].as_array().into_iter().flatten();
+            let rows = tables.flat_map(|table| table["rows"].as_array().into_iter().flatten());
+            names.extend(rows.filter_map(|row| row[0].as_str()).map(str::to_owned));
+        }
+        let about = first.iter().filter_map(|object| object["about"].as_str());
+        names.extend(about.map(str::to_owned));
+        names.retain(|name| !name.is_empty());
+        assert!(names.len() >= 2, "{game}: {first:?}");
+        let lines: String = names.iter().map(|name| format!("sheet {name}\n")).collect();
+        let sheets = objects(&args, &lines);
+        let refused: Vec<_> = sheets.iter().filter(|object| object["event"] == "refused").collect();
+        assert!(refused.is_empty(), "{game}: {refused:?}");
+        let sheets: Vec<_> = sheets.iter().filter(|object| object["event"] == "sheet").collect();
+        assert_eq!(sheets.len(), names.len(), "{game}");
+        let mut lines = String::new();
+        for (name, sheet) in names.iter().zip(sheets) {
+            assert_eq!(sheet["title"], **name, "{game}");
+            let headings = sheet["lines"].as_array().into_iter().flatten().filter_map(|line| line[0].as_str());
+            lines.extend(
+                headings.filter(|heading| !heading.is_empty()).map(|heading| format!("why {name} {heading}\n")),
+            );
+        }
+        let refused: Vec<_> =
+            objects(&args, &lines).into_iter().filter(|object| object["event"] == "refused").collect();
+        assert!(refused.is_empty(), "{game}: {refused:?}");
+    }
+}
+
 fn play(args: &[&str], lines: &str) -> Output {
     play_anywhere(&[&["--rulesets", RULESETS], args].concat(), lines)
 }

@@ -11,7 +11,9 @@ pub fn spelling(name: &str) -> String {
 
 /// The same without accents, equal for all Unicode normalizations of a name.
 pub fn fold(name: &str) -> String {
-    let bare: String = name.nfkd().filter(|letter| !is_combining_mark(*letter)).collect();
+    // The Turkish `ı` has no accent that could be taken away.
+    let dotted = name.chars().map(|letter| if letter == 'ı' { 'i' } else { letter });
+    let bare: String = dotted.nfkd().filter(|letter| !is_combining_mark(*letter)).collect();
     // Small letters of some capitals, such as `İ`, carry a mark of their own.
     spelling(&bare).nfkd().filter(|letter| !is_combining_mark(*letter)).collect()
 }

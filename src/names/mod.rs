@@ -162,6 +162,12 @@ mod tests {
         assert_eq!(find("eowyn", &["Éowyn", "Eowyn"]), [1], "the exact name goes first");
         assert_eq!(find("eowyn", &["Éowyn", "Èowyn"]), [0, 1]);
         assert_eq!(find("İzmir", &["izmir"]), [0]);
+        assert_eq!(find("ılker", &["İlker"]), [0]);
+        assert_eq!(find("ISPARTA", &["Isparta", "ısparta"]), [0]);
+        assert_eq!(find("dragon", &["🐉", "Bo"]), [0]);
+        assert_eq!(find("🐉", &["🐲", "🐉"]), [1]);
+        assert_eq!(find("\u{301}", &["\u{301}", "\u{300}"]), [0], "nothing is left of it without accents");
+        assert_eq!(find("\u{302}", &["\u{301}", "\u{300}"]), [0; 0]);
     }
 
     #[test]

@@ -330,7 +330,7 @@ impl Rulebook {
     }
 
     /// Names of the entries that scripts may schedule.
-    pub(crate) fn entries(&self) -> impl Iterator<Item = &str> {
+    pub fn entries(&self) -> impl Iterator<Item = &str> {
         self.declarations.entries.iter().map(|entry| &*entry.name)
     }
 

@@ -236,3 +236,25 @@ fn behind_the_curtain_no_line_of_another_seat_comes_back() {
     terminal.types("quit", "This game is not saved.");
     terminal.leaves();
 }
+
+#[test]
+fn a_name_that_fits_several_is_asked_about_with_numbers() {
+    let rulesets = super::game_of_two("names-terminal", "Ann", "Ann");
+    let rulesets = rulesets.to_str().expect("a path");
+    let call = ["play", "two", "--rulesets", rulesets, "--rules", "my-game", "--seed", "7"];
+    let mut terminal = Terminal::open(&call, "terminal-names");
+    terminal.shows("What does");
+    terminal.types("set ann harm 3", "1  Ann (#1)");
+    terminal.types("2", "Harm 0 -> 3");
+    let sheet = terminal.types("sheet ann", "2  Ann (#2)");
+    assert!(sheet.contains("Type the number of the one you mean"), "{sheet}");
+    terminal.types("2", "3 of 5");
+    // Anything else is a new line, and the number is an answer again.
+    terminal.types("sheet ann", "2  Ann (#2)");
+    terminal.types("who", "Ann (#1), Ann (#2)");
+    let answered = terminal.types("2", "Ann (#2)");
+    assert!(answered.contains("Guard") || answered.contains("guard"), "{answered}");
+    terminal.types("say done", "done");
+    terminal.types("quit", "This game is not saved.");
+    terminal.leaves();
+}

@@ -262,13 +262,15 @@ impl Repl {
         }
         let (entity, field, args) = match self.value_named(rest) {
             Ok(found) => found,
-            Err(complaint @ Complaint::Refused(Refusal::Ambiguous { .. })) => return Err(complaint),
             Err(complaint) if self.session.view().find(rest).is_ok() => return Err(complaint),
             Err(complaint) => {
                 if let Some(told) = self.why_option(rest, true)? {
                     return self.told(told);
                 }
                 let Some((told, label)) = self.column_of(rest) else {
+                    if matches!(complaint, Complaint::Refused(Refusal::Ambiguous { .. })) {
+                        return Err(complaint);
+                    }
                     // A card that is not asked for now, a rule, a word of the rules.
                     return self.help_on(rest, words).unwrap_or(Err(complaint));
                 };
@@ -338,12 +340,17 @@ impl Repl {
         Ok(args)
     }
 
-    /// A column of `look` that is named behind somebody's name: what stands there, and the heading.
+    /// A column of `look` or a line of the sheet that is named behind somebody's name: what stands there, and the heading.
     fn column_of(&mut self, text: &str) -> Option<(String, String)> {
         let view = self.session.view();
         let (entity, heading) = names::entity(&view, text).ok()?;
         let (heading, title) = (heading.to_owned(), view.label(entity).to_string());
-        let cells = self.session.overview(entity).ok()?;
+        let mut cells = self.session.overview(entity).ok()?;
+        for line in self.session.sheet(entity).ok()? {
+            if cells.iter().all(|(label, _)| *label != line.0) {
+                cells.push(line);
+            }
+        }
         let at = match typed(&heading, || cells.iter().map(|(label, _)| label).enumerate()).as_slice() {
             [at] => *at,
             _ => return None,
