@@ -1,6 +1,7 @@
 use std::io::{self, IsTerminal, Write};
 
 use comfy_table::{ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle, Width};
+use riskbreaker::ruleset::plain_json;
 use serde::Serialize;
 
 use super::pager::Pager;
@@ -141,7 +142,7 @@ impl Screen {
 
     /// One JSON object on a line of its own.
     pub fn object(&mut self, object: &impl Serialize) -> io::Result<()> {
-        let line = serde_json::to_string(object)?;
+        let line = plain_json(serde_json::to_string(object)?);
         writeln!(self.out, "{line}")?;
         self.out.flush()
     }

@@ -9,7 +9,7 @@ use super::peek::Reached;
 use super::secrecy::Secrecy;
 use super::{
     Answer, Choice, DicePosition, DiceSource, Driver, Event, Happening, Headless, Masked, MigrationNote, MissingRoll,
-    Question, Refusal, Ruleset, Tape, Term, Viewer,
+    Question, Refusal, Ruleset, Tape, Term, Viewer, marked_part,
 };
 use crate::dice::{Dice, DiceRng};
 use crate::state::{Audience, EntityId, FieldId, Key, Kind, KindId, State, Value, readable_name};
@@ -589,6 +589,19 @@ impl ActionContext {
             }
             Value::Text(text) if text.is_empty() => "nothing".into(),
             other => other.to_string(),
+        }
+    }
+
+    /// The same inside a line of the host: a text or a title that could be taken for a part of that line is quoted.
+    pub fn words_of_change(&self, value: &Value, audience: &Audience) -> String {
+        let words = |item: &Value| self.words_of_change(item, audience);
+        match value {
+            Value::List(items) if !items.is_empty() => joined(items.iter().map(words)),
+            Value::Map(items) if !items.is_empty() => {
+                joined(items.iter().map(|(key, item)| format!("{}: {}", marked_part(key), words(item))))
+            }
+            Value::Text(_) | Value::Entity(_) => marked_part(&self.words_for(value, audience)).into_owned(),
+            other => self.words_for(other, audience),
         }
     }
 

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::explanation::NEEDED;
-use super::{Term, in_one_line, marked};
+use super::{Term, in_one_line, marked, marked_part};
 use crate::state::{Audience, EntityId, Value};
 
 /// Something that happened, numbered so that a re-run of its action does not tell it twice.
@@ -173,7 +173,7 @@ impl Happening {
                 };
                 if let Some(result) = result {
                     outcome.push_str(if outcome.is_empty() { ": " } else { ", " });
-                    outcome.push_str(&in_one_line(result));
+                    outcome.push_str(&marked_part(result));
                 }
                 let label = marked(label);
                 match need {
@@ -184,17 +184,17 @@ impl Happening {
                 }
             }
             Happening::Changed { title, label, text, reason, .. } => {
-                let (title, label, text) = (in_one_line(title), in_one_line(label), in_one_line(text));
+                let (title, label, text) = (marked_part(title), in_one_line(label), in_one_line(text));
                 match reason {
                     Some(reason) => format!("{title}  {label} {text} ({})", marked(reason)),
                     None => format!("{title}  {label} {text}"),
                 }
             }
-            Happening::Spawned { title, kind, .. } => format!("{}  ({kind}) is there", in_one_line(title)),
-            Happening::Removed { title, kind, .. } => format!("{}  ({kind}) is gone", in_one_line(title)),
+            Happening::Spawned { title, kind, .. } => format!("{}  ({kind}) is there", marked_part(title)),
+            Happening::Removed { title, kind, .. } => format!("{}  ({kind}) is gone", marked_part(title)),
             Happening::Answered { seat, topic, about, text } => match about {
-                Some(about) => format!("{}  {topic}: {}", marked(about), in_one_line(text)),
-                None => format!("{seat}  {topic}: {}", in_one_line(text)),
+                Some(about) => format!("{}  {topic}: {}", marked(about), marked_part(text)),
+                None => format!("{seat}  {topic}: {}", marked_part(text)),
             },
             Happening::Back { text, .. } | Happening::Aside { text } => in_one_line(text).into_owned(),
             Happening::Withdrawn { .. } => "The open action was replayed; ignore its lines above.".into(),

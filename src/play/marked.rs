@@ -37,12 +37,7 @@ pub fn marked(text: &str) -> Cow<'_, str> {
     if !could_be_the_hosts(text) {
         return Cow::Borrowed(text);
     }
-    let inside = |c: char| match c {
-        '“' | '”' => '"',
-        c if c.is_whitespace() || c.is_control() => ' ',
-        c => c,
-    };
-    Cow::Owned(format!("“{}”", text.chars().map(inside).collect::<String>()))
+    Cow::Owned(in_marks(text))
 }
 
 /// A text of the rules as a part of a line or a cell: in one line, and without the two blanks that part the host's columns.
@@ -55,8 +50,38 @@ pub fn in_one_line(text: &str) -> Cow<'_, str> {
     Cow::Owned(words.collect::<Vec<_>>().join(" "))
 }
 
+/// A name, a value or a result of the rules inside a line of the host: in one line, and in quotation marks if it contains what
+/// parts the host's own lines, reads like a report behind a colon, or begins with a result.
+pub fn marked_part(text: &str) -> Cow<'_, str> {
+    let line = in_one_line(text);
+    let first = line.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+    let odd = line.contains("->") || line.contains(['·', '“', '”']) || line.chars().any(unseen);
+    if !odd && !matches!(first, "success" | "failure") && !has_a_report(&line) {
+        return line;
+    }
+    Cow::Owned(in_marks(&line))
+}
+
+fn in_marks(text: &str) -> String {
+    let inside = |c: char| match c {
+        '“' | '”' => '"',
+        c if c.is_whitespace() || c.is_control() => ' ',
+        c => c,
+    };
+    format!("“{}”", text.chars().map(inside).collect::<String>())
+}
+
+/// Marks that take no room on a line.
+fn unseen(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{feff}')
+}
+
+/// Whether what stands behind one of its colons reads like a report of the host.
+fn has_a_report(text: &str) -> bool {
+    text.match_indices(':').any(|(at, _)| reads_like_a_report(text[at + 1..].trim_start_matches(' ')))
+}
+
 fn could_be_the_hosts(text: &str) -> bool {
-    let unseen = |c: char| matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{feff}');
     if text.contains("  ") || text.contains("->") || text.contains('·') || text.starts_with(' ') {
         return true;
     }
@@ -70,7 +95,7 @@ fn could_be_the_hosts(text: &str) -> bool {
     if BEGINNINGS.iter().any(|beginning| start.starts_with(beginning)) {
         return true;
     }
-    text.match_indices(':').any(|(at, _)| reads_like_a_report(text[at + 1..].trim_start_matches(' ')))
+    has_a_report(text)
 }
 
 /// What stands behind the colon of the host's lines: `needs under 6`, `card Strike`, `rolled 2: success`, `2d6 = 5 + 3 = 8`.
@@ -171,6 +196,27 @@ mod tests {
         // A mark within a mark does not end it.
         assert_eq!(marked("“a”: needs 3"), "“\"a\": needs 3”");
         assert_eq!(in_one_line(" a  b\n c"), "a b c");
+    }
+
+    #[test]
+    fn a_result_or_a_value_cannot_bring_a_line_of_its_own() {
+        for part in [
+            "success · Bob hp 5 -> 0",
+            "success",
+            "failure, but no matter",
+            "a -> b",
+            "x: needs under 6, rolled 2",
+            "a\u{200b}b",
+        ] {
+            let told = marked_part(part);
+            assert!(told.starts_with('“') && told.ends_with('”'), "{part} is told as {told}");
+        }
+        for part in
+            ["hit", "Success Level 2", "Fighter: elite", "in the open", "-3", "a sword, a shield", "", "successor"]
+        {
+            assert_eq!(marked_part(part), part);
+        }
+        assert_eq!(marked_part("two\n  lines"), "two lines");
     }
 
     #[test]

@@ -68,7 +68,7 @@ pub(crate) use explanation::without_parts;
 pub use explanation::{Explanation, Term};
 pub use explorer::{Answering, Assumed, Given, Source};
 pub use fault::{Fault, Remedy};
-pub use marked::{in_one_line, marked};
+pub use marked::{in_one_line, marked, marked_part};
 pub use migration::{Migration, MigrationError, MigrationFate, MigrationNote};
 pub use missing_roll::MissingRoll;
 pub use pool::Machines;

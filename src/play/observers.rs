@@ -164,7 +164,7 @@ impl ActionContext {
             return None;
         }
         let audience = self.audience_of_change(entity, field, from, to);
-        let words = |value: &Value| self.words_for(value, &audience);
+        let words = |value: &Value| self.words_of_change(value, &audience);
         let happening = Happening::Changed {
             entity,
             title: self.title_for(entity, &audience),

@@ -46,7 +46,7 @@ pub(crate) use origin::Origin;
 #[cfg(feature = "watch")]
 pub(crate) use origin::inode;
 pub use problem::{LoadError, Problem};
-pub use quoted::system_message;
+pub use quoted::{plain_json, system_message};
 pub(crate) use read_folder::read_regular;
 pub(crate) use rulebook::plain;
 pub use rulebook::{Card, Fact, Rulebook};

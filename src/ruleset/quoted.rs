@@ -34,9 +34,37 @@ pub(crate) fn turns_direction(c: char) -> bool {
     matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
+/// JSON in which control characters, and those that turn the direction of writing, are escapes: whoever prints it sees what
+/// it holds. It stands for the same value.
+pub fn plain_json(mut json: String) -> String {
+    let odd = |c: char| (c.is_control() && !matches!(c, '\n' | '\r' | '\t')) || turns_direction(c);
+    if json.contains(odd) {
+        json = json.chars().fold(String::with_capacity(json.len()), |mut plain, c| {
+            if odd(c) {
+                plain.push_str(&format!("\\u{:04x}", u32::from(c)));
+            } else {
+                plain.push(c);
+            }
+            plain
+        });
+    }
+    json
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn json_shows_what_steers_a_terminal_and_keeps_its_value() {
+        let value = serde_json::json!({ "a\u{202e}b": ["\u{9b}31m", "\u{7f}", "é", "line\nbreak", "\u{1b}[2J"] });
+        let plain = plain_json(value.to_string());
+        assert!(
+            plain.contains("\\u202e") && plain.contains("\\u009b") && plain.contains("\\u007f") && plain.contains('é')
+        );
+        assert!(!plain.contains(|c: char| c.is_control() || turns_direction(c)), "{plain}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&plain).unwrap(), value);
+    }
 
     #[test]
     fn a_message_of_the_system_has_no_number() {

@@ -16,7 +16,7 @@ use super::misfit::takes;
 use super::outbox::Outbox;
 use super::saved::Saves;
 use super::table::{Game, Table, fingerprint, tell};
-use super::unread::{id_of, is_id};
+use super::unread::{Id, doubled_key, id_of, is_id, read_once};
 use super::viewer::{Role, RoleName, Viewer};
 use crate::play::{Driver, Machines, Scenario, Session, Setup};
 use crate::ruleset::{Library, instead, nearest, quoted::quoted};
@@ -99,7 +99,7 @@ pub struct Job {
     table: Arc<Table>,
     outbox: Arc<Outbox>,
     /// That of the request; nothing for a notification.
-    id: Option<Json>,
+    id: Option<Id>,
     work: Work,
 }
 
@@ -366,7 +366,7 @@ fn begun(table: &Table, game: Game) -> Result<Json, Failure> {
 /// A request as it came.
 struct Request {
     /// Nothing for a notification, which is not answered.
-    id: Option<Json>,
+    id: Option<Id>,
     method: String,
     params: Json,
     viewer: Option<u32>,
@@ -397,7 +397,7 @@ impl Connection {
         let request = match parsed {
             Ok(request) => request,
             Err(failure) => {
-                self.reply(Some(id), Err(failure));
+                self.reply(id, Err(failure));
                 return Received::Done;
             }
         };
@@ -430,7 +430,7 @@ impl Connection {
         self.outbox.close();
     }
 
-    fn reply(&self, id: Option<Json>, result: Result<Json, Failure>) {
+    fn reply(&self, id: Option<Id>, result: Result<Json, Failure>) {
         reply(&self.outbox, id, result);
     }
 
@@ -439,7 +439,7 @@ impl Connection {
         self.reply(Some(id_of(message)), Err(failure));
     }
 
-    fn done(&self, id: Option<Json>, result: Result<Json, Failure>) -> Received {
+    fn done(&self, id: Option<Id>, result: Result<Json, Failure>) -> Received {
         self.reply(id, result);
         Received::Done
     }
@@ -447,8 +447,7 @@ impl Connection {
     /// Does at once what needs no game, and makes a job of the rest.
     fn take(&self, request: Request) -> Result<Received, Failure> {
         let id = request.id.clone();
-        let known = super::methods::find(&request.method);
-        if known.is_some_and(|method| method.bare) {
+        if super::methods::find(&request.method).is_some_and(|method| method.bare) {
             let Nothing {} = read(&request.params)?;
         }
         match request.method.as_str() {
@@ -483,14 +482,7 @@ impl Connection {
                 self.reply(id, Ok(json!({})));
                 Ok(Received::Shutdown)
             }
-            method => match known {
-                Some(_) => self.at_table(request),
-                None => {
-                    let names = super::methods::METHODS.iter().map(|method| method.name);
-                    let near = nearest(method, names).map(str::to_owned);
-                    Err(Failure::UnknownMethod { method: method.chars().take(64).collect(), near })
-                }
-            },
+            _ => self.at_table(request),
         }
     }
 
@@ -676,7 +668,7 @@ impl Connection {
             _ => {}
         }
         let interrupt = Arc::new(AtomicBool::new(false));
-        let name = id.as_ref().map(Json::to_string).filter(|_| matches!(&*method, "odds" | "hint"));
+        let name = id.as_ref().map(Id::key).filter(|_| matches!(&*method, "odds" | "hint"));
         let under_way = name.map(|name| UnderWay::begin(&self.under_way, name, &interrupt));
         Ok(self.job(id, table, move |table, extent| {
             let library = &host.shared.library;
@@ -720,7 +712,7 @@ impl Connection {
     /// Work at a table, whose result is the answer.
     fn job(
         &self,
-        id: Option<Json>,
+        id: Option<Id>,
         table: Arc<Table>,
         work: impl FnOnce(&Arc<Table>, Extent) -> Result<Progress, Failure> + Send + 'static,
     ) -> Received {
@@ -731,7 +723,7 @@ impl Connection {
     /// Work at a table for which no game plays on.
     fn short_job(
         &self,
-        id: Option<Json>,
+        id: Option<Id>,
         table: Arc<Table>,
         work: impl FnOnce(&Arc<Table>) -> Result<Json, Failure> + Send + 'static,
     ) -> Received {
@@ -884,23 +876,36 @@ fn random_token() -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Reads a message; the id is needed for the answer even where the rest is wrong.
-fn parse(message: &str) -> (Json, Result<Request, Failure>) {
-    let parsed: Json = match serde_json::from_str(message) {
+/// Reads a message. The id is that of the answer even where the rest is wrong; there is none for a notification, which is
+/// never answered.
+fn parse(message: &str) -> (Option<Id>, Result<Request, Failure>) {
+    let not_a_request = |message: String| Err(Failure::NotARequest { message });
+    let parsed = match read_once(message) {
         Ok(parsed) => parsed,
-        Err(error) => return (id_of(message), Err(Failure::NotJson { at: error.column() })),
+        Err(error) => {
+            let failure = match doubled_key(&error) {
+                Some(key) => not_a_request(format!("the key {key} stands twice in an object; leave one of them out")),
+                None => Err(Failure::NotJson { at: error.column() }),
+            };
+            return (Some(id_of(message)), failure);
+        }
     };
     let Json::Object(mut fields) = parsed else {
         let what =
             if parsed.is_array() { "there are no batches; send one object a line" } else { "a request is an object" };
-        return (Json::Null, Err(Failure::NotARequest { message: what.to_owned() }));
+        return (Some(Id::null()), not_a_request(what.to_owned()));
     };
-    let id = fields.remove("id");
-    let known = id.clone().filter(is_id).unwrap_or_default();
-    let wrong = |message: &str| (known.clone(), Err(Failure::NotARequest { message: message.to_owned() }));
-    if id.as_ref().is_some_and(|id| !(is_id(id) || id.is_null())) {
-        return wrong("`id` is a text, null or a whole number from -2^63 to 2^64 - 1");
-    }
+    let given = fields.remove("id");
+    let id = match &given {
+        Some(id) if is_id(id) || id.is_null() => Some(Id::of(message, id)),
+        Some(_) => {
+            let what = "`id` is a text, null or a whole number from -2^63 to 2^64 - 1";
+            return (Some(Id::null()), not_a_request(what.to_owned()));
+        }
+        None => None,
+    };
+    // What has neither an id nor the form of a notification is answered all the same.
+    let wrong = |message: &str| (Some(id.clone().unwrap_or_else(Id::null)), not_a_request(message.to_owned()));
     const MEMBERS: [&str; 4] = ["jsonrpc", "id", "method", "params"];
     if let Some(other) = fields.keys().find(|name| !MEMBERS.contains(&name.as_str())) {
         return wrong(&format!("a request has no {}; {}", quoted(other), instead(other, MEMBERS)));
@@ -909,16 +914,27 @@ fn parse(message: &str) -> (Json, Result<Request, Failure>) {
         return wrong("`jsonrpc` has to be \"2.0\"");
     }
     let Some(Json::String(method)) = fields.remove("method") else { return wrong("`method` has to be a text") };
-    let mut params = match fields.remove("params") {
+    let request = request_of(id.clone(), method, fields.remove("params"));
+    (id, request)
+}
+
+/// A request with its method and parameters.
+fn request_of(id: Option<Id>, method: String, params: Option<Json>) -> Result<Request, Failure> {
+    if super::methods::find(&method).is_none() {
+        let names = super::methods::METHODS.iter().map(|method| method.name);
+        let near = nearest(&method, names).map(str::to_owned);
+        return Err(Failure::UnknownMethod { method: method.chars().take(64).collect(), near });
+    }
+    let mut params = match params {
         None => serde_json::Map::new(),
         Some(Json::Object(params)) => params,
-        Some(_) => return (known, Err(Failure::BadParams { message: "`params` has to be an object".into() })),
+        Some(_) => return Err(Failure::BadParams { message: "`params` has to be an object".into() }),
     };
     let viewer = match params.remove("viewer") {
         None | Some(Json::Null) => None,
         Some(viewer) => match viewer.as_u64().and_then(|viewer| u32::try_from(viewer).ok()) {
             Some(viewer) => Some(viewer),
-            None => return (known, Err(takes("viewer", "a whole number from 0 to 4294967295", &viewer))),
+            None => return Err(takes("viewer", "a whole number from 0 to 4294967295", &viewer)),
         },
     };
     let mut text = |name: &str| match params.remove(name) {
@@ -926,16 +942,12 @@ fn parse(message: &str) -> (Json, Result<Request, Failure>) {
         Some(Json::String(text)) => Ok(Some(text)),
         Some(other) => Err(takes(name, "a text", &other)),
     };
-    let (table, key) = match (text("table"), text("key")) {
-        (Ok(table), Ok(key)) => (table, key),
-        (Err(failure), _) | (_, Err(failure)) => return (known, Err(failure)),
-    };
-    let request = Request { id, method, params: Json::Object(params), viewer, table, key };
-    (known, Ok(request))
+    let (table, key) = (text("table")?, text("key")?);
+    Ok(Request { id, method, params: Json::Object(params), viewer, table, key })
 }
 
 /// Answers a request; notifications are not answered.
-fn reply(outbox: &Outbox, id: Option<Json>, result: Result<Json, Failure>) {
+fn reply(outbox: &Outbox, id: Option<Id>, result: Result<Json, Failure>) {
     let Some(id) = id else { return };
     outbox.reply(match result {
         Ok(result) => format!(r#"{{"id":{id},"jsonrpc":"2.0","result":{result}}}"#),

@@ -1,6 +1,8 @@
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard};
 
+use crate::ruleset::plain_json;
+
 /// Messages for one connection, in order, until its transport has written them.
 ///
 /// Replies always find room; what is told without being asked for does not, once too much waits.
@@ -115,6 +117,7 @@ impl Waiting {
     }
 
     fn push(&mut self, message: String) {
+        let message = plain_json(message);
         self.bytes += message.len();
         self.messages.push_back(message);
     }

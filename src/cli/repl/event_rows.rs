@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use riskbreaker::play::{in_one_line, marked};
+use riskbreaker::play::{in_one_line, marked, marked_part};
 use riskbreaker::state::readable_name;
 use riskbreaker::{Event, Happening};
 
@@ -63,7 +63,7 @@ pub fn tell(
             if text.is_empty() {
                 continue;
             }
-            let said = format!("{} {}{mark}", readable_name(topic), in_one_line(text));
+            let said = format!("{} {}{mark}", readable_name(topic), marked_part(text));
             match &mut answers {
                 Some(before) if before.who == *who => before.said.push(said),
                 _ => {
@@ -81,15 +81,15 @@ pub fn tell(
                     None => in_one_line(text),
                 };
                 let text = Cow::Owned(format!("{text}{mark}"));
-                changes.push(Changed { title: in_one_line(title), label: in_one_line(label), text });
+                changes.push(Changed { title: marked_part(title), label: in_one_line(label), text });
             }
             Happening::Spawned { title, .. } => changes.push(Changed {
-                title: in_one_line(title),
+                title: marked_part(title),
                 label: "is there".into(),
                 text: mark.trim_start().into(),
             }),
             Happening::Removed { title, .. } => changes.push(Changed {
-                title: in_one_line(title),
+                title: marked_part(title),
                 label: "is gone".into(),
                 text: mark.trim_start().into(),
             }),
