@@ -439,7 +439,11 @@ impl ActionContext {
                 if let Some((face, sides)) = bad {
                     return Err(self.fault_with(
                         format!("the next written face is {face}, but a die of {sides} is rolled: {}", tell(self)),
-                        Some("write the faces in the order in which the dice are rolled".into()),
+                        Some(
+                            "write the faces in the order in which the dice are rolled; `dice` with an empty list of \
+                             faces takes those away that wait, and `retry` rolls again"
+                                .into(),
+                        ),
                     ));
                 }
                 self.written = at as u32;

@@ -636,8 +636,12 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// [`Refusal::Invalid`] where people type their dice in.
+    /// [`Refusal::Invalid`] where people type their dice in, and for a face of 0. Whether a face fits shows when it is rolled:
+    /// one beyond the sides of its die stops the action, and [`Session::clear_faces`] takes it away.
     pub fn push_faces(&mut self, faces: &[u32]) -> Result<(), Refusal> {
+        if faces.contains(&0) {
+            return Err(Refusal::new("the faces of a die are numbered from 1: there is no face 0"));
+        }
         let context = &mut self.game_mut().context;
         match &mut context.dice {
             DiceSource::Written(written) | DiceSource::Pushed(written) => written.extend(faces),
@@ -651,6 +655,16 @@ impl Session {
         }
         context.state.renew_identity();
         Ok(())
+    }
+
+    /// Takes away the faces that [`Session::push_faces`] gave and no roll has shown yet. Gives how many those were.
+    pub fn clear_faces(&mut self) -> usize {
+        let context = &mut self.game_mut().context;
+        let (DiceSource::Written(faces) | DiceSource::Pushed(faces)) = &mut context.dice else { return 0 };
+        let waiting = faces.len().saturating_sub(context.written as usize);
+        faces.truncate(context.written as usize);
+        context.state.renew_identity();
+        waiting
     }
 
     /// The roll for which the written dice did not suffice, where that is why the action stopped.

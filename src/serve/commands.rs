@@ -102,6 +102,9 @@ impl Command<'_> {
             }
             "dice" => {
                 let DiceParams { faces } = self.master()?;
+                if faces.is_empty() {
+                    game.session.clear_faces();
+                }
                 game.session.push_faces(&faces)?;
                 return Ok(accepted("dice"));
             }

@@ -406,6 +406,7 @@ pub struct RevokeParams {
 #[serde(deny_unknown_fields)]
 pub struct DiceParams {
     /// Faces that the next rolls show, in order, behind those that wait already. They are no decision: no undo takes them back.
+    /// An empty list takes away all that wait.
     pub faces: Vec<u32>,
 }
 

@@ -1,11 +1,12 @@
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
 
 use crate::ruleset::plain_json;
 
 /// Messages for one connection, in order, until its transport has written them.
 ///
-/// Replies always find room; what is told without being asked for does not, once too much waits.
+/// Replies always find room; notices to a viewer do not, once too many of that viewer wait.
 #[derive(Default)]
 pub struct Outbox {
     waiting: Mutex<Waiting>,
@@ -19,15 +20,31 @@ pub struct Outbox {
 struct Waiting {
     messages: VecDeque<String>,
     bytes: usize,
+    /// Notices that wait, by viewer: how many, and their bytes.
+    notices: HashMap<u32, (usize, usize)>,
+    /// Viewers that have had a rare notice within the last [`APART`].
+    rare: Vec<Rare>,
     closed: bool,
     /// How many threads wait for messages, and how many for room. Only if there are any, the system is asked to wake them.
     for_messages: usize,
     for_room: usize,
 }
 
-/// Notices beyond these find no room.
+/// A notice of which a viewer gets at most one in [`APART`]. The newest replaces one that waits.
+struct Rare {
+    viewer: u32,
+    /// When the next may go.
+    due: Instant,
+    message: Option<String>,
+}
+
+/// Time between two rare notices to a viewer.
+const APART: Duration = Duration::from_secs(1);
+/// Notices to one viewer beyond these find no room.
 const MOST_MESSAGES: usize = 2_000;
 const MOST_BYTES: usize = 8 << 20;
+/// Bytes of all messages beyond which no notice finds room.
+const MOST_BYTES_OF_ALL: usize = 256 << 20;
 
 impl Outbox {
     fn lock(&self) -> MutexGuard<'_, Waiting> {
@@ -43,18 +60,39 @@ impl Outbox {
         }
     }
 
-    /// Adds what nobody asked for; says whether there was room.
-    pub(super) fn notice(&self, message: String) -> bool {
+    /// Adds a notice to a viewer; says whether there was room.
+    pub(super) fn notice(&self, viewer: u32, message: String) -> bool {
         let mut waiting = self.lock();
-        if waiting.closed {
-            return true;
-        }
-        if waiting.messages.len() >= MOST_MESSAGES || waiting.bytes >= MOST_BYTES {
-            return false;
-        }
-        waiting.push(message);
+        let had_room = waiting.closed || waiting.notice(viewer, message);
         self.wake(waiting.for_messages, &self.filled);
-        true
+        had_room
+    }
+
+    /// Adds a notice of which a viewer gets at most one a second; says whether there was room. One that comes too early waits,
+    /// and replaces an earlier one that waits.
+    pub(super) fn rare_notice(&self, viewer: u32, message: String) -> bool {
+        let (mut waiting, now) = (self.lock(), Instant::now());
+        waiting.release(now);
+        let place = waiting.rare.iter_mut().find(|rare| rare.viewer == viewer);
+        let had_room = match place {
+            _ if waiting.closed => true,
+            Some(rare) => {
+                rare.message = Some(message);
+                true
+            }
+            None => {
+                waiting.rare.push(Rare { viewer, due: now + APART, message: None });
+                waiting.notice(viewer, message)
+            }
+        };
+        // Whoever waits without an end has to look at the clock now.
+        self.wake(waiting.for_messages, &self.filled);
+        had_room
+    }
+
+    /// Nothing that waits for its time is told to a viewer any more.
+    pub(super) fn forget(&self, viewer: u32) {
+        self.lock().rare.retain(|rare| rare.viewer != viewer);
     }
 
     fn wake(&self, waiting: usize, event: &Condvar) {
@@ -84,7 +122,9 @@ impl Outbox {
     }
 
     fn drain(&self, mut waiting: MutexGuard<'_, Waiting>) -> Vec<String> {
+        waiting.release(Instant::now());
         waiting.bytes = 0;
+        waiting.notices.clear();
         self.wake(waiting.for_room, &self.emptied);
         waiting.messages.drain(..).collect()
     }
@@ -92,15 +132,25 @@ impl Outbox {
     /// Waits for messages; nothing once the outbox is closed and empty.
     pub fn wait(&self) -> Option<Vec<String>> {
         let mut waiting = self.lock();
-        while waiting.messages.is_empty() {
+        loop {
+            let now = Instant::now();
+            let next = waiting.release(now);
+            if !waiting.messages.is_empty() {
+                return Some(self.drain(waiting));
+            }
             if waiting.closed {
                 return None;
             }
             waiting.for_messages += 1;
-            waiting = self.filled.wait(waiting).unwrap_or_else(std::sync::PoisonError::into_inner);
+            waiting = match next {
+                Some(due) => {
+                    let woken = self.filled.wait_timeout(waiting, due.saturating_duration_since(now));
+                    woken.unwrap_or_else(std::sync::PoisonError::into_inner).0
+                }
+                None => self.filled.wait(waiting).unwrap_or_else(std::sync::PoisonError::into_inner),
+            };
             waiting.for_messages -= 1;
         }
-        Some(self.drain(waiting))
     }
 
     /// Takes no more messages; what waits is still given out.
@@ -116,9 +166,69 @@ impl Waiting {
         !self.closed && (self.messages.len() >= 2 * MOST_MESSAGES || self.bytes >= 2 * MOST_BYTES)
     }
 
+    fn notice(&mut self, viewer: u32, message: String) -> bool {
+        let (count, bytes) = self.notices.entry(viewer).or_default();
+        if *count >= MOST_MESSAGES || *bytes >= MOST_BYTES || self.bytes >= MOST_BYTES_OF_ALL {
+            return false;
+        }
+        (*count, *bytes) = (*count + 1, *bytes + message.len());
+        self.push(message);
+        true
+    }
+
+    /// Lets the rare notices go whose time has come. Gives the time of the next one.
+    fn release(&mut self, now: Instant) -> Option<Instant> {
+        let mut due = Vec::new();
+        self.rare.retain_mut(|rare| {
+            if rare.due > now {
+                return true;
+            }
+            rare.due = now + APART;
+            let waits = rare.message.take();
+            let told = waits.is_some();
+            due.extend(waits.map(|message| (rare.viewer, message)));
+            told
+        });
+        for (viewer, message) in due {
+            // A viewer that reads too slowly is told to start over by the next step.
+            self.notice(viewer, message);
+        }
+        self.rare.iter().filter(|rare| rare.message.is_some()).map(|rare| rare.due).min()
+    }
+
     fn push(&mut self, message: String) {
         let message = plain_json(message);
         self.bytes += message.len();
         self.messages.push_back(message);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_viewer_that_does_not_read_leaves_room_for_others() {
+        let outbox = Outbox::default();
+        assert!((0..MOST_MESSAGES).all(|n| outbox.notice(1, n.to_string())));
+        assert!(!outbox.notice(1, "one more".into()) && outbox.notice(2, "other".into()));
+        assert_eq!(outbox.take().len(), MOST_MESSAGES + 1);
+        assert!(outbox.notice(1, "again".into()));
+    }
+
+    #[test]
+    fn of_many_rare_notices_the_first_comes_at_once_and_the_last_a_second_later() {
+        let outbox = Outbox::default();
+        for n in 0..300 {
+            assert!(outbox.rare_notice(1, n.to_string()));
+        }
+        outbox.rare_notice(2, "other".into());
+        assert_eq!(outbox.take(), ["0", "other"]);
+        assert_eq!(outbox.wait().unwrap(), ["299"]);
+        outbox.rare_notice(1, "300".into());
+        assert!(outbox.take().is_empty());
+        outbox.forget(1);
+        outbox.close();
+        assert_eq!(outbox.wait(), None);
     }
 }

@@ -252,10 +252,9 @@ impl Game {
     // Viewers
 
     pub fn enter(&mut self, viewer: Arc<Viewer>) {
-        let table = viewer.table.name.clone();
         self.viewers.retain(|other| !other.is_gone());
         self.viewers.push(viewer.clone());
-        self.tell_presence(&table, Some(&viewer));
+        self.tell_presence(&viewer);
     }
 
     fn leave(&mut self, viewer: &Arc<Viewer>) {
@@ -268,21 +267,29 @@ impl Game {
                 seen.entities = Vec::new();
             }
         }
-        self.tell_presence(&viewer.table.name, None);
+        self.tell_presence(viewer);
     }
 
-    fn tell_presence(&self, table: &str, except: Option<&Arc<Viewer>>) {
-        let presence = self.presence();
-        for viewer in &self.viewers {
-            if except.is_none_or(|other| !Arc::ptr_eq(other, viewer)) {
-                tell(viewer, "presence", &PresenceNotice { table: table.to_owned(), presence: presence.clone() });
+    /// Tells the others that a viewer has come or gone.
+    fn tell_presence(&self, changed: &Arc<Viewer>) {
+        let table = &changed.table.name;
+        let notice_to = |role: &Role| PresenceNotice { table: table.clone(), presence: self.presence(role) };
+        let (to_players, to_watchers) = (notice_to(&Role::GameMaster), notice_to(&Role::Watcher));
+        for viewer in self.viewers.iter().filter(|viewer| !Arc::ptr_eq(viewer, changed)) {
+            match (&viewer.role, &changed.role) {
+                (Role::Watcher, Role::Watcher) => {}
+                (Role::Watcher, _) => tell(viewer, "presence", &to_watchers),
+                _ => tell(viewer, "presence", &to_players),
             }
         }
     }
 
-    fn presence(&self) -> Vec<Present> {
+    /// Who is connected, as a role is told: watchers may be many, and are not told of each other.
+    fn presence(&self, role: &Role) -> Vec<Present> {
+        let told =
+            |viewer: &&Arc<Viewer>| !viewer.is_gone() && !(*role == Role::Watcher && viewer.role == Role::Watcher);
         let mut presence: Vec<Present> = Vec::new();
-        for viewer in self.viewers.iter().filter(|viewer| !viewer.is_gone()) {
+        for viewer in self.viewers.iter().filter(told) {
             let (role, seat) = (viewer.role.name(), viewer.role.seat());
             match presence.iter_mut().find(|present| present.role == role && present.seat.as_ref() == seat) {
                 Some(present) => present.viewers += 1,
@@ -322,7 +329,7 @@ impl Game {
             questions: sight.questions(&self.session, &view),
             waiting: sight.waiting(&self.session),
             undo: self.undo_state(role),
-            presence: self.presence(),
+            presence: self.presence(role),
             after,
             log,
         }
@@ -552,7 +559,11 @@ fn tell_body(viewer: &Viewer, method: &str, body: &str) {
         let (id, rest) = (viewer.id, &body[1..]);
         format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{{"viewer":{id},{rest}}}"#)
     };
-    if !viewer.outbox.notice(line(method, body)) {
+    let had_room = match method {
+        "presence" => viewer.outbox.rare_notice(viewer.id, line(method, body)),
+        _ => viewer.outbox.notice(viewer.id, line(method, body)),
+    };
+    if !had_room {
         viewer.set_behind(true);
         let notice =
             ResyncNotice { table: viewer.table.name.clone(), reason: "the connection reads too slowly".into() };

@@ -116,5 +116,6 @@ impl Viewer {
 
     pub fn leave(&self) {
         self.gone.store(true, Ordering::Relaxed);
+        self.outbox.forget(self.id);
     }
 }
