@@ -8,7 +8,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::known::{Known, instead};
 use super::slip::is_slip;
-use crate::ruleset::{Document, Problem, Rulebook, Source, in_order};
+use crate::ruleset::{Document, Problem, Rulebook, Source, in_order, slips};
 use crate::state::Value;
 
 /// The fewest letters of a word that is checked for a misspelling.
@@ -59,7 +59,7 @@ pub(super) fn findings(source: &Source, inside: &str, rules: &Rulebook, known: &
 }
 
 fn is_slip_of_seats(key: &str) -> bool {
-    key != "seats" && strsim::damerau_levenshtein(key, "seats") <= 2
+    key != "seats" && slips(key, "seats", 2).is_some()
 }
 
 struct Reader<'r> {

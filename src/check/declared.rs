@@ -4,7 +4,7 @@ use super::script::Reader;
 use super::signature::Signature;
 use super::symbol::Symbol;
 use super::syntax::{listed, listed_texts, literal, local_id, returned, text};
-use crate::ruleset::nearest;
+use crate::ruleset::{nearest, slips};
 use crate::script::api;
 use crate::script::syntax::{Expression, ExpressionKind, Function, TableItem};
 
@@ -179,7 +179,7 @@ impl Reader<'_> {
         let named_otherwise = self.known.types_of(fact).next().is_some() || self.known.kind(fact).is_some();
         let others = self.facts_of_cards(name);
         let times = |wanted: &str| others.iter().filter(|other| **other == wanted).count();
-        let near = |other: &&&str| strsim::damerau_levenshtein(other, fact) == 1 && times(other) > MANY;
+        let near = |other: &&&str| slips(other, fact, 1) == Some(1) && times(other) > MANY;
         if named_otherwise
             && times(fact) == 1
             && let Some(meant) = others.iter().find(near)

@@ -2,7 +2,7 @@ use super::known::instead;
 use super::script::Reader;
 use super::symbol::Symbol;
 use super::syntax::{literal, text};
-use crate::ruleset::{instead_or, nearest};
+use crate::ruleset::{instead_or, nearest, slips};
 use crate::script::api;
 use crate::script::syntax::{Expression, ExpressionKind, Location};
 
@@ -121,7 +121,7 @@ impl Reader<'_> {
         // It is compared with those that are given and those that are read.
         let compared = self.known.may_compare(2 * names.given().count());
         // Of a ruleset that others extend, nobody knows what they will add.
-        let is_near = |given: &str| compared && strsim::damerau_levenshtein(name, given) == 1;
+        let is_near = |given: &str| compared && slips(name, given, 1) == Some(1);
         if self.known.stack.scenario().is_none() && !names.given().any(is_near) {
             return;
         }

@@ -6,7 +6,7 @@ use super::evidence::Fields;
 use super::signature::{Callee, Signature, Surroundings, is_vocabulary};
 use super::syntax::{is_text_map, literal, local_id, member, path_of, possible_texts, text};
 use super::value_type::{ValueType, orders, reckons};
-use crate::ruleset::{Data, SourceKind, Stack};
+use crate::ruleset::{Data, SourceKind, Stack, slips};
 use crate::script::api;
 use crate::script::syntax::{
     Arena, AstNode, AstVisitor, BinaryOp, Expression, ExpressionKind, Local, Position, Statement, StatementView,
@@ -353,9 +353,8 @@ impl Names {
 
     /// A name that is read, one letter away from another.
     pub fn read_and_near(&self, name: &str) -> Option<&str> {
-        let near = |other: &&String| {
-            other.len() > 1 && strsim::damerau_levenshtein(name, other) == 1 && !self.is_only_written(other)
-        };
+        let near =
+            |other: &&String| other.len() > 1 && slips(name, other, 1) == Some(1) && !self.is_only_written(other);
         self.read.keys().find(near).map(String::as_str).filter(|_| name.len() > 1)
     }
 
@@ -420,11 +419,11 @@ impl Names {
     pub fn meant(&self, name: &str) -> Option<&str> {
         let letters = name.chars().count();
         let small = |name: &str| !name.contains(|letter: char| letter.is_uppercase() || letter == ' ');
-        let slips = if letters < 2 { 0 } else { (letters / 3).clamp(1, 4) };
+        let most = if letters < 2 { 0 } else { (letters / 3).clamp(1, 4) };
         let known = self.read.iter().filter(|(other, _)| **other != name && small(other) == small(name));
         let near = known.filter_map(|(other, times)| {
-            let distance = strsim::damerau_levenshtein(name, other);
-            (distance <= slips).then_some((distance, std::cmp::Reverse(*times), other.as_str()))
+            let distance = slips(name, other, most)?;
+            Some((distance, std::cmp::Reverse(*times), other.as_str()))
         });
         near.min().map(|(_, _, other)| other)
     }

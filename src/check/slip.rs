@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::script::Reader;
 use super::syntax::{listed, literal, named};
+use crate::ruleset::slips;
 use crate::script::syntax::{Expression, ExpressionKind, Location, TableItem};
 
 /// Rows of a list from which a key that only one of them has is looked at.
@@ -16,10 +17,13 @@ const LUAU_TYPES: [&str; 8] = ["nil", "boolean", "number", "string", "table", "f
 pub(super) fn is_slip(word: &str, other: &str) -> bool {
     let (word, other) = (word.to_lowercase(), other.to_lowercase());
     let (letters, others) = (word.chars().count(), other.chars().count());
+    if slips(&word, &other, 1) != Some(1) {
+        return false;
+    }
     let swapped = letters == others && strsim::levenshtein(&word, &other) == 2;
     let one_off = letters.abs_diff(others) == 1;
     let plural = other.strip_suffix('s') == Some(&word) || word.strip_suffix('s') == Some(&other);
-    (swapped || one_off) && !plural && strsim::damerau_levenshtein(&word, &other) == 1
+    (swapped || one_off) && !plural
 }
 
 impl Reader<'_> {

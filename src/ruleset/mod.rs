@@ -41,6 +41,8 @@ pub(crate) use layering::with_layers;
 pub use library::{Library, LibraryError};
 pub use manifest::{Manifest, Mention};
 pub(crate) use nearest::instead_of_value;
+#[cfg(feature = "check")]
+pub(crate) use nearest::slips;
 pub use nearest::{instead, instead_or, nearest};
 pub(crate) use origin::Origin;
 #[cfg(feature = "watch")]

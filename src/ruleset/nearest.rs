@@ -1,5 +1,22 @@
 use crate::state::{Type, Value};
 
+/// Names with more letters are like nothing but themselves: comparing takes the product of two lengths.
+const LONGEST: usize = 64;
+
+/// The number of slips by which two names differ, if those are at most `most`. A slip is a letter too many, too few or wrong, or
+/// two swapped. `None` for names that differ and of which one has over 64 letters.
+pub(crate) fn slips(one: &str, other: &str, most: usize) -> Option<usize> {
+    if one == other {
+        return Some(0);
+    }
+    let letters = |text: &str| Some(text).filter(|text| text.len() <= 4 * LONGEST).map(|text| text.chars().count());
+    let (one_has, other_has) = (letters(one)?, letters(other)?);
+    if one_has.max(other_has) > LONGEST || one_has.abs_diff(other_has) > most {
+        return None;
+    }
+    Some(strsim::damerau_levenshtein(one, other)).filter(|found| *found <= most)
+}
+
 /// Finds the candidate that was most likely meant by a misspelt word, if any is near enough.
 ///
 /// A candidate is near if it has at most one slip for each three letters of the word, at least one and at most four. A slip is
@@ -10,24 +27,23 @@ pub fn nearest<'c, I>(word: &str, candidates: I) -> Option<&'c str>
 where
     I: IntoIterator<Item = &'c str>,
 {
-    const LONGEST: usize = 64;
     let has_small = |text: &str| text.chars().any(char::is_lowercase);
     let (is_small, word) = (has_small(word), word.to_lowercase());
     let letters = word.chars().count();
     if letters == 0 || letters > LONGEST {
         return None;
     }
-    let slips = if letters == 1 { 0 } else { (letters / 3).clamp(1, 4) };
+    let most = if letters == 1 { 0 } else { (letters / 3).clamp(1, 4) };
     candidates
         .into_iter()
         .filter(|candidate| candidate.len() <= 4 * LONGEST)
         .filter_map(|candidate| {
             let lower = candidate.to_lowercase();
-            let distance = strsim::damerau_levenshtein(&word, &lower);
             let begins = letters >= 3 && lower.starts_with(&word);
+            let distance = if begins { lower.chars().count() - letters } else { slips(&word, &lower, most)? };
             // For `actr` a constant `ACT` is not meant where there is `actor`.
             let is_constant = is_small && !has_small(candidate);
-            (distance <= slips || begins).then_some((distance, !begins, is_constant, candidate))
+            Some((distance, !begins, is_constant, candidate))
         })
         .min()
         .map(|(.., candidate)| candidate)

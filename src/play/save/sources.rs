@@ -1,9 +1,10 @@
 //! The rules of a saved game: what they differ in from those of a library, each text once and by its hash.
 //!
-//! A game that changed its rules needs those that it began by, too. A library has most of their files. So each version of a ruleset
-//! is saved as its difference from the last version that the game knows of the same ruleset, which is the one on the disk.
+//! A game that changed its rules needs those that it began by, too. A library has most of their files, but which version of a
+//! file it will have is not known. So a file is left out only if the game knows one text of it; a file with several is saved in
+//! each of them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -21,8 +22,56 @@ type Files = BTreeMap<Arc<str>, Arc<str>>;
 pub(super) struct FirstChanges {
     /// The hash of these rules.
     pub hash: String,
-    /// Their difference from the last version of the same ruleset, with hashes for texts.
+    /// Their files with several texts, with hashes for texts; `None` for one that only other versions have.
     files: Patch,
+}
+
+/// The files of which a game knows several texts.
+struct Varied {
+    /// By the folder of a ruleset.
+    paths: BTreeMap<String, BTreeSet<Arc<str>>>,
+}
+
+impl Varied {
+    /// Compares all versions of the rulesets that a game knows. A version says something only of the folders of which it has
+    /// files.
+    fn of(versions: &[Files]) -> Varied {
+        let mut folders: BTreeMap<&str, Vec<BTreeMap<&Arc<str>, &Arc<str>>>> = BTreeMap::new();
+        for files in versions {
+            let mut parts: BTreeMap<&str, BTreeMap<&Arc<str>, &Arc<str>>> = BTreeMap::new();
+            for (path, text) in files {
+                parts.entry(folder_of(path)).or_default().insert(path, text);
+            }
+            for (folder, part) in parts {
+                let known = folders.entry(folder).or_default();
+                if !known.contains(&part) {
+                    known.push(part);
+                }
+            }
+        }
+        let mut paths: BTreeMap<String, BTreeSet<Arc<str>>> = BTreeMap::new();
+        for (folder, versions) in folders {
+            let all: BTreeSet<&Arc<str>> = versions.iter().flat_map(|version| version.keys().copied()).collect();
+            let varies = |path: &&Arc<str>| versions.iter().any(|version| version.get(*path) != versions[0].get(*path));
+            let varied: BTreeSet<Arc<str>> = all.into_iter().filter(varies).cloned().collect();
+            if !varied.is_empty() {
+                paths.insert(folder.to_owned(), varied);
+            }
+        }
+        Varied { paths }
+    }
+
+    /// What of a version of the rules has to be saved.
+    fn part_of(&self, files: &Files) -> Patch {
+        let folders: BTreeSet<&str> = files.keys().map(|path| folder_of(path)).collect();
+        let varied = folders.into_iter().filter_map(|folder| self.paths.get(folder)).flatten();
+        varied.map(|path| (path.clone(), files.get(path).cloned())).collect()
+    }
+}
+
+/// The folder of the ruleset that a file belongs to.
+fn folder_of(path: &str) -> &str {
+    path.split('/').next().unwrap_or(path)
 }
 
 /// Texts by their hash.
@@ -61,68 +110,41 @@ impl Saved {
     /// Reduces the files of rules to what a library may not have. `now` are the rules in force, `first_hash` is the hash of those
     /// that the game began by.
     pub(super) fn reduce_sources(&mut self, now: &Ruleset, first_hash: Option<String>) {
-        // The last version of each ruleset, and the files behind each change of rules.
-        let mut latest: Vec<(Stacked, Files)> = Vec::new();
-        let mut know = |stacked: &Stacked, files: &Files| match latest.iter_mut().find(|(known, _)| known == stacked) {
-            Some((_, last)) => last.clone_from(files),
-            None => latest.push((stacked.clone(), files.clone())),
-        };
-        let mut stacked = self.began();
-        let mut files = self.first.clone().unwrap_or_else(|| now.files());
-        know(&stacked, &files);
-        for done in &self.done {
-            let Some(patch) = done.cause.files() else { continue };
+        let first = self.first.take().unwrap_or_else(|| now.files());
+        let asked = || self.asked_before.iter().chain(&self.pending).filter_map(|asked| asked.rules.as_ref());
+        // All versions of the rules that the game knows: the first, one behind each change, and what waits.
+        let mut versions = vec![first.clone()];
+        let mut files = first.clone();
+        for patch in self.done.iter().filter_map(|done| done.cause.files()) {
             apply(&mut files, patch);
-            if let Cause::Rules { ruleset, layers, .. } = &done.cause {
-                stacked = Stacked { ruleset: ruleset.clone(), layers: layers.clone() };
-            }
-            know(&stacked, &files);
+            versions.push(files.clone());
         }
-        let in_force = files;
-        for rules in self.asked_before.iter().chain(&self.pending).filter_map(|asked| asked.rules.as_ref()) {
-            let mut files = in_force.clone();
-            apply(&mut files, &rules.files);
-            // What waits is no newer than what is in force of the same ruleset.
-            if rules.stacked != stacked {
-                know(&rules.stacked, &files);
-            }
+        for rules in asked() {
+            let mut asked = files.clone();
+            apply(&mut asked, &rules.files);
+            versions.push(asked);
         }
-        let base = |stacked: &Stacked| {
-            latest.iter().find(|(known, _)| known == stacked).map(|(_, files)| files.clone()).unwrap_or_default()
-        };
+        let varied = Varied::of(&versions);
         let mut sources = Sources::default();
-        let reduced = |sources: &mut Sources, stacked: &Stacked, files: &Files| {
-            let mut patch = patch_of_files(base(stacked), files.clone());
+        let mut reduced = |files: &Files| {
+            let mut patch = varied.part_of(files);
             sources.take(&mut patch);
             patch
         };
-        let began = self.began();
-        let mut files = match self.first.take() {
-            Some(first) => {
-                let hash = first_hash.unwrap_or_default();
-                self.first_changes = Some(FirstChanges { hash, files: reduced(&mut sources, &began, &first) });
-                first
-            }
-            None => now.files(),
-        };
-        for rules in self.asked_before.iter_mut().chain(&mut self.pending).filter_map(|asked| asked.rules.as_mut()) {
-            let mut asked = in_force.clone();
-            apply(&mut asked, &rules.files);
-            rules.files = reduced(&mut sources, &rules.stacked, &asked);
+        let mut versions = versions.iter();
+        let changes = versions.next().map(&mut reduced).unwrap_or_default();
+        if !changes.is_empty() || first_hash.is_some() {
+            let hash = first_hash.unwrap_or_else(|| now.hash());
+            self.first_changes = Some(FirstChanges { hash, files: changes });
         }
         for done in &mut self.done {
-            match &mut done.cause {
-                Cause::Rules { ruleset, layers, files: patch, .. } => {
-                    apply(&mut files, patch);
-                    *patch =
-                        reduced(&mut sources, &Stacked { ruleset: ruleset.clone(), layers: layers.clone() }, &files);
-                }
-                Cause::Reload { files: patch, .. } => {
-                    apply(&mut files, patch);
-                    sources.take(patch);
-                }
-                _ => {}
-            }
+            let (Cause::Rules { files: patch, .. } | Cause::Reload { files: patch, .. }) = &mut done.cause else {
+                continue;
+            };
+            *patch = versions.next().map(&mut reduced).unwrap_or_default();
+        }
+        for rules in self.asked_before.iter_mut().chain(&mut self.pending).filter_map(|asked| asked.rules.as_mut()) {
+            rules.files = versions.next().map(&mut reduced).unwrap_or_default();
         }
         self.sources = sources;
     }
@@ -165,7 +187,9 @@ impl Saved {
                 }
                 Cause::Reload { files: patch, .. } => {
                     sources.put_back(patch)?;
-                    apply(&mut files, patch);
+                    let mut new = files.clone();
+                    apply(&mut new, patch);
+                    *patch = patch_of_files(std::mem::replace(&mut files, new.clone()), new);
                 }
                 _ => {}
             }
