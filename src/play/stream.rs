@@ -243,8 +243,11 @@ impl Stream {
             first -= reader.items[at].revisions();
         }
         let items: Vec<Item> = reader.items.iter().skip(at).cloned().collect();
-        let told = (first..).zip(items.iter().flat_map(|item| self.events_of(viewer, item)));
-        Some(told.skip_while(|(number, _)| *number <= revision).collect())
+        // The first of them may hold the whole game: only what is new is unpacked.
+        let known = (revision + 1).saturating_sub(first) as usize;
+        let skips = std::iter::once(known).chain(std::iter::repeat(0));
+        let told = items.iter().zip(skips).flat_map(|(item, skip)| self.events_of(viewer, item, skip));
+        Some((first + known as u64..).zip(told).collect())
     }
 
     /// The number of the last thing that a viewer was told.
@@ -261,13 +264,14 @@ impl Stream {
         standing.into_iter().map(|(revision, at)| (revision, self.told[at as usize].event())).collect()
     }
 
-    /// What the revisions of an item tell.
-    fn events_of<'s>(&'s self, viewer: &Viewer, item: &'s Item) -> impl Iterator<Item = Event> + 's {
+    /// What the revisions of an item tell, without the first `skip`.
+    fn events_of<'s>(&'s self, viewer: &Viewer, item: &'s Item, skip: usize) -> impl Iterator<Item = Event> + 's {
         let (row, back) = match item {
             Item::Told(row) => (Some(*row), None),
-            Item::Back(back) => (None, Some(Stream::back(viewer, back))),
+            Item::Back(back) => (None, Some(Stream::back(viewer, back)).filter(|_| skip == 0)),
         };
-        let told = row.into_iter().flat_map(Row::places).map(move |at| self.told[at as usize].event());
+        let told =
+            row.into_iter().flat_map(move |row| row.places().skip(skip)).map(move |at| self.told[at as usize].event());
         told.chain(back)
     }
 
