@@ -73,17 +73,16 @@ impl Outbox {
     pub(super) fn rare_notice(&self, viewer: u32, message: String) -> bool {
         let (mut waiting, now) = (self.lock(), Instant::now());
         waiting.release(now);
+        if waiting.closed {
+            return true;
+        }
         let place = waiting.rare.iter_mut().find(|rare| rare.viewer == viewer);
-        let had_room = match place {
-            _ if waiting.closed => true,
-            Some(rare) => {
-                rare.message = Some(message);
-                true
-            }
-            None => {
-                waiting.rare.push(Rare { viewer, due: now + APART, message: None });
-                waiting.notice(viewer, message)
-            }
+        let had_room = if let Some(rare) = place {
+            rare.message = Some(message);
+            true
+        } else {
+            waiting.rare.push(Rare { viewer, due: now + APART, message: None });
+            waiting.notice(viewer, message)
         };
         // Whoever waits without an end has to look at the clock now.
         self.wake(waiting.for_messages, &self.filled);
