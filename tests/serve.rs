@@ -172,6 +172,86 @@ fn unfit(schema: &Json) -> Vec<Json> {
 }
 
 #[test]
+fn ids_come_back_as_sent_and_notifications_are_never_answered() {
+    let host = host();
+    let operator = host.connect(true);
+    for id in ["-0", "0", "1e2", "-2.50", "18446744073709551615", r#""a\u0041\n""#, "null"] {
+        let told = operator.call(&format!(r#"{{"jsonrpc":"2.0","method":"ping","id" : {id}}}"#));
+        assert_eq!(told, [format!(r#"{{"id":{id},"jsonrpc":"2.0","result":{{}}}}"#)]);
+    }
+    // The examples of the JSON-RPC specification, and others of their kind.
+    for notification in [
+        r#"{"jsonrpc":"2.0","method":"update","params":[1,2,3,4,5]}"#,
+        r#"{"jsonrpc":"2.0","method":"foobar"}"#,
+        r#"{"jsonrpc":"2.0","method":"ping","params":[1]}"#,
+        r#"{"jsonrpc":"2.0","method":"ping","params":{"viewer":-1}}"#,
+        r#"{"jsonrpc":"2.0","method":"pause","params":{"table":"nowhere","paused":3}}"#,
+        r#"{"jsonrpc":"2.0","method":"ping"}"#,
+    ] {
+        assert!(operator.call(notification).is_empty(), "{notification}");
+    }
+    let code = |message: &str| {
+        let told = operator.call(message);
+        let [answer] = told.as_slice() else { panic!("{message}: {told:?}") };
+        let answer: Json = serde_json::from_str(answer).unwrap();
+        (answer["error"]["code"].as_i64().unwrap_or_default(), answer["id"].clone())
+    };
+    for params in ["[1,2]", "3", "\"x\"", r#"{"viewer":-1}"#, r#"{"x":{}}"#] {
+        let message = format!(r#"{{"jsonrpc":"2.0","id":7,"method":"foobar","params":{params}}}"#);
+        assert_eq!(code(&message), (-32601, json!(7)), "{message}");
+    }
+    for (message, id) in [
+        (r#"{"jsonrpc":"2.0","id":3,"id":4,"method":"ping"}"#, json!(3)),
+        (r#"{"jsonrpc":"2.0","id":3,"method":"ping","method":"shutdown"}"#, json!(3)),
+        (r#"{"jsonrpc":"2.0","id":3,"method":"goto","params":{"table":"a","entry":1,"entry":2}}"#, json!(3)),
+        (r#"{"jsonrpc":"2.0","method":1,"params":"bar"}"#, Json::Null),
+        ("[]", Json::Null),
+    ] {
+        assert_eq!(code(message), (-32600, id), "{message}");
+    }
+}
+
+#[test]
+fn many_watchers_are_a_count_and_cost_few_notices() {
+    let host = host();
+    let operator = host.connect(true);
+    done(&operator, "table.new", json!({ "table": "a", "ruleset": "tug", "seed": 1 }));
+    let master = host.connect(true);
+    done(&master, "hello", json!({ "table": "a", "role": "game_master" }));
+    master.outbox().take();
+    let watchers: Vec<_> = (0..60).map(|_| host.connect(true)).collect();
+    for watcher in &watchers {
+        done(watcher, "hello", json!({ "table": "a", "role": "watcher" }));
+    }
+    let notices: Vec<Json> = master.outbox().take().iter().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(notices.len(), 1, "{notices:?}");
+    assert!(watchers.iter().all(|watcher| watcher.outbox().take().is_empty()));
+    // The last state comes once its second is over.
+    let last = master.outbox().wait().unwrap();
+    let last: Json = serde_json::from_str(&last[0]).unwrap();
+    let counted = json!([{ "role": "game_master", "viewers": 1 }, { "role": "watcher", "viewers": 60 }]);
+    assert_eq!(last["params"]["presence"], counted);
+}
+
+#[test]
+fn faces_that_wait_can_be_taken_away() {
+    let host = host();
+    let operator = host.connect(true);
+    done(&operator, "table.new", json!({ "table": "a", "ruleset": "dicey", "seed": 5 }));
+    let refused = refused(&operator, "dice", json!({ "table": "a", "faces": [0] }));
+    assert!(refused.to_string().contains("there is no face 0"), "{refused}");
+    done(&operator, "dice", json!({ "table": "a", "faces": [1_000_000] }));
+    done(&operator, "dice", json!({ "table": "a", "faces": [] }));
+    let (view, _) = done(&operator, "view", json!({ "table": "a" }));
+    let question = view["questions"][0].clone();
+    let (answers, _) = done(&operator, "answers", json!({ "table": "a", "question": question["id"], "most": 1 }));
+    let value = &answers["answers"][0];
+    done(&operator, "answer", json!({ "table": "a", "question": question["id"], "value": value }));
+    let (view, _) = done(&operator, "view", json!({ "table": "a" }));
+    assert_ne!(view["state"]["is"], "fault", "{view}");
+}
+
+#[test]
 fn parameters_that_do_not_fit_are_refused_in_words_of_the_protocol() {
     let host = host();
     let operator = host.connect(true);
