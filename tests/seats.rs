@@ -1910,7 +1910,10 @@ fn no_value_of_an_embedder_ends_anything() {
     let _ = (session.advance_by(0).unwrap(), session.advance_by(u64::MAX).unwrap());
     let _ = session.advance_until(std::time::Instant::now()).unwrap();
     let _ = session.edit(Edit::Face { ordinal: u32::MAX, faces: vec![0, u32::MAX] });
-    session.push_faces(&[0, u32::MAX, 7]).unwrap();
+    assert!(session.push_faces(&[0, u32::MAX, 7]).is_err());
+    session.push_faces(&[u32::MAX, 7]).unwrap();
+    assert_eq!(session.clear_faces(), 2);
+    session.push_faces(&[u32::MAX, 7]).unwrap();
     for _ in 0..6 {
         for question in session.questions().to_vec() {
             let _ = session.answer(question.id, any_answer(&question, 3));

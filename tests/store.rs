@@ -1610,11 +1610,11 @@ fn the_prompt_keeps_a_game_whose_file_was_overwritten() {
     said_to(&folder, "tests", &["play", "evening"], "say two\n");
     let new = fs::read(&path).unwrap();
     // A pipe stops at the first line that is refused.
-    let run = |lines: &[&str]| {
+    let run = |before: &str, lines: &[&str]| {
         let mut child = program(&folder, &["play", "evening"]).spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
         let mut out = BufReader::new(child.stdout.take().unwrap());
-        writeln!(stdin, "say three").unwrap();
+        write!(stdin, "{before}say three\n").unwrap();
         let mut line = String::new();
         while !line.contains("three") || line.contains("»") {
             line.clear();
@@ -1631,15 +1631,16 @@ fn the_prompt_keeps_a_game_whose_file_was_overwritten() {
         std::io::Read::read_to_string(&mut out, &mut rest).unwrap();
         format!("{rest}{}", String::from_utf8_lossy(&output.stderr))
     };
-    let told = run(&["say four"]);
+    let told = run("", &["say four"]);
     assert!(told.contains("not carried out") && told.contains("save OTHER.rbsave"), "{told}");
     assert_eq!(fs::read(&path).unwrap(), old);
     overwrite(&path, &new);
-    let told = run(&["save other.rbsave", "say four"]);
+    // The third line was acknowledged, and the file does not have it.
+    let told = run("yes\n", &["save other.rbsave", "say four"]);
     assert!(told.contains("saved in other.rbsave"), "{told}");
     assert_eq!(said(&folder.join("other.rbsave")), ["one", "two", "three", "four"]);
     overwrite(&path, &new);
-    let told = run(&["retry"]);
+    let told = run("yes\n", &["retry"]);
     assert!(told.contains("is another file now") && told.contains("entry 4"), "{told}");
 }
 
@@ -1893,4 +1894,55 @@ fn a_note_is_corrected_and_a_roster_that_is_left_behind_is_told() {
     let told = said_to(&folder, "tests", &["play", "evening"], "note\nroster keep Ann\ngoto 1\nroster\n");
     assert!(told.contains("a troll") && !told.contains("nothing"), "{told}");
     assert!(told.contains("The roster is the one of entry 1: without Ann. `goto 2` goes back"), "{told}");
+}
+
+/// An older copy is put back, or a copy was played on elsewhere: the program says what is missing, and a branch brings it back.
+#[test]
+fn a_copy_that_lacks_entries_is_played_after_a_yes_and_a_conflicting_one_is_added_as_a_branch() {
+    let (folder, library) = (folder("conflict"), library("tests/rulesets"));
+    let (path, other) = (folder.join("evening.rbsave"), folder.join("laptop.rbsave"));
+    let begin = |name: &str, lines: &str| said_to(&folder, "tests", &["play", name, "--rules", "tug"], lines);
+    let play = |name: &str, lines: &str| said_to(&folder, "tests", &["play", name], lines);
+    begin("evening", "say one
+");
+    fs::copy(&path, &other).unwrap();
+    play("evening", "say two
+say three
+");
+    let newest = fs::read(&path).unwrap();
+    // A sync program puts the older copy back.
+    fs::copy(&other, &path).unwrap();
+    let told = play("evening", "no
+");
+    assert!(told.contains("lacks 2 of the 4 entries that were stored here"), "{told}");
+    assert_eq!(fs::read(&path).unwrap(), fs::read(&other).unwrap());
+    // The other machine, which knows nothing of the two.
+    fs::remove_dir_all(folder.join("state")).unwrap();
+    play("laptop", "say deux
+say trois
+say quatre
+");
+    fs::write(&path, &newest).unwrap();
+    let read = |path: &Path| Store::read(path, &library).unwrap();
+    let before = read(&path).first().unwrap().unwrap();
+    let import = |from: &str, to: &str| {
+        let output = program(&folder, &["import", from, to]).output().unwrap();
+        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+    };
+    assert!(import("laptop.rbsave", "evening").contains("has 3 entries more"));
+    let after = read(&path);
+    assert_eq!(after.verify().unwrap().problems, Vec::<String>::new());
+    let after = after.first().unwrap().unwrap();
+    assert_eq!((after.head(), after.entries()), (before.head(), before.entries() + 3));
+    let told = play("evening", "log --all
+goto 7
+log
+");
+    assert!(told.contains("deux") && told.contains("quatre"), "{told}");
+    // A second time there is nothing to add.
+    assert!(import("laptop.rbsave", "evening").contains("has 0 entries more"));
+    // Another campaign is no copy.
+    begin("stranger", "say hello
+");
+    assert!(import("stranger.rbsave", "evening").contains("two campaigns, not two copies of one"));
 }

@@ -2,13 +2,15 @@
 
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
+use riskbreaker::Library;
 use riskbreaker::ruleset::system_message;
 use riskbreaker::store::Store;
 
+use super::figures::counted;
 use super::report::unwritable;
 use super::row::harmless;
 use super::{call_error, campaigns, file, library};
@@ -28,13 +30,13 @@ pub struct ExportArgs {
     out: Option<PathBuf>,
 }
 
-/// Makes a campaign of the lines of JSON that `export --json` wrote
+/// Makes a campaign of the lines of JSON that `export --json` wrote, or adds what another copy of a campaign has
 #[derive(clap::Args)]
 pub struct ImportArgs {
-    /// The file with the lines
+    /// The file with the lines, or a copy of the campaign (COPY.rbsave) that was played on elsewhere
     from: PathBuf,
 
-    /// The new campaign (NAME or NAME.rbsave)
+    /// The new campaign (NAME or NAME.rbsave), or the one that gets the entries of the copy as branches
     file: String,
 }
 
@@ -76,6 +78,9 @@ pub fn export(args: &ExportArgs, folder: Option<PathBuf>) -> Result<ExitCode> {
 pub fn import(args: &ImportArgs, folder: Option<PathBuf>) -> Result<ExitCode> {
     let library = library::open(folder.as_deref())?;
     let path = campaigns::file_of(&args.file);
+    if args.from.extension().is_some_and(|ending| ending == campaigns::ENDING) {
+        return import_copy(&args.from, &path, &library);
+    }
     if path.exists() {
         return Err(call_error(format!("{} exists already", path.display())));
     }
@@ -104,4 +109,18 @@ pub fn import(args: &ImportArgs, folder: Option<PathBuf>) -> Result<ExitCode> {
             Err(anyhow::anyhow!("{}: {error}", args.from.display()))
         }
     }
+}
+
+/// Adds the entries of a copy to a campaign, as branches.
+fn import_copy(from: &Path, path: &Path, library: &Library) -> Result<ExitCode> {
+    let copy = campaigns::read(from, library)?;
+    if let Some(wrong) = campaigns::no_file(path) {
+        return Err(call_error(format!("{}: {wrong}; copy {} there to play it", path.display(), from.display())));
+    }
+    let mut campaign = campaigns::open(path, library)?;
+    let added = campaign.add_branches_of(&copy).with_context(|| from.display().to_string())?;
+    let name = path.with_extension("");
+    let added = counted(added, "entry", "entries");
+    println!("{} has {added} more; `log --all` in `riskbreaker play {}` lists them", path.display(), name.display());
+    Ok(ExitCode::SUCCESS)
 }

@@ -11,6 +11,7 @@ mod figures;
 mod file;
 mod go_on;
 mod interrupt;
+mod known_entries;
 mod library;
 mod merge;
 mod new;

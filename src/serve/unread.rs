@@ -214,9 +214,9 @@ mod tests {
     #[test]
     fn a_key_that_stands_twice_is_refused_at_any_depth() {
         for (message, key) in [
-            (r#"{"id":1,"id":2}"#, "\"id\""),
-            (r#"{"params":{"a":[{"x at line 1":1,"x at line 1":1}]}}"#, "\"x at line 1\""),
-            (r#"{"a":1,"\u0061":1}"#, "\"a\""),
+            (r#"{"id":1,"id":2}"#, "`id`"),
+            (r#"{"params":{"a":[{"x at line 1":1,"x at line 1":1}]}}"#, "`x at line 1`"),
+            (r#"{"a":1,"\u0061":1}"#, "`a`"),
         ] {
             let error = read_once(message).expect_err(message);
             assert_eq!(doubled_key(&error).as_deref(), Some(key), "{message}");

@@ -23,6 +23,7 @@
 //! Each row has a checksum of its content and of the rows that it builds on. So damage is noticed when a row is read. The state
 //! that the rules make of the tape is compared with the hash of the state that was stored.
 
+mod branch;
 mod campaign;
 mod date;
 mod disk;
@@ -146,9 +147,8 @@ impl Store {
                 (false, last) => last.map_or(0, |last| last + 1),
             };
             let now = date::now();
-            let id_text = format!("{:016x}{:016x}", random_number(), random_number());
-            let row =
-                GameRow { name: name.into(), made: now.clone(), played: now, identity: id_text, ..GameRow::default() };
+            let mut row = GameRow { name: name.into(), made: now.clone(), played: now, ..GameRow::default() };
+            row.have_identity();
             file.write(|to| {
                 to.new_game(id, name)?;
                 to.game(id, &row)

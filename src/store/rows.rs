@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::StoreError;
 use super::file::{StoreFile, sum};
+use super::random_number;
 use crate::play::{DecisionCount, Done, Place, Seating, Setup};
 
 /// How a campaign stands: the only row that is written over.
@@ -29,6 +30,15 @@ pub struct GameRow {
     /// Whether it was recovered from a damaged file: then some rows may not be there.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub recovered: bool,
+}
+
+impl GameRow {
+    /// Gives an identity to a campaign that has none.
+    pub fn have_identity(&mut self) {
+        if self.identity.is_empty() {
+            self.identity = format!("{:016x}{:016x}", random_number(), random_number());
+        }
+    }
 }
 
 /// An action of the tape.

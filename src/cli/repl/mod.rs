@@ -68,6 +68,7 @@ use self::sheet_entry::SheetEntry;
 use self::unclear_name::UnclearName;
 pub use self::vocabulary::Vocabulary;
 use super::figures::percent;
+use super::known_entries::KnownEntries;
 use super::library;
 use super::report;
 use super::row::{Row, Span, Tone};
@@ -110,6 +111,8 @@ pub struct Repl {
     saved: Saved,
     /// The campaign file that keeps every line.
     campaign: Option<Campaign>,
+    /// Its entries that were acknowledged on this machine.
+    known_entries: Option<KnownEntries>,
     /// A sheet that is being written.
     sheet_entry: Option<SheetEntry>,
     /// A scene that was prepared and has not begun.
@@ -190,6 +193,7 @@ impl Repl {
             left: false,
             saved: Saved::default(),
             campaign: None,
+            known_entries: None,
             sheet_entry: None,
             encounter: None,
             setup: None,

@@ -16,6 +16,7 @@ use super::command::{Command, Word};
 use super::line::split_first;
 use super::{Complaint, Done, Repl};
 use crate::cli::row::{Row, Tone};
+use crate::cli::known_entries::KnownEntries;
 use crate::cli::state_folder;
 use crate::cli::{campaigns, file};
 
@@ -83,6 +84,7 @@ impl Repl {
 
     /// Brings the copy up to date. Says whether that was possible; without a copy the game goes on all the same.
     pub(super) fn update_recovery_file(&mut self) -> bool {
+        self.remember_entries();
         // A campaign keeps each line itself.
         let Some(path) = self.saved.recovery.clone().filter(|_| self.campaign.is_none()) else { return true };
         let (now, text) = Fingerprint::with_text(&self.session);
@@ -98,6 +100,17 @@ impl Repl {
         }
         self.saved.copied = now;
         true
+    }
+
+    /// Remembers on this machine which entries of the campaign are on the disk.
+    fn remember_entries(&mut self) {
+        let Some(campaign) = &self.campaign else { return };
+        if self.known_entries.as_ref().is_none_or(|known| !known.is_of(campaign)) {
+            self.known_entries = KnownEntries::of(campaign);
+        }
+        if let Some(known) = &mut self.known_entries {
+            known.note(campaign);
+        }
     }
 
     /// Notes that the game as it stands is in a file, or is the one that everything begins with.

@@ -89,6 +89,7 @@ impl Campaign {
             return Err(StoreError::Refused(message.into()));
         }
         let mut row = self.row.clone();
+        row.have_identity();
         let found = match self.on_the_way(file, &step)? {
             Some(found) => Some(found),
             None => self.known(file, &step)?.map(|(moment, rows)| (moment, rows, None)),

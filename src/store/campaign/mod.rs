@@ -20,7 +20,7 @@ use super::rows::{GameRow, MomentBody, MomentRow, Piece, Scene, key, moment_sum}
 use super::upgrade::copy;
 use super::whole::must_be_at;
 use super::writer::Writer;
-use super::{Store, random_number};
+use super::Store;
 use crate::play::{Checkpoint, Done, Ruleset, Seating, Session, Setup};
 use crate::state::Value;
 
@@ -152,6 +152,17 @@ impl Campaign {
     /// When something was kept last, in universal time.
     pub fn played(&self) -> &str {
         &self.row.played
+    }
+
+    /// Tells the campaign from all others, also where its file is moved or copied; not from its copies. `None` for one of an older
+    /// format in which nothing was kept since.
+    pub fn identity(&self) -> Option<&str> {
+        Some(self.row.identity.as_str()).filter(|identity| !identity.is_empty())
+    }
+
+    /// The checksum of an entry, which covers all entries before it; `None` if there is no such entry.
+    pub fn entry_sum(&self, entry: u32) -> Option<i64> {
+        self.file().moment(self.game, entry).ok().map(|moment| moment.sum)
     }
 
     /// The number of the entry at which it stands; 0 before the first.
@@ -295,6 +306,7 @@ impl Campaign {
     ) -> Result<(), StoreError> {
         self.read_anew()?;
         let (game, mut row) = (self.game, self.row.clone());
+        row.have_identity();
         lock(&self.file).write(|to| {
             work(to, game, &mut row)?;
             to.game(game, &row)
@@ -572,8 +584,8 @@ impl Campaign {
         let (file, game) = (self.file(), self.game);
         let library = file.library.clone();
         let draft = beside(path, "saving");
-        let identity = format!("{:016x}{:016x}", random_number(), random_number());
-        let row = GameRow { name, identity, ..self.row.clone() };
+        let mut row = GameRow { name, identity: String::new(), ..self.row.clone() };
+        row.have_identity();
         let copied = copy(&file, &draft, Some((game, row))).and_then(|()| move_new(&draft, path));
         drop(file);
         let _ = fs::remove_file(&draft);
@@ -635,7 +647,7 @@ pub(super) fn lock(file: &Mutex<StoreFile>) -> MutexGuard<'_, StoreFile> {
 }
 
 /// Writes an entry with its words. The campaign stands there then.
-fn write_moment(
+pub(super) fn write_moment(
     to: &mut Writer<'_>,
     game: u32,
     row: &mut GameRow,

@@ -1,0 +1,78 @@
+//! The entries of campaigns that were acknowledged on this machine, in the state folder: a file that lacks one is an older copy, or
+//! one that was played on elsewhere.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use riskbreaker::store::Campaign;
+
+use super::state_folder;
+
+/// Bytes of an entry: its checksum in hexadecimal digits, and the end of the line.
+const WIDTH: usize = 17;
+
+/// The entries of one campaign.
+pub struct KnownEntries {
+    path: PathBuf,
+    /// The identity of the campaign.
+    identity: String,
+    /// The checksums of its entries, from entry 1 on.
+    known: Vec<i64>,
+}
+
+impl KnownEntries {
+    /// Those of a campaign; `None` if it has no identity yet, or if there is no state folder.
+    pub fn of(campaign: &Campaign) -> Option<KnownEntries> {
+        let identity = campaign.identity()?.to_owned();
+        if !identity.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+            return None;
+        }
+        let folder = state_folder()?.join("riskbreaker").join("entries");
+        fs::create_dir_all(&folder).ok()?;
+        let path = folder.join(&identity);
+        let text = fs::read_to_string(&path).unwrap_or_default();
+        let known = text.lines().map_while(|line| u64::from_str_radix(line, 16).ok().map(u64::cast_signed)).collect();
+        Some(KnownEntries { path, identity, known })
+    }
+
+    pub fn is_of(&self, campaign: &Campaign) -> bool {
+        campaign.identity() == Some(&self.identity)
+    }
+
+    /// The number of known entries.
+    pub fn count(&self) -> usize {
+        self.known.len()
+    }
+
+    /// The number of known entries that the campaign lacks.
+    pub fn missing(&self, campaign: &Campaign) -> usize {
+        let there = |(at, sum): &(usize, &i64)| {
+            let entry = u32::try_from(at + 1).unwrap_or(u32::MAX);
+            **sum == 0 || campaign.entry_sum(entry) == Some(**sum)
+        };
+        self.known.iter().enumerate().filter(|known| !there(known)).count()
+    }
+
+    /// Adds the entries that the campaign has got since. They are a help, and no part of the game: an error is ignored.
+    pub fn note(&mut self, campaign: &Campaign) {
+        let first = u32::try_from(self.known.len()).unwrap_or(u32::MAX).saturating_add(1);
+        let new: Vec<i64> =
+            (first..=campaign.entries()).map(|entry| campaign.entry_sum(entry).unwrap_or_default()).collect();
+        if new.is_empty() {
+            return;
+        }
+        let lines: String = new.iter().map(|sum| format!("{:0width$x}\n", sum.cast_unsigned(), width = WIDTH - 1)).collect();
+        let file = fs::OpenOptions::new().append(true).create(true).open(&self.path);
+        if file.and_then(|mut file| file.write_all(lines.as_bytes())).is_ok() {
+            self.known.extend(new);
+        }
+    }
+
+    /// Forgets what the campaign lacks: somebody has agreed to go on without it.
+    pub fn start_over(&mut self, campaign: &Campaign) {
+        let _ = fs::remove_file(&self.path);
+        self.known.clear();
+        self.note(campaign);
+    }
+}
