@@ -349,8 +349,8 @@ fn count_of(count: usize) -> String {
 fn misfits(arg: Expression<'_>, given: ValueType, wanted: ValueType) -> bool {
     match (given, wanted) {
         (ValueType::Text, ValueType::Number) => super::syntax::literal(arg).is_some(),
-        // What a function calculates with may be a sum.
-        (ValueType::Sum, ValueType::Number) => false,
+        // What a function calculates with, or reads the total of, may be a sum.
+        (ValueType::Sum, ValueType::Number | ValueType::Record | ValueType::Table) => false,
         // `false` often stands for a value that is left out.
         (ValueType::Truth, wanted) if wanted != ValueType::Number => {
             matches!(arg.kind(), ExpressionKind::Boolean(true)) && wanted != ValueType::Truth
