@@ -129,6 +129,72 @@ class ClientTest(unittest.TestCase):
         for expected in ("No game here", "`sit SEAT` first", "ann plays left", "not your turn", "`nonsense` does not answer"):
             self.assertIn(expected, told)
 
+    def test_a_chat_bot_tells_secrets_in_private_and_says_whom_the_table_waits_for(self) -> None:
+        chat = Script(
+            ("den", "ann", "new bluff 3"),
+            ("den", "ann", "sit north"),
+            ("den", "bob", "sit north"),
+            ("den", "bob", "sit south"),
+            ("den", "cy", "sit gm"),
+            ("den", "dan", "sit gm"),
+            ("den", "dan", "sit nowhere"),
+            ("@cy", "cy", "true"),
+            ("den", "bob", "leave"),
+            ("den", "dan", "who"),
+            ("den", "dan", "sit south"),
+            ("den", "ann", "new tug x"),
+            ("den", "ann", "new nonsense"),
+            ("den", "ann", "new tug 1"),
+        )
+        ChatBot(self.host, chat).run()
+        public = "\n".join(text for channel, text in chat.sent if channel == "den")
+        private = {author: "\n".join(text for channel, text in chat.sent if channel == f"@{author}") for author in ("ann", "bob", "cy", "dan")}
+        for expected in (
+            "Waiting for gm (nobody sits there).",
+            "ann plays north already.",
+            "Waiting for gm (cy).",
+            "cy plays gm already.",
+            "bluff has no seat `nowhere`",
+            "Waiting for north (ann), south (bob).",
+            "bob leaves south.",
+            "Waiting for north (ann), south (nobody sits there).\ndan plays south",
+            "At the table: north, game master.",
+            "A seed is a whole number",
+            "there is no ruleset `nonsense`",
+            "Tug of war",
+        ):
+            self.assertIn(expected, public)
+        for secret in ("peeks:", "trap", "Snare", "north:  (card"):
+            self.assertNotIn(secret, public)
+        for expected in ("Nora peeks: d6 gives", "Sam peeks: d6 gives", "gm: a trap? (trap)", "Snare of round 1", "north:  (card: ", "south:  (card: "):
+            self.assertIn(expected, private["cy"])
+        self.assertEqual(private["cy"].count("a trap?"), 1)
+        self.assertIn("Nora peeks", private["ann"])
+        self.assertIn("north:  (card: ", private["ann"])
+        for secret in ("Sam", "south", "trap", "Snare"):
+            self.assertNotIn(secret, private["ann"])
+        self.assertIn("Sam peeks", private["dan"])
+        # Viewers that stood up, or whose table was closed, are gone.
+        self.assertEqual([viewer.role for viewer in self.host._viewers], ["watcher"])
+
+    def test_a_failing_chat_ends_no_chat_bot(self) -> None:
+        class Failing(Script):
+            def send(self, channel: str, text: str) -> None:
+                super().send(channel, text)
+                raise OSError("no network")
+
+        chat = Failing(("den", "ann", "new tug 5"), ("den", "ann", "sit left"), ("den", "ann", "pull risk 2"))
+        errors: List[Exception] = []
+        self.host.on_error = errors.append
+        stderr, sys.stderr = sys.stderr, open(os.devnull, "w")
+        try:
+            ChatBot(self.host, chat).run()
+        finally:
+            sys.stderr.close()
+            sys.stderr = stderr
+        self.assertIn("Ann pulls", chat.sent[-1][1])
+        self.assertTrue(errors)
+
 
 class EndTest(unittest.TestCase):
     """What happens when the host ends."""
@@ -383,6 +449,29 @@ class RestartTest(unittest.TestCase):
             self.assertRaises(Ended, host.with_restarts, work, most=3)
         self.assertEqual(len(set(starts)), 4)
         self.assertEqual(children(), [])
+
+    def test_a_chat_bot_goes_on_when_its_host_is_killed(self) -> None:
+        lines = [("den", "ann", "new tug 5"), ("den", "ann", "sit left"), ("den", "bob", "sit right")]
+        lines += [("den", author, "pull risk 1") for _ in range(10) for author in ("ann", "bob")]
+        told = []
+        for deadly in (0.0, 0.1):
+            with DyingHost(PROGRAM, "--rulesets", RULESETS) as host:
+                chat = Script(*lines)
+
+                def messages() -> Iterator[Tuple[str, str, str]]:
+                    for at, line in enumerate(chat.lines):
+                        host.deadly = deadly if at > 0 else 0
+                        yield line
+
+                chat.messages = messages  # type: ignore[method-assign]
+                ChatBot(host, chat, self.folder).run()
+                host.deadly = 0
+                pulls = [line for channel, text in chat.sent for line in text.splitlines() if "Ann pulls" in line or "Bob pulls" in line]
+                told.append((pulls, chat.sent[-1]))
+                self.assertTrue(deadly == 0 or host.kills > 0)
+        # After a restart, the lines of the step whose result was lost are only in the view.
+        self.assertEqual(told[0][1], told[1][1])
+        self.assertLessEqual(len(told[1][0]), len(told[0][0]))
 
     def test_the_bot_program_goes_on_when_its_host_is_killed(self) -> None:
         program = os.path.join(os.path.dirname(FAKE_HOST), "bot.py")
