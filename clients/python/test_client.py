@@ -418,7 +418,9 @@ class RestartTest(unittest.TestCase):
             host.with_restarts(lambda: host.call("ping"))
             self.assertEqual(reasons, ["riskbreaker has ended, and no campaign file has this table"])
             # Numbers of viewers are counted anew: the lost one must not act as another.
-            self.assertEqual(kept.number, 1)
+            lost.close()
+            self.assertEqual([lost.number, kept.number], [1, 1])
+            self.assertEqual(kept.call("view")["seat"], "left")
             for viewer in (lost, closed):
                 self.assertRaisesRegex(Refused, "this viewer has left", viewer.call, "view")
             self.assertEqual(kept.mine()[0]["topic"], "risk")
