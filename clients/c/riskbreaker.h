@@ -36,6 +36,10 @@ struct Riskbreaker *riskbreaker_open(const char *rulesets);
  without an id that nobody is told of. The text has to be given back with `riskbreaker_free`. Gives NULL if an argument is
  NULL. A host is used by one thread at a time.
 
+ After `shutdown`, and after a failure of the host, each message is answered at once by an error of the kind `ended`, with
+ the text "riskbreaker has ended" and without an id. Close the host then and open another one: it goes on with a campaign
+ file by `table.load`, and `hello` takes the last `seq`. See `bot.c`.
+
  # Safety
 
  `host` comes from `riskbreaker_open` and was not closed; `message` ends with a zero byte.

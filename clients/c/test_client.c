@@ -1,10 +1,9 @@
-/* Plays two turns through the C interface: `test_client RULESETS`. */
+/* Plays two turns through the C interface, and lets the bot play while it is killed: `test_client RULESETS`. */
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#define RISKBREAKER_BOT_WITHOUT_MAIN
+#include "bot.c"
 
-#include "riskbreaker.h"
+#include <signal.h>
 
 static int failures = 0;
 
@@ -19,8 +18,74 @@ static void expect(Riskbreaker *host, const char *message, const char *wanted)
     riskbreaker_free(said);
 }
 
+/* The decisions of a campaign, one a line. */
+static char *decisions(const char *rulesets, const char *campaign)
+{
+    Riskbreaker *host = riskbreaker_open(rulesets);
+    riskbreaker_free(request(host, "table.load", "\"table\":\"a\",\"path\":\"%s\"", campaign));
+    char *said = request(host, "entries", "\"table\":\"a\""), *lines = calloc(1, strlen(said) + 1);
+    const char *entries = member(result(said), "entries");
+    for (size_t entry = 0; item(entries, entry) != NULL; entry++) {
+        const char *text = member(item(entries, entry), "text");
+        strncat(lines, text, (size_t)length(text));
+        strcat(lines, "\n");
+    }
+    riskbreaker_free(said);
+    riskbreaker_close(host);
+    return lines;
+}
+
+/* The bot makes the same decisions whether it is killed or not, and goes on to the end of the game. */
+static void expect_survival(const char *rulesets)
+{
+    char folder[] = "/tmp/riskbreaker-XXXXXX", whole[64], killed[64];
+    struct progress *progress = shared_progress();
+    if (progress == NULL || mkdtemp(folder) == NULL) {
+        failures++;
+        return;
+    }
+    snprintf(whole, sizeof whole, "%s/whole.rbsave", folder);
+    snprintf(killed, sizeof killed, "%s/killed.rbsave", folder);
+    struct game game = {rulesets, "tug", "left,right", whole, "5", ",\"switches\":{\"wins_at\":12}"};
+    int kills = 0, status = watch(&game, progress);
+    unsigned long answers = progress->answers, at = 1, last = 0;
+    memset(progress, 0, sizeof *progress);
+    game.campaign = killed;
+    fflush(stdout);
+    pid_t former = 0, watching = fork();
+    if (watching == 0)
+        _exit(watch(&game, progress));
+    while (status == 0 && waitpid(watching, &status, WNOHANG) == 0) {
+        /* After every other answer, and at other moments of it each time. */
+        struct timespec moment = {0, 200000L * (long)(at % 17)};
+        pid_t player = progress->player;
+        if (progress->answers >= at && player > 0 && player != former) {
+            nanosleep(&moment, NULL);
+            if (kill(player, SIGKILL) == 0)
+                kills++;
+            failures += progress->last[0].seq < last;
+            last = progress->last[0].seq;
+            at = progress->answers + 2;
+            former = player;
+        }
+        nanosleep(&(struct timespec){0, 100000L}, NULL);
+    }
+    char *expected = decisions(rulesets, whole), *found = decisions(rulesets, killed);
+    if (status != 0 || kills < 3 || answers < 5 || strcmp(expected, found) != 0) {
+        fprintf(stderr, "%d kills, status %d, wanted\n%sgot\n%s", kills, status, expected, found);
+        failures++;
+    }
+    free(expected);
+    free(found);
+    unlink(whole);
+    unlink(killed);
+    rmdir(folder);
+}
+
 int main(int argc, char **argv)
 {
+    /* Before this process has a host, whose threads no copy of the process has. */
+    expect_survival(argc > 1 ? argv[1] : NULL);
     Riskbreaker *host = riskbreaker_open(argc > 1 ? argv[1] : NULL);
     if (host == NULL) {
         fprintf(stderr, "the rulesets cannot be opened\n");
@@ -43,6 +108,9 @@ int main(int argc, char **argv)
         fprintf(stderr, "a missing argument gives NULL\n");
         failures++;
     }
+    expect(host, "{\"jsonrpc\":\"2.0\",\"id\":6,\"method\":\"shutdown\"}", "\"result\":{}");
+    for (int times = 0; times < 3; times++)
+        expect(host, "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\"}", "\"message\":\"riskbreaker has ended\"");
     riskbreaker_close(host);
     riskbreaker_close(NULL);
     riskbreaker_free(NULL);

@@ -1,11 +1,15 @@
-// A bot that plays a seat: the first answer that each question takes, another one each time it is asked again.
+// A bot that plays seats: the first answer that each question takes, another one each time it is asked again. With a campaign
+// file it survives the end of its host.
 //
-//     node bot.mjs PROGRAM RULESETS RULESET SEAT [SEED]
+//     node bot.mjs PROGRAM RULESETS RULESET SEAT[,SEAT] [SEED] [CAMPAIGN.rbsave]
 
 import { fileURLToPath } from "node:url";
 import { Host } from "./riskbreaker.mjs";
 
-/** Plays until the game is over or others have to decide; gives the outcome. */
+/**
+ * Plays until the game is over or others have to decide; gives the outcome. Each turn follows from the view alone, so it may
+ * begin anew after a restart: an answer whose result was lost is in the view, or its question is open again.
+ */
 export async function play(viewer, most = 500) {
   for (let turn = 0; turn < most; turn++) {
     const { state } = viewer.view;
@@ -16,18 +20,48 @@ export async function play(viewer, most = 500) {
   return undefined;
 }
 
+/** The same for several seats, in turn. */
+export async function playAll(viewers) {
+  for (;;) {
+    const before = viewers[0].view.seq;
+    let outcome;
+    for (const viewer of viewers) outcome = await play(viewer);
+    if (outcome !== undefined || viewers[0].view.seq === before) return outcome;
+  }
+}
+
 /** An answer that the question takes; the proposal where there are too many to list. */
 export async function choose(viewer, question, turn) {
   const { answers } = await viewer.call("answers", { question: question.id, most: 200 });
   return answers?.length ? answers[turn % answers.length] : (question.proposal ?? "");
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const [program, rulesets, ruleset, seat, seed = "1"] = process.argv.slice(2);
+async function main(program, rulesets, ruleset, seats, seed = "1", campaign = undefined) {
   const host = await Host.start(program, "--rulesets", rulesets);
-  const { table } = await host.call("table.new", { ruleset, seed: Number(seed) });
-  const viewer = await host.hello({ table, role: "seat", seat });
-  viewer.onStep = (step) => step.events.forEach((line) => console.log(line.text ?? line.event));
-  console.log("outcome:", await play(viewer));
-  await host.close();
+  const viewers = [];
+  try {
+    const outcome = await host.withRestarts(async () => {
+      // It sits down, unless that was before a restart.
+      const params = { ruleset, seed: Number(seed) };
+      const open = async () => (campaign ? host.open(campaign, params) : (await host.call("table.new", params)).table);
+      const table = viewers[0]?.table ?? (await open());
+      for (const seat of seats.split(",").slice(viewers.length)) {
+        viewers.push(await host.hello({ table, role: "seat", seat }));
+      }
+      viewers[0].onStep = (step) => step.events.forEach((line) => console.log(line.text ?? line.event));
+      viewers[0].onView = (view) => console.log("continues at step", view.seq);
+      viewers[0].onBye = (reason) => console.log("left:", reason);
+      return playAll(viewers);
+    });
+    console.log("outcome:", outcome);
+  } finally {
+    await host.close();
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  main(...process.argv.slice(2)).catch((error) => {
+    console.error(`bot.mjs: ${error.message}`);
+    process.exitCode = 1;
+  });
 }

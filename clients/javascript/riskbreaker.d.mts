@@ -30,7 +30,9 @@ export interface Settings {
 export interface View {
   table: string; role: Role; seat?: string; seq: number; revision: number; state: State; settings: Settings;
   entities: Entity[]; questions: Question[]; waiting: { seat: string; questions: number }[];
-  undo: { allowed: boolean; decisions: number }; presence: { role: Role; seat?: string; viewers: number }[]; log: Line[];
+  undo: { allowed: boolean; decisions: number }; presence: { role: Role; seat?: string; viewers: number }[];
+  /** The revision after which `log` begins, where it does not replace what was known. */
+  after?: number; log: Line[];
 }
 export interface Step {
   table: string; seq: number; cause: string; state: State; events: Line[]; questions: Question[];
@@ -38,20 +40,41 @@ export interface Step {
 }
 
 export class Refused extends Error { readonly kind: string; readonly data: { kind: string; [name: string]: unknown } }
+/** The program has ended: "riskbreaker has ended". */
+export class Ended extends Error {}
 
 export class Host {
   static start(program?: string, ...options: string[]): Promise<Host>;
+  readonly ended: boolean;
+  readonly pid: number;
+  /** Gets what a callback throws; prints it unless it is replaced. */
+  onError: (error: unknown) => void;
   call(method: string, params?: object): Promise<any>;
+  /** Goes on with a campaign file, or begins one with the parameters of `table.new`; gives the table. */
+  open(campaign: string, params?: object): Promise<string>;
   hello(as: { table: string; role: Role; seat?: string }): Promise<Viewer>;
-  close(): Promise<void>;
+  restart(): Promise<void>;
+  withRestarts<Result>(work: () => Result | Promise<Result>, most?: number): Promise<Result>;
+  /** Ends the program, or kills it after `patience` milliseconds. */
+  close(patience?: number): Promise<void>;
 }
 
 export class Viewer {
+  readonly table: string;
+  readonly role: Role;
+  readonly seat?: string;
   readonly number: number;
+  /** Why this viewer is no more. */
+  readonly left?: string;
   view: View;
-  onStep: (step: Step) => void;
+  onStep: (step: Step) => unknown;
+  onView: (view: View) => unknown;
+  onPresence: (presence: View["presence"]) => unknown;
+  onBye: (reason: string) => unknown;
   call(method: string, params?: object): Promise<any>;
   mine(): Question[];
   answer(question: Question, value: Value, key?: string): Promise<{ seq: number }>;
-  undo(): Promise<{ seq: number; undone: object[] }>;
+  undo(key?: string): Promise<{ seq: number; undone: object[] }>;
+  refresh(): Promise<void>;
+  close(): Promise<void>;
 }

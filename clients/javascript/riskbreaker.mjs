@@ -1,14 +1,15 @@
 // A client of Riskbreaker: starts `riskbreaker serve --stdio` and speaks its protocol. Needs Node.js 18, nothing else.
-// The types stand in riskbreaker.d.mts.
+// The types are in riskbreaker.d.mts.
 //
 //     const host = await Host.start();
-//     const { table } = await host.call("table.new", { ruleset: "riskbreaker-0.0.1", seed: 7 });
+//     const table = await host.open("evening.rbsave", { ruleset: "riskbreaker-0.0.1", seed: 7 });
 //     const player = await host.hello({ table, role: "seat", seat: "players" });
-//     for (const question of player.mine()) await player.answer(question, question.proposal);
+//     await host.withRestarts(async () => {
+//       for (const question of player.mine()) await player.answer(question, question.proposal);
+//     });
 //     await host.close();
 
 import { spawn } from "node:child_process";
-import { createInterface } from "node:readline";
 
 /** The host did not carry a request out. `kind` and `data` say why, for programs; the message is for people. */
 export class Refused extends Error {
@@ -20,88 +21,301 @@ export class Refused extends Error {
   }
 }
 
-/** The program, as its operator. */
+/** The program has ended, so the request has no result. `Host.restart` shows whether it was carried out. */
+export class Ended extends Error {
+  constructor() {
+    super("riskbreaker has ended");
+  }
+}
+
+/** The program, as its operator. Messages are taken one after the other, as they come. */
 export class Host {
+  #command;
   #process;
-  #waiting = new Map();
-  #viewers = new Map();
-  #early = new Map();
+  #exited;
+  #ended = true;
+  #closed = false;
   #last = 0;
-  #ended;
+  #stepped = false;
+  #restarting;
+  /** Requests without a result, by id. */
+  #waiting = new Map();
+  #byNumber = new Map();
+  /** Notices to viewers whose `hello` is not answered yet. */
+  #early = [];
+  #viewers = new Set();
+  #campaigns = new Map();
+  onError = (error) => console.error(error);
 
   constructor(program, options) {
-    this.#process = spawn(program, [...options, "serve", "--stdio"], { stdio: ["pipe", "pipe", "inherit"] });
-    this.#ended = new Promise((resolve) => this.#process.on("close", resolve));
-    this.#process.on("error", (error) => this.#fail(error));
-    this.#ended.then(() => this.#fail(new Error("riskbreaker has ended")));
-    createInterface({ input: this.#process.stdout }).on("line", (line) => this.#take(JSON.parse(line)));
+    this.#command = [program, [...options, "serve", "--stdio"]];
   }
 
   static async start(program = "riskbreaker", ...options) {
     const host = new Host(program, options);
-    await host.call("hello", { protocol: 1, client: "javascript" });
+    await host.#start();
     return host;
   }
 
-  /** Sends a request; several may be under way. */
+  /** Whether the program has ended. */
+  get ended() {
+    return this.#ended;
+  }
+
+  /** The number of the process. */
+  get pid() {
+    return this.#process.pid;
+  }
+
+  /**
+   * Sends a request; several may be under way. It is rejected with `Refused` if the host refuses it, and with `Ended` if the
+   * program ends before it answers.
+   */
   call(method, params = {}) {
-    const id = ++this.#last;
-    return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject });
-      this.#process.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`);
-    });
+    return this.request(method, params, (result) => result);
+  }
+
+  /** Opens the table of a campaign file; without such a file a new one, with the parameters of `table.new`. */
+  async open(campaign, params = {}) {
+    for (const [table, path] of this.#campaigns) if (path === campaign) return table;
+    try {
+      return (await this.call("table.load", { path: campaign, table: params.table })).table;
+    } catch (refused) {
+      if (refused.kind !== "file") throw refused;
+      const made = await this.call("table.new", { ...params, campaign }).catch((error) => error);
+      if (made instanceof Refused) throw refused;
+      if (made instanceof Error) throw made;
+      return made.table;
+    }
   }
 
   /** Opens a viewer at a table: a `game_master`, a `seat` or a `watcher`. */
   async hello({ table, role, seat }) {
-    const { viewer: number, view } = await this.call("hello", { table, role, seat });
-    const viewer = new Viewer(this, number, view);
-    this.#viewers.set(number, viewer);
-    // What came before the viewer was made.
-    for (const [method, params] of this.#early.get(number) ?? []) await viewer.take(method, params);
-    this.#early.delete(number);
+    const viewer = new Viewer(this, { table, role, seat });
+    await this.#greet(viewer);
     return viewer;
   }
 
-  /** Ends the program once everything is answered. */
-  async close() {
-    this.#process.stdin.end();
-    await this.#ended;
+  /**
+   * Starts the program again. Each table with a campaign file is loaded, and its viewers follow from their last step. Viewers
+   * of other tables, and of those that cannot be loaded, get `bye`.
+   */
+  restart() {
+    this.#restarting ??= this.#restart().finally(() => (this.#restarting = undefined));
+    return this.#restarting;
   }
 
-  #take(message) {
-    if (message.method) {
-      const { viewer: number } = message.params;
-      const viewer = this.#viewers.get(number);
-      if (viewer) viewer.take(message.method, message.params);
-      else this.#early.set(number, [...(this.#early.get(number) ?? []), [message.method, message.params]]);
+  /**
+   * Does `work`. If the program ends meanwhile, restarts it and does `work` again; gives up after `most` restarts in a row that
+   * no step followed. `work` must look at the views again, or give each command the same `key` each time: then nothing is done
+   * twice.
+   */
+  async withRestarts(work, most = 20) {
+    for (let fruitless = 0; ; ) {
+      try {
+        if (this.#restarting || (this.#ended && !this.#closed)) await this.restart();
+        return await work();
+      } catch (error) {
+        if (!(error instanceof Ended)) throw error;
+        fruitless = this.#stepped ? 0 : fruitless + 1;
+        if (this.#closed || fruitless > most) throw error;
+        await new Promise((resolve) => setTimeout(resolve, Math.min(5 * 2 ** fruitless, 1000)));
+      }
+    }
+  }
+
+  /** Ends the program when everything is answered, or kills it after `patience` milliseconds. Is never rejected. */
+  async close(patience = 10_000) {
+    this.#closed = true;
+    const watchdog = setTimeout(() => this.#process?.kill("SIGKILL"), patience);
+    this.#process?.stdin.end();
+    await this.#exited;
+    clearTimeout(watchdog);
+  }
+
+  /** Sends a request. `take` makes the result, before any message that follows the answer is taken. */
+  request(method, params, take) {
+    return new Promise((resolve, reject) => {
+      if (this.#ended) return reject(new Ended());
+      const id = ++this.#last;
+      this.#waiting.set(id, { method, params, take, resolve, reject });
+      this.#process.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`);
+    });
+  }
+
+  /** Whether the program that runs now has the viewer. */
+  knows(viewer) {
+    return this.#byNumber.get(viewer.number) === viewer;
+  }
+
+  /** The viewer has left: nothing more is told to it. */
+  forget(viewer) {
+    if (this.knows(viewer)) this.#byNumber.delete(viewer.number);
+    this.#viewers.delete(viewer);
+  }
+
+  /** Calls back. `onError` gets an exception; that of an ended program is thrown where the result is waited for. */
+  report(callback, ...values) {
+    const failed = (error) => {
+      if (error instanceof Ended) return;
+      try {
+        this.onError(error);
+      } catch (worse) {
+        console.error(worse);
+      }
+    };
+    try {
+      // It may be asynchronous.
+      Promise.resolve(callback(...values)).catch(failed);
+    } catch (error) {
+      failed(error);
+    }
+  }
+
+  noteStep() {
+    this.#stepped = true;
+  }
+
+  async #start() {
+    const process = spawn(...this.#command, { stdio: ["pipe", "pipe", "inherit"] });
+    this.#process = process;
+    this.#ended = this.#stepped = false;
+    this.#byNumber.clear();
+    this.#early = [];
+    let error = new Ended();
+    this.#exited = new Promise((resolve) => {
+      process.on("close", resolve);
+      process.on("error", (failure) => resolve((error = failure)));
+    }).then(() => process === this.#process && this.#end(error));
+    process.stdin.on("error", () => {}); // its end is told by `close`
+    let rest = "";
+    process.stdout.setEncoding("utf8").on("data", (text) => {
+      rest += text;
+      if (!text.includes("\n")) return;
+      const lines = rest.split("\n");
+      rest = lines.pop();
+      for (const line of lines) if (process === this.#process) this.#take(line);
+    });
+    try {
+      await this.call("hello", { protocol: 1, client: "javascript" });
+    } catch (error) {
+      process.kill("SIGKILL");
+      throw error;
+    }
+  }
+
+  #end(error) {
+    this.#ended = true;
+    const waiting = [...this.#waiting.values()];
+    this.#waiting.clear();
+    for (const { reject } of waiting) reject(error);
+  }
+
+  async #restart() {
+    this.#process.kill("SIGKILL");
+    await this.#exited;
+    this.#closed = false;
+    await this.#start();
+    const reasons = new Map();
+    for (const [table, path] of [...this.#campaigns]) {
+      try {
+        await this.call("table.load", { table, path });
+      } catch (error) {
+        if (!(error instanceof Refused)) throw error;
+        reasons.set(table, error.message);
+        this.#campaigns.delete(table);
+      }
+    }
+    for (const viewer of [...this.#viewers]) {
+      let reason = reasons.get(viewer.table);
+      if (!this.#campaigns.has(viewer.table)) reason ??= "riskbreaker has ended, and no campaign file has this table";
+      try {
+        if (!reason) await this.#greet(viewer);
+      } catch (error) {
+        if (!(error instanceof Refused)) throw error;
+        reason = error.message;
+      }
+      if (reason) viewer.take("bye", { reason });
+    }
+  }
+
+  #greet(viewer) {
+    const { table, role, seat, view } = viewer;
+    const params = { table, role, seat, since: view?.revision, seq: view?.seq };
+    return this.request("hello", params, ({ viewer: number, view }) => {
+      this.#byNumber.set(number, viewer);
+      this.#viewers.add(viewer);
+      viewer.begin(number, view);
+      for (const [method, params] of this.#early) {
+        if (params?.viewer === number) this.report(() => viewer.take(method, params));
+      }
+    });
+  }
+
+  #take(line) {
+    let message;
+    try {
+      message = JSON.parse(line);
+    } catch {
+      this.#process.kill("SIGKILL"); // it is no host
       return;
     }
-    const { resolve, reject } = this.#waiting.get(message.id) ?? {};
-    this.#waiting.delete(message.id);
-    if (message.error) reject?.(new Refused(message.error));
-    else resolve?.(message.result);
+    const { id, method, params, result, error } = message;
+    if (method) {
+      const viewer = this.#byNumber.get(params?.viewer);
+      if (viewer) this.report(() => viewer.take(method, params));
+      else this.#early = [...this.#early.slice(-99), [method, params]];
+      return;
+    }
+    const request = this.#waiting.get(id);
+    if (!request) return;
+    this.#waiting.delete(id);
+    if (error) return request.reject(new Refused(error));
+    try {
+      this.#noteCampaign(request, result);
+      request.resolve(request.take(result));
+    } catch (failure) {
+      request.reject(failure);
+    }
   }
 
-  #fail(error) {
-    for (const { reject } of this.#waiting.values()) reject(error);
-    this.#waiting.clear();
+  /** Remembers which file has which table, for `restart`. */
+  #noteCampaign({ method, params }, result) {
+    const path = method === "table.new" ? params.campaign : params.path;
+    if (["table.new", "table.load", "table.save"].includes(method) && path?.endsWith(".rbsave")) {
+      this.#campaigns.set(result.table ?? params.table ?? this.#byNumber.get(params.viewer)?.table, path);
+    }
+    if (method === "table.close") this.#campaigns.delete(params.table);
   }
 }
 
-/** Somebody at a table. `view` is what this viewer knows, and always up to date. */
+/**
+ * Somebody at a table. `view` is what this viewer knows, and always up to date.
+ *
+ * Callbacks: `onStep` gets each step, `onView` a view that replaced the one before (after `resync` or a restart), `onPresence`
+ * the list of who is there, `onBye` the reason why this viewer is no more; `left` has it then, too.
+ */
 export class Viewer {
   #host;
+  /** Steps that came before an earlier one, by `seq`. */
+  #steps = new Map();
+  #asking = false;
+  #stale = false;
+  number = 0;
+  view;
+  left;
+  onStep = () => {};
+  onView = () => {};
+  onPresence = () => {};
+  onBye = () => {};
 
-  constructor(host, number, view) {
+  constructor(host, { table, role, seat }) {
     this.#host = host;
-    this.number = number;
-    this.view = view;
-    this.onStep = () => {};
+    Object.assign(this, { table, role, seat });
   }
 
   call(method, params = {}) {
-    return this.#host.call(method, { ...params, viewer: this.number });
+    return this.#request(method, params, (result) => result);
   }
 
   /** The open questions that this viewer may answer. */
@@ -109,35 +323,125 @@ export class Viewer {
     return this.view.questions.filter((question) => question.yours);
   }
 
-  /** Answers exactly: an option's id, a list of ids, a number, points by id, true or false, a line. */
+  /**
+   * Answers exactly: an option's id, a list of ids, a number, points by id, true or false, a line. After a restart a seat's
+   * questions have other numbers: take the question from the view again.
+   */
   answer(question, value, key) {
     return this.call("answer", { question: question.id, value, key });
   }
 
-  undo() {
-    return this.call("undo", { expect: this.view.seq });
+  undo(key) {
+    return this.call("undo", { expect: this.view.seq, key });
   }
 
-  /** Brings `view` to where the table is now. */
-  async take(method, params) {
-    const view = this.view;
-    if (method === "presence") view.presence = params.presence;
-    if (method === "resync") this.view = await this.call("view");
-    if (method !== "step") return;
+  /** Leaves the table. Is never rejected. */
+  async close() {
+    await this.call("bye").catch(() => {});
+    this.left ??= "it was closed";
+    this.#host.forget(this);
+  }
+
+  /** Asks for a view. One that is older than the last step is dropped. */
+  async refresh() {
+    this.#stale = true;
+    if (this.#asking) return;
+    this.#asking = true;
+    try {
+      while (this.#stale && this.left === undefined) {
+        this.#stale = false;
+        const { seq, revision } = this.view;
+        await this.#request("view", { since: revision, seq }, (view) => this.#takeView(view));
+        // Steps may still wait for one that was lost.
+        this.#stale ||= this.#steps.size > 0 && this.view.seq > seq;
+      }
+    } finally {
+      this.#asking = false;
+    }
+  }
+
+  /** Takes the view of a `hello`. The numbers of a restarted host are above all earlier ones. */
+  begin(number, view) {
+    const again = this.view !== undefined;
+    this.number = number;
+    this.#steps.clear();
+    this.#put(view);
+    if (again) this.#host.report(this.onView, view);
+  }
+
+  /** Brings `view` to where the table is now. A step counts once, in the order of `seq`, whenever it comes. */
+  take(method, params) {
+    if (method === "step") {
+      if (params.seq > this.view.seq) this.#steps.set(params.seq, params);
+      this.#takeSteps();
+      if (this.#steps.size > 0 && !this.#asking) return this.refresh();
+    } else if (method === "resync") {
+      return this.refresh();
+    } else if (method === "presence") {
+      this.view.presence = params.presence;
+      this.#host.report(this.onPresence, params.presence);
+    } else if (method === "bye") {
+      this.left = params.reason;
+      this.#host.forget(this);
+      this.#host.report(this.onBye, params.reason);
+    }
+  }
+
+  #request(method, params, take) {
+    if (this.left !== undefined) { // its number may be another viewer's after a restart
+      const error = { message: `this viewer has left: ${this.left}`, data: { kind: "unknown_viewer" } };
+      return Promise.reject(new Refused(error));
+    }
+    if (!this.#host.knows(this)) return Promise.reject(new Ended());
+    return this.#host.request(method, { ...params, viewer: this.number }, take);
+  }
+
+  #takeView(view) {
+    if (view.seq < this.view.seq) return;
+    this.#put(view);
+    this.#host.report(this.onView, view);
+    this.#takeSteps();
+  }
+
+  #put(view) {
+    if (view.after !== undefined) {
+      const known = this.view.log.filter((line) => line.revision <= view.after);
+      view.log = withEvents(known, view.log);
+    }
+    this.view = view;
+  }
+
+  #takeSteps() {
+    for (const seq of this.#steps.keys()) if (seq <= this.view.seq) this.#steps.delete(seq);
+    for (let step; (step = this.#steps.get(this.view.seq + 1)); ) {
+      this.#steps.delete(step.seq);
+      this.#takeStep(step);
+    }
+  }
+
+  #takeStep(step) {
+    const { view } = this;
     const entities = new Map(view.entities.map((entity) => [entity.id, entity]));
-    for (const entity of params.changed) {
+    for (const entity of step.changed) {
       if (entity.gone) entities.delete(entity.id);
       else entities.set(entity.id, entity);
     }
     view.entities = [...entities.values()].sort((one, two) => one.id - two.id);
-    for (const line of params.events) {
-      if (line.event === "back") view.log = view.log.filter((known) => known.revision <= line.to);
-      else if (line.event !== "aside") view.log.push(line); // an aside is said beside the log
-      view.revision = line.revision;
-    }
+    view.log = withEvents(view.log, step.events);
+    view.revision = step.events.at(-1)?.revision ?? view.revision;
     for (const name of ["seq", "state", "questions", "waiting", "undo", "settings"]) {
-      if (name in params) view[name] = params[name];
+      if (name in step) view[name] = step[name];
     }
-    this.onStep(params);
+    this.#host.noteStep();
+    this.#host.report(this.onStep, step);
   }
+}
+
+/** The log after more events. */
+function withEvents(log, events) {
+  for (const line of events) {
+    if (line.event === "back") log = log.filter((known) => known.revision <= line.to);
+    else if (line.event !== "aside") log.push(line); // an aside is said beside the log
+  }
+  return log;
 }

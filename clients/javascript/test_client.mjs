@@ -1,10 +1,19 @@
 // Plays against the program: `node test_client.mjs PROGRAM RULESETS`.
 
 import assert from "node:assert/strict";
+import { execFileSync, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { choose, play } from "./bot.mjs";
-import { Host, Refused } from "./riskbreaker.mjs";
+import { random } from "./random.mjs";
+import { Ended, Host, Refused } from "./riskbreaker.mjs";
 
 const [program, rulesets] = process.argv.slice(2);
+const FAKE_HOST = [process.execPath, fileURLToPath(new URL("fake_host.mjs", import.meta.url))];
+const chance = random(1);
+const hasEnded = (error) => error instanceof Ended && error.message === "riskbreaker has ended";
 const host = await Host.start(program, "--rulesets", rulesets);
 const refusedAs = (kind) => (error) => error instanceof Refused && error.kind === kind;
 
@@ -41,5 +50,265 @@ const refusedAs = (kind) => (error) => error instanceof Refused && error.kind ==
   assert.equal(left.mine()[0].topic, "card");
 }
 
+// Viewers hear of presence and of their end.
+{
+  const { table } = await host.call("table.new", { ruleset: "tug", seed: 5 });
+  const left = await host.hello({ table, role: "seat", seat: "left" });
+  const right = await host.hello({ table, role: "seat", seat: "right" });
+  const heard = [];
+  left.onPresence = (presence) => heard.push(presence.map(({ seat }) => seat));
+  left.onBye = (reason) => heard.push(reason);
+  await right.close();
+  await right.close();
+  await host.call("ping");
+  await host.call("table.close", { table });
+  assert.deepEqual(heard, [["left"], "the table was closed"]);
+  for (const viewer of [left, right]) await assert.rejects(viewer.call("view"), /this viewer has left/);
+}
+
+// An exception in a callback is reported, and the view goes on.
+{
+  const { table } = await host.call("table.new", { ruleset: "tug", seed: 5 });
+  const left = await host.hello({ table, role: "seat", seat: "left" });
+  const errors = [];
+  const { onError } = host;
+  host.onError = (error) => errors.push(error.message);
+  left.onStep = () => {
+    throw new Error("a mistake in the bot");
+  };
+  left.onPresence = async () => {
+    throw new Error("a later mistake");
+  };
+  await (await host.hello({ table, role: "watcher" })).close();
+  await play(left);
+  const fresh = await left.call("view");
+  for (const name of ["seq", "state", "entities", "questions", "presence"]) assert.deepEqual(left.view[name], fresh[name]);
+  assert.deepEqual(new Set(errors), new Set(["a mistake in the bot", "a later mistake"]));
+  host.onError = () => {
+    throw new Error("a mistake in the report");
+  };
+  const { error } = console;
+  console.error = () => {};
+  await left.undo();
+  console.error = error;
+  assert.equal(left.view.seq, (await left.call("view")).seq);
+  host.onError = onError;
+}
+
 await host.close();
+assert.deepEqual(children(), []);
+
+// Pending and later calls fail at once, and `close` leaves nothing.
+{
+  const host = await Host.start(...FAKE_HOST, "1");
+  const viewer = await host.hello({ table: "a", role: "watcher" });
+  const pending = [1, 2, 3, 4, 5].map(() => viewer.call("hang"));
+  await pause(100);
+  const began = Date.now();
+  process.kill(host.pid, "SIGKILL");
+  for (const call of pending) await assert.rejects(call, hasEnded);
+  assert.deepEqual(children(), []);
+  for (const call of [() => host.call("ping"), () => viewer.refresh(), () => viewer.undo(), () => host.hello({ table: "a" })]) {
+    await assert.rejects(call, hasEnded);
+  }
+  await viewer.close();
+  for (let times = 0; times < 3; times++) await host.close();
+  assert.ok(Date.now() - began < 1000);
+  // A call in the moment of the end, whose message the pipe does not take any more.
+  const other = await Host.start(...FAKE_HOST, "1");
+  process.kill(other.pid, "SIGKILL");
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
+  await assert.rejects(other.call("ping"), hasEnded);
+  // One that was stopped, or writes what is no message.
+  const stopped = await Host.start(...FAKE_HOST, "1");
+  process.kill(stopped.pid, "SIGSTOP");
+  await stopped.close(300);
+  const noisy = await Host.start(...FAKE_HOST, "1");
+  assert.equal(await noisy.call("odd"), "one\u2028two\u2029three\u0085four");
+  await assert.rejects(noisy.call("noise"), hasEnded);
+  await noisy.close();
+  assert.deepEqual(children(), []);
+  await assert.rejects(Host.start("/no/such/program"), { code: "ENOENT" });
+}
+
+// A view and steps in every order, also together in one piece, leave the newest state.
+for (let seed = 0; seed < 13; seed++) {
+  const host = await Host.start(...FAKE_HOST, String(seed));
+  const viewer = await host.hello({ table: "a", role: "watcher" });
+  const seen = [viewer.view.seq];
+  viewer.onStep = ({ seq }) => seen.push(seq);
+  viewer.onView = ({ seq }) => seen.push(seq);
+  for (let round = 0; round < 40; round++) {
+    if (round > 0) await host.call("poke");
+    let truth;
+    for (let times = 0; times < 20; times++) {
+      truth = await host.call("truth");
+      if (viewer.view.seq === truth.seq) break;
+    }
+    const where = `seed ${seed}, round ${round}`;
+    for (const name of ["seq", "revision", "entities", "questions"]) assert.deepEqual(viewer.view[name], truth[name], where);
+    const count = Math.min(viewer.view.log.length, truth.log.length);
+    if (count > 0) assert.deepEqual(viewer.view.log.slice(-count), truth.log.slice(-count), where);
+  }
+  assert.deepEqual(seen, seen.toSorted?.((one, two) => one - two) ?? seen);
+  await host.close();
+}
+
+const folder = mkdtempSync(join(tmpdir(), "riskbreaker-"));
+try {
+  // No answer is lost or doubled under repeated kills.
+  const whole = await playedGame("whole", 0);
+  const killed = await playedGame("killed", 0.15);
+  assert.deepEqual([killed.outcome, killed.decisions], [whole.outcome, whole.decisions]);
+  assert.ok(killed.kills > 3, `${killed.kills} kills`);
+
+  // Commands with a key count once, also several under way.
+  {
+    const { host, dying } = await dyingHost();
+    const table = await host.open(`${folder}/keys.rbsave`, { ruleset: "tug", seed: 5 });
+    const master = await host.hello({ table, role: "game_master" });
+    dying.deadly = 0.1;
+    const say = (number) =>
+      host.withRestarts(() => master.call("edit", { edit: { say: { text: `line ${number}` } }, key: `key ${number}` }));
+    for (let number = 0; number < 24; number += 4) await Promise.all([0, 1, 2, 3].map((more) => say(number + more)));
+    dying.deadly = 0;
+    const { log } = await host.withRestarts(() => master.call("view", { since: 0 }));
+    const said = log.flatMap(({ text }) => text?.match(/line (\d+)/)?.[1] ?? []).map(Number);
+    assert.deepEqual(said.sort((one, two) => one - two), [...Array(24).keys()]);
+    assert.ok(dying.kills > 2, `${dying.kills} kills`);
+    await host.close();
+  }
+
+  // A table without a campaign file says goodbye, and its viewers do not act as others, whose numbers are counted anew.
+  {
+    const host = await Host.start(program, "--rulesets", rulesets);
+    const { table } = await host.call("table.new", { ruleset: "tug", seed: 5 });
+    const lost = await host.hello({ table, role: "game_master" });
+    const kept = await host.open(`${folder}/kept.rbsave`, { ruleset: "tug", seed: 5 });
+    const left = await host.hello({ table: kept, role: "seat", seat: "left" });
+    const watcher = await host.hello({ table: kept, role: "watcher" });
+    const heard = [];
+    lost.onBye = (reason) => heard.push(reason);
+    await left.answer(left.mine()[0], "pull");
+    left.onView = () => watcher.call("view");
+    host.onError = (error) => heard.push(error);
+    process.kill(host.pid, "SIGKILL");
+    await assert.rejects(left.call("hang"), hasEnded);
+    await Promise.all([1, 2, 3].map(() => host.withRestarts(() => host.call("ping"))));
+    assert.deepEqual(heard, ["riskbreaker has ended, and no campaign file has this table"]);
+    await assert.rejects(lost.call("view"), /this viewer has left/);
+    await lost.close();
+    assert.deepEqual([lost.number, left.number], [1, 1]);
+    assert.equal((await left.call("view")).seat, "left");
+    assert.equal(left.mine()[0].topic, "risk");
+    assert.equal((await watcher.call("view")).role, "watcher");
+    await host.close();
+  }
+
+  // A host that ends each time is given up.
+  {
+    const host = await Host.start(...FAKE_HOST, "1");
+    const starts = new Set();
+    const work = () => {
+      starts.add(host.pid);
+      return host.call("die");
+    };
+    await assert.rejects(host.withRestarts(work, 3), hasEnded);
+    assert.equal(starts.size, 4);
+    await host.close();
+  }
+
+  // The bot program goes on when its host is killed.
+  {
+    const campaign = `${folder}/bot.rbsave`;
+    const bot = fileURLToPath(new URL("bot.mjs", import.meta.url));
+    const playing = spawn(process.execPath, [bot, program, rulesets, "tug", "left,right", "5", campaign]);
+    let said = "";
+    playing.stdout.on("data", (text) => (said += text));
+    const ended = new Promise((resolve) => playing.on("close", resolve));
+    for (let kills = 0; kills < 5 && playing.exitCode === null; ) {
+      await pause(50 + 350 * chance());
+      if (!said) continue;
+      for (const { pid } of processes().filter(({ parent }) => parent === playing.pid)) {
+        try {
+          kills += process.kill(pid, "SIGKILL") ? 1 : 0;
+        } catch {
+          // It has ended meanwhile.
+        }
+      }
+    }
+    assert.equal(await ended, 0);
+    assert.match(said, /outcome:/);
+  }
+  assert.deepEqual(children(), []);
+} finally {
+  rmSync(folder, { recursive: true });
+}
 console.log("ok");
+
+/** A host that is killed again and again, at some moment after a request. */
+async function dyingHost() {
+  const host = await Host.start(program, "--rulesets", rulesets);
+  const dying = { deadly: 0, kills: 0 };
+  const request = host.request.bind(host);
+  host.request = (...all) => {
+    const { pid } = host;
+    if (chance() < dying.deadly) {
+      setTimeout(() => {
+        try {
+          if (host.pid === pid && !host.ended) dying.kills += process.kill(pid, "SIGKILL") ? 1 : 0;
+        } catch {
+          // It has ended meanwhile.
+        }
+      }, 12 * chance());
+    }
+    return request(...all);
+  };
+  return { host, dying };
+}
+
+/** Plays a game in which each answer follows from the state. */
+async function playedGame(name, deadly) {
+  const { host, dying } = await dyingHost();
+  const table = await host.open(`${folder}/${name}.rbsave`, { ruleset: "tug", seed: 5, switches: { wins_at: 10 } });
+  const viewers = [];
+  for (const seat of ["left", "right"]) viewers.push(await host.hello({ table, role: "seat", seat }));
+  const seen = [viewers[0].view.seq];
+  viewers[0].onStep = ({ seq }) => seen.push(seq);
+  viewers[0].onView = ({ seq }) => seen.push(seq);
+  dying.deadly = deadly;
+  const outcome = await host.withRestarts(async () => {
+    while (viewers[0].view.state.is === "asking") {
+      for (const viewer of viewers) {
+        const [question] = viewer.mine();
+        if (!question) continue;
+        const { answers } = await viewer.call("answers", { question: question.id });
+        const { at } = viewer.view.entities.find(({ kind }) => kind === "rope").fields;
+        await viewer.answer(question, answers[(7 * (at + 50) + answers.length) % answers.length]);
+      }
+    }
+    return viewers[0].view.state.outcome;
+  });
+  dying.deadly = 0;
+  const { entries } = await host.withRestarts(() => host.call("entries", { table }));
+  for (const viewer of viewers) assert.deepEqual(viewer.view.entities, (await viewer.call("view")).entities);
+  assert.ok(seen.every((seq, at) => at === 0 || seq >= seen[at - 1]));
+  await host.close();
+  return { outcome, decisions: entries.map(({ text }) => text), kills: dying.kills };
+}
+
+function pause(milliseconds) {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}
+
+function processes() {
+  const lines = execFileSync("ps", ["-A", "-o", "ppid=,pid=,stat=,comm="], { encoding: "utf8" }).trim().split("\n");
+  return lines.map((line) => line.trim().split(/\s+/)).map(([parent, pid, state, name]) => {
+    return { parent: Number(parent), pid: Number(pid), state, name };
+  });
+}
+
+/** The processes that this one has started and not waited for, dead ones included. */
+function children() {
+  return processes().filter(({ parent, name }) => parent === process.pid && name !== "ps");
+}

@@ -1,15 +1,16 @@
-"""A bot that plays a seat: the proposal of each question, or else a random answer that the question takes.
+"""A bot that plays seats: random answers that the questions take. With a campaign file it survives the end of its host.
 
-    python3 bot.py [--program riskbreaker] [--rulesets DIR] RULESET SEAT [SEED]
+    python3 bot.py [--program riskbreaker] [--rulesets DIR] [--campaign FILE.rbsave] RULESET SEAT[,SEAT] [SEED]
 """
 
 from __future__ import annotations
 
 import argparse
 import random
-from typing import Any, Optional
+import sys
+from typing import Any, List, Optional
 
-from riskbreaker import Host, Json, Refused, Viewer
+from riskbreaker import Ended, Host, Json, Refused, Viewer
 
 
 def choose(viewer: Viewer, question: Json, dice: random.Random) -> Any:
@@ -21,7 +22,11 @@ def choose(viewer: Viewer, question: Json, dice: random.Random) -> Any:
 
 
 def play(viewer: Viewer, dice: random.Random, most: int = 500) -> Optional[str]:
-    """Plays until the game is over or others have to decide; gives the outcome."""
+    """Plays until the game is over or others have to decide; gives the outcome.
+
+    Each turn follows from the view alone, so it may begin anew after a restart: an answer whose result was lost is in the
+    view, or its question is open again.
+    """
     for _ in range(most):
         state, mine = viewer.view["state"], viewer.mine()
         if state["is"] != "asking" or not mine:
@@ -30,31 +35,64 @@ def play(viewer: Viewer, dice: random.Random, most: int = 500) -> Optional[str]:
         try:
             viewer.answer(question, choose(viewer, question, dice))
         except Refused as refused:
-            if "proposal" not in question or refused.kind == "stale":
+            if "proposal" not in question or refused.kind in ("stale", "unknown_viewer", "unknown_table"):
                 raise
             viewer.answer(question, question["proposal"])
     return None
+
+
+def play_all(viewers: List[Viewer], dice: random.Random) -> Optional[str]:
+    """The same for several seats, in turn."""
+    while True:
+        before = viewers[0].view["seq"]
+        for viewer in viewers:
+            outcome = play(viewer, dice)
+        if outcome is not None or viewers[0].view["seq"] == before:
+            return outcome
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", default="riskbreaker")
     parser.add_argument("--rulesets")
+    parser.add_argument("--campaign", help="the file that keeps the game; it continues if the file is there")
     parser.add_argument("ruleset")
-    parser.add_argument("seat")
+    parser.add_argument("seats", metavar="SEAT[,SEAT]")
     parser.add_argument("seed", nargs="?", type=int, default=1)
     args = parser.parse_args()
     options = ["--rulesets", args.rulesets] if args.rulesets else []
-    with Host(args.program, *options) as host:
-        opened = host.call("table.new", ruleset=args.ruleset, seed=args.seed)
-        viewer = host.hello(opened["table"], "seat", seat=args.seat)
-        viewer.on_step = lambda step: [print(told(line)) for line in step["events"]] and None
-        print("outcome:", play(viewer, random.Random(args.seed)))
+    viewers: List[Viewer] = []
+
+    try:
+        with Host(args.program, *options) as host:
+
+            def game() -> Optional[str]:
+                """Sits down, unless that was before a restart, and plays."""
+                new = {"ruleset": args.ruleset, "seed": args.seed}
+                if not viewers:
+                    table = host.open(args.campaign, **new) if args.campaign else host.call("table.new", **new)["table"]
+                for seat in args.seats.split(",")[len(viewers) :]:
+                    viewers.append(host.hello(viewers[0].table if viewers else table, "seat", seat=seat))
+                viewers[0].on_step = lambda step: print(*map(told, step["events"]), sep="\n") if step["events"] else None
+                viewers[0].on_view = lambda view: print("continues at step", view["seq"])
+                return play_all(viewers, random.Random(args.seed))
+
+            print("outcome:", host.with_restarts(game))
+    except (Refused, Ended, OSError) as error:
+        sys.exit(f"{parser.prog}: {error}")
 
 
 def told(line: Json) -> str:
     """An event in words."""
-    words = [line[name] for name in ("title", "label", "text") if line.get(name)]
+    if line["event"] == "rolled":
+        words = [f"{line['label']}: {line['dice']} gives {line.get('explain') or line['total']}"]
+        words += [f"({line['need']})"] if line.get("need") else []
+        words += {True: ["succeeds"], False: ["fails"]}.get(line.get("success"), [])
+        words += [line["result"]] if line.get("result") else []
+    elif line["event"] == "answered":
+        words = [f"{line['seat']}: {line['topic']} {line['text']}"]
+    else:
+        words = [line[name] for name in ("title", "label", "text", "reason") if line.get(name)]
     return " ".join(words) or ", ".join(f"{name} {value}" for name, value in line.items() if name != "revision")
 
 

@@ -1,19 +1,30 @@
 """A client of Riskbreaker: starts `riskbreaker serve --stdio` and speaks its protocol. Needs Python 3.9, nothing else.
 
     with Host() as host:
-        table = host.call("table.new", ruleset="riskbreaker-0.0.1", seed=7)["table"]
+        table = host.open("evening.rbsave", ruleset="riskbreaker-0.0.1", seed=7)
         south = host.hello(table, "seat", seat="players")
-        for question in south.mine():
-            south.answer(question, question["proposal"])
+
+        def play():
+            for question in south.mine():
+                south.answer(question, question["proposal"])
+
+        host.with_restarts(play)
 """
 
 from __future__ import annotations
 
+import collections
+import contextlib
 import json
 import subprocess
-from typing import Any, Callable, Dict, List, Optional
+import sys
+import threading
+import time
+import traceback
+from typing import Any, Callable, Deque, Dict, List, Optional, Tuple, TypeVar
 
 Json = Dict[str, Any]
+Result = TypeVar("Result")
 
 
 class Refused(Exception):
@@ -28,64 +39,232 @@ class Refused(Exception):
             self.kind = self.data["kind"]
 
 
+class Ended(ConnectionError):
+    """The program has ended, so the request has no result. `Host.restart` shows whether it was carried out."""
+
+    def __init__(self) -> None:
+        super().__init__("riskbreaker has ended")
+
+
 class Host:
-    """The program, as its operator. One call at a time; what it tells besides goes to the viewers."""
+    """The program, as its operator. Threads may share it: their calls are carried out one after the other."""
 
     def __init__(self, program: str = "riskbreaker", *options: str) -> None:
-        command = [program, *options, "serve", "--stdio"]
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8")
-        self._viewers: Dict[int, Viewer] = {}
-        self._answered: Dict[int, Json] = {}
+        self._command = [program, *options, "serve", "--stdio"]
+        self._lock = threading.RLock()
+        self._viewers: List[Viewer] = []
+        self._campaigns: Dict[str, str] = {}
         self._last = 0
-        self.limits: Json = self.call("hello", protocol=1, client="python")["limits"]
+        self._closed = False
+        self.on_error: Callable[[Exception], None] = _print_error
+        self._start()
 
     def call(self, method: str, **params: Any) -> Any:
-        """Sends a request and waits for its result. A parameter `as` is written `as_`."""
-        self._last += 1
-        number = self._last
+        """Sends a request and waits for its result. A parameter `as` is written `as_`.
+
+        Raises `Refused` if the host refuses it, and `Ended` if the program ends before it answers.
+        """
         params = {name.rstrip("_"): value for name, value in params.items() if value is not None}
-        message = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
-        assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps(message) + "\n")
-        self._process.stdin.flush()
-        while number not in self._answered:
-            told = self._next_message()
-            if "method" in told:
-                # A viewer may ask for something itself: then the result waited for here may come meanwhile.
-                self._tell(told["method"], told["params"])
-            elif told.get("id") is not None:
-                self._answered[told["id"]] = told
-        told = self._answered.pop(number)
-        if "error" in told:
-            raise Refused(told["error"])
-        return told["result"]
+        with self._lock:
+            self._last += 1
+            number, process, answered = self._last, self._process, self._answered
+            self._send({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
+            # A callback may call, too, and then reads the result that is waited for here; or it may restart the program.
+            while number not in answered:
+                if self._process is not process:
+                    raise Ended()
+                message = self._receive()
+                if "method" in message:
+                    self._tell(message["method"], message.get("params") or {})
+                elif message.get("id") is not None:
+                    answered[message["id"]] = message
+            message = answered.pop(number)
+            if "error" in message:
+                raise Refused(message["error"])
+            self._note_campaign(method, params, message["result"])
+            return message["result"]
+
+    def open(self, campaign: str, **new: Any) -> str:
+        """Opens the table of a campaign file; without such a file a new one, with the parameters of `table.new`."""
+        with self._lock:
+            for table, path in self._campaigns.items():
+                if path == campaign:
+                    return table
+            try:
+                return self.call("table.load", path=campaign, table=new.get("table"))["table"]
+            except Refused as refused:
+                if refused.kind != "file":
+                    raise
+                with contextlib.suppress(Refused):
+                    return self.call("table.new", campaign=campaign, **new)["table"]
+                raise
 
     def hello(self, table: str, role: str = "game_master", seat: Optional[str] = None) -> Viewer:
         """Opens a viewer at a table: a `game_master`, a `seat` or a `watcher`."""
-        welcome = self.call("hello", table=table, role=role, seat=seat)
-        viewer = Viewer(self, welcome["viewer"], welcome["view"])
-        self._viewers[viewer.number] = viewer
-        return viewer
+        with self._lock:
+            viewer = Viewer(self, table, role, seat)
+            self._greet(viewer)
+            return viewer
 
-    def close(self) -> None:
-        """Ends the program."""
-        assert self._process.stdin is not None and self._process.stdout is not None
-        self._process.stdin.close()
-        self._process.stdout.read()
-        self._process.stdout.close()
-        self._process.wait()
+    def restart(self) -> None:
+        """Starts the program again. Each table with a campaign file is loaded, and its viewers follow from their last step.
 
-    def _next_message(self) -> Json:
-        assert self._process.stdout is not None
-        line = self._process.stdout.readline()
-        if not line:
-            raise ConnectionError("riskbreaker has ended")
-        return json.loads(line)
+        Viewers of other tables, and of those that cannot be loaded, get `bye`.
+        """
+        with self._lock:
+            self._stop()
+            self._closed = False
+            self._start()
+            reasons = {}
+            for table, path in list(self._campaigns.items()):
+                try:
+                    self.call("table.load", table=table, path=path)
+                except Refused as refused:
+                    reasons[table] = str(refused)
+                    del self._campaigns[table]
+            for viewer in list(self._viewers):
+                reason = reasons.get(viewer.table)
+                if reason is None and viewer.table not in self._campaigns:
+                    reason = "riskbreaker has ended, and no campaign file has this table"
+                try:
+                    if reason is None:
+                        self._greet(viewer)
+                except Refused as refused:
+                    reason = str(refused)
+                if reason is not None:
+                    viewer.take("bye", {"reason": reason})
+
+    def with_restarts(self, work: Callable[[], Result], most: int = 20) -> Result:
+        """Does `work`. If the program ends meanwhile, restarts it and does `work` again; gives up after `most` restarts in
+        a row that no step followed.
+
+        `work` must look at the views again, or give each command the same `key` each time: then nothing is done twice.
+        """
+        fruitless = 0
+        while True:
+            try:
+                with self._lock:
+                    if self.ended and not self._closed:
+                        self.restart()
+                return work()
+            except Ended:
+                fruitless = 0 if self._stepped else fruitless + 1
+                if self._closed or fruitless > most:
+                    raise
+                time.sleep(min(0.005 * 2**fruitless, 1.0))
+
+    def close(self, patience: float = 10.0) -> None:
+        """Ends the program when everything is answered, or kills it after `patience` seconds. Never raises."""
+        self._closed = True
+        try:
+            process = self._process
+            watchdog = threading.Timer(patience, process.kill)
+            watchdog.daemon = True
+            watchdog.start()
+            try:
+                with contextlib.suppress(OSError, ValueError):
+                    process.stdin.close()
+                with self._lock, contextlib.suppress(OSError, ValueError):
+                    process.stdout.read()
+                    process.wait()
+            finally:
+                watchdog.cancel()
+        except Exception:  # such as a thread that cannot be started; the program is ended in any case
+            pass
+        finally:
+            self._stop()
+
+    def _start(self) -> None:
+        self._process: Any = subprocess.Popen(self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self._answered: Dict[int, Json] = {}
+        self._by_number: Dict[int, Viewer] = {}
+        self._early: Deque[Tuple[str, Json]] = collections.deque(maxlen=100)
+        self._stepped = self.ended = False
+        try:
+            self.limits: Json = self.call("hello", protocol=1, client="python")["limits"]
+        except BaseException:
+            self._stop()
+            raise
+
+    def _stop(self) -> None:
+        """Ends the program at once if it has not ended, and leaves neither a process nor a pipe."""
+        self.ended = True
+        process = self._process
+        for release in (process.kill, process.wait, process.stdin.close, process.stdout.close):
+            with contextlib.suppress(OSError, ValueError):
+                release()
+
+    def _send(self, message: Json) -> None:
+        try:
+            if not self.ended:
+                self._process.stdin.write(json.dumps(message).encode() + b"\n")
+                self._process.stdin.flush()
+                return
+        except (OSError, ValueError):
+            self._stop()
+        raise Ended()
+
+    def _receive(self) -> Json:
+        try:
+            line = b"" if self.ended else self._process.stdout.readline()
+            if line:
+                return json.loads(line)
+        except (OSError, ValueError):
+            pass
+        self._stop()
+        raise Ended()
 
     def _tell(self, method: str, params: Json) -> None:
-        viewer = self._viewers.get(params["viewer"])
+        viewer = self._by_number.get(params.get("viewer", 0))
         if viewer is not None:
-            viewer.take(method, params)
+            self._report(viewer.take, method, params)
+        else:
+            self._early.append((method, params))  # its `hello` may be answered soon
+
+    def _greet(self, viewer: Viewer) -> None:
+        known = viewer.view
+        last = {"since": known.get("revision"), "seq": known.get("seq")}
+        welcome = self.call("hello", table=viewer.table, role=viewer.role, seat=viewer.seat, **last)
+        viewer.begin(welcome["viewer"], welcome["view"])
+        self._by_number[viewer.number] = viewer
+        if viewer not in self._viewers:
+            self._viewers.append(viewer)
+        for method, params in list(self._early):
+            if params.get("viewer") == viewer.number:
+                self._report(viewer.take, method, params)
+
+    def _note_campaign(self, method: str, params: Json, result: Any) -> None:
+        """Remembers which file has which table, for `restart`."""
+        path = params.get("campaign" if method == "table.new" else "path") or ""
+        if method in ("table.new", "table.load", "table.save") and path.endswith(".rbsave"):
+            table = result.get("table") or params.get("table") or self._by_number[params["viewer"]].table
+            self._campaigns[table] = path
+        elif method == "table.close":
+            self._campaigns.pop(params.get("table"), None)
+
+    def _knows(self, viewer: Viewer) -> bool:
+        """Whether the program that runs now has the viewer."""
+        return self._by_number.get(viewer.number) is viewer
+
+    def _forget(self, viewer: Viewer) -> None:
+        """The viewer has left: nothing more is told to it."""
+        with self._lock:
+            if self._knows(viewer):
+                del self._by_number[viewer.number]
+            if viewer in self._viewers:
+                self._viewers.remove(viewer)
+
+    def _report(self, callback: Callable[..., Any], *arguments: Any) -> None:
+        """Calls back. `on_error` gets an exception; that of an ended program is raised where the result is waited for."""
+        try:
+            callback(*arguments)
+        except Ended:
+            pass
+        except Exception as error:
+            try:
+                self.on_error(error)
+            except Exception as worse:
+                _print_error(worse)
 
     def __enter__(self) -> Host:
         return self
@@ -95,47 +274,138 @@ class Host:
 
 
 class Viewer:
-    """Somebody at a table. `view` is what this viewer knows, and always up to date."""
+    """Somebody at a table. `view` is what this viewer knows, and always up to date.
 
-    def __init__(self, host: Host, number: int, view: Json) -> None:
-        self._host, self.number, self.view = host, number, view
+    Callbacks: `on_step` gets each step, `on_view` a view that replaced the one before (after `resync` or a restart),
+    `on_presence` the list of who is there, `on_bye` the reason why this viewer is no more; `left` has it then, too.
+    """
+
+    def __init__(self, host: Host, table: str, role: str, seat: Optional[str]) -> None:
+        self._host, self.table, self.role, self.seat = host, table, role, seat
+        self.number = 0
+        self.view: Json = {}
+        self.left: Optional[str] = None
+        self._steps: Dict[int, Json] = {}
+        self._stale = self._asking = False
         self.on_step: Callable[[Json], None] = lambda step: None
+        self.on_view: Callable[[Json], None] = lambda view: None
+        self.on_presence: Callable[[List[Json]], None] = lambda presence: None
+        self.on_bye: Callable[[str], None] = lambda reason: None
 
     def call(self, method: str, **params: Any) -> Any:
-        return self._host.call(method, viewer=self.number, **params)
+        with self._host._lock:
+            if self.left is not None:  # its number may be another viewer's after a restart
+                raise Refused({"message": f"this viewer has left: {self.left}", "data": {"kind": "unknown_viewer"}})
+            if not self._host._knows(self):
+                raise Ended()
+            return self._host.call(method, viewer=self.number, **params)
 
     def mine(self) -> List[Json]:
         """The open questions that this viewer may answer."""
         return [question for question in self.view["questions"] if question["yours"]]
 
     def answer(self, question: Json, value: Any, key: Optional[str] = None) -> int:
-        """Answers exactly: an option's id, a list of ids, a number, points by id, true or false, a line."""
+        """Answers exactly: an option's id, a list of ids, a number, points by id, true or false, a line.
+
+        After a restart a seat's questions have other numbers: take the question from the view again.
+        """
         return self.call("answer", question=question["id"], value=value, key=key)["seq"]
 
-    def undo(self) -> Json:
-        return self.call("undo", expect=self.view["seq"])
+    def undo(self, key: Optional[str] = None) -> Json:
+        return self.call("undo", expect=self.view["seq"], key=key)
+
+    def close(self) -> None:
+        """Leaves the table. Never raises."""
+        with contextlib.suppress(Refused, Ended):
+            self.call("bye")
+        self.left = self.left or "it was closed"
+        self._host._forget(self)
+
+    def refresh(self) -> None:
+        """Asks for a view. One that is older than the last step is dropped."""
+        self._stale = True
+        if self._asking:
+            return
+        self._asking = True
+        try:
+            while self._stale:
+                self._stale, seq = False, self.view["seq"]
+                self._take_view(self.call("view", since=self.view["revision"], seq=seq))
+                # Steps may still wait for one that was lost.
+                self._stale = self._stale or bool(self._steps) and self.view["seq"] > seq
+        finally:
+            self._asking = False
+
+    def begin(self, number: int, view: Json) -> None:
+        """Takes the view of a `hello`. The numbers of a restarted host are above all earlier ones."""
+        again, self.number, self._steps, self._asking = bool(self.view), number, {}, False
+        self._put(view)
+        if again:
+            self._host._report(self.on_view, view)
 
     def take(self, method: str, params: Json) -> None:
-        """Brings `view` to where the table is now."""
-        if method == "presence":
-            self.view["presence"] = params["presence"]
+        """Brings `view` to where the table is now. A step counts once, in the order of `seq`, whenever it comes."""
+        if method == "step":
+            self._steps[params["seq"]] = params
+            self._take_steps()
+            if self._steps and not self._asking:
+                self.refresh()
         elif method == "resync":
-            self.view = self.call("view")
-        elif method == "step":
-            entities = {entity["id"]: entity for entity in self.view["entities"]}
-            for entity in params["changed"]:
-                if entity.get("gone"):
-                    entities.pop(entity["id"], None)
-                else:
-                    entities[entity["id"]] = entity
-            self.view["entities"] = [entities[number] for number in sorted(entities)]
-            for line in params["events"]:
-                if line["event"] == "back":
-                    self.view["log"] = [known for known in self.view["log"] if known["revision"] <= line["to"]]
-                elif line["event"] != "aside":  # it is said beside the log
-                    self.view["log"].append(line)
-                self.view["revision"] = line["revision"]
-            for name in ("seq", "state", "questions", "waiting", "undo", "settings"):
-                if name in params:
-                    self.view[name] = params[name]
-            self.on_step(params)
+            self.refresh()
+        elif method == "presence":
+            self.view["presence"] = params["presence"]
+            self._host._report(self.on_presence, params["presence"])
+        elif method == "bye":
+            self.left = params["reason"]
+            self._host._forget(self)
+            self._host._report(self.on_bye, params["reason"])
+
+    def _take_view(self, view: Json) -> None:
+        if view["seq"] < self.view["seq"]:
+            return
+        self._put(view)
+        self._host._report(self.on_view, view)
+        self._take_steps()
+
+    def _put(self, view: Json) -> None:
+        if view.get("after") is not None:
+            known = [line for line in self.view["log"] if line["revision"] <= view["after"]]
+            view["log"] = _with_events(known, view["log"])
+        self.view = view
+
+    def _take_steps(self) -> None:
+        self._steps = {seq: step for seq, step in self._steps.items() if seq > self.view["seq"]}
+        while self.view["seq"] + 1 in self._steps:
+            self._take_step(self._steps.pop(self.view["seq"] + 1))
+
+    def _take_step(self, step: Json) -> None:
+        view = self.view
+        entities = {entity["id"]: entity for entity in view["entities"]}
+        for entity in step["changed"]:
+            if entity.get("gone"):
+                entities.pop(entity["id"], None)
+            else:
+                entities[entity["id"]] = entity
+        view["entities"] = [entities[number] for number in sorted(entities)]
+        view["log"] = _with_events(view["log"], step["events"])
+        if step["events"]:
+            view["revision"] = step["events"][-1]["revision"]
+        for name in ("seq", "state", "questions", "waiting", "undo", "settings"):
+            if name in step:
+                view[name] = step[name]
+        self._host._stepped = True
+        self._host._report(self.on_step, step)
+
+
+def _with_events(log: List[Json], events: List[Json]) -> List[Json]:
+    """The log after more events."""
+    for line in events:
+        if line["event"] == "back":
+            log = [known for known in log if known["revision"] <= line["to"]]
+        elif line["event"] != "aside":  # it is said beside the log
+            log.append(line)
+    return log
+
+
+def _print_error(error: Exception) -> None:
+    traceback.print_exception(type(error), error, error.__traceback__, file=sys.stderr)

@@ -6,14 +6,21 @@ use std::ffi::{CStr, CString, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::ptr::null_mut;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use riskbreaker::Library;
-use riskbreaker::serve::{Connection, Host};
+use riskbreaker::serve::{Connection, Host, Received};
 
 /// A host of games, with the caller as its operator.
 pub struct Riskbreaker {
     connection: Connection,
+    /// Set by `shutdown` and by a failure of the host: nothing is carried out any more.
+    ended: AtomicBool,
 }
+
+/// The answer to every message after the end.
+const ENDED: &str =
+    r#"{"error":{"code":1,"data":{"kind":"ended"},"message":"riskbreaker has ended"},"id":null,"jsonrpc":"2.0"}"#;
 
 /// Opens a host.
 ///
@@ -32,7 +39,8 @@ pub unsafe extern "C" fn riskbreaker_open(rulesets: *const c_char) -> *mut Riskb
             false => Some(unsafe { CStr::from_ptr(rulesets) }.to_str().ok()?),
         };
         let library = Library::locate(folder.map(Path::new)).ok()?;
-        Some(Box::new(Riskbreaker { connection: Host::new(library).connect(true) }))
+        let connection = Host::new(library).connect(true);
+        Some(Box::new(Riskbreaker { connection, ended: AtomicBool::new(false) }))
     };
     catch_unwind(open).ok().flatten().map_or(null_mut(), Box::into_raw)
 }
@@ -42,6 +50,10 @@ pub unsafe extern "C" fn riskbreaker_open(rulesets: *const c_char) -> *mut Riskb
 /// Gives everything that the host says since the last call, one message a line, the answer last; an empty text for a message
 /// without an id that nobody is told of. The text has to be given back with `riskbreaker_free`. Gives NULL if an argument is
 /// NULL. A host is used by one thread at a time.
+///
+/// After `shutdown`, and after a failure of the host, each message is answered at once by an error of the kind `ended`, with
+/// the text "riskbreaker has ended" and without an id. Close the host then and open another one: it goes on with a campaign
+/// file by `table.load`, and `hello` takes the last `seq`. See `bot.c`.
 ///
 /// # Safety
 ///
@@ -54,10 +66,20 @@ pub unsafe extern "C" fn riskbreaker_call(host: *mut Riskbreaker, message: *cons
     // Safety: the caller's promise.
     let (host, message) = unsafe { (&*host, CStr::from_ptr(message)) };
     let call = || {
-        let said = host.connection.call(&message.to_string_lossy());
-        CString::new(said.join("\n")).ok()
+        match host.connection.receive(&message.to_string_lossy()) {
+            Received::Job(job) => job.run(),
+            Received::Shutdown => host.ended.store(true, Ordering::Relaxed),
+            _ => {}
+        }
+        CString::new(host.connection.outbox().take().join("\n")).ok()
     };
-    catch_unwind(AssertUnwindSafe(call)).ok().flatten().map_or(null_mut(), CString::into_raw)
+    let said =
+        if host.ended.load(Ordering::Relaxed) { None } else { catch_unwind(AssertUnwindSafe(call)).ok().flatten() };
+    let said = said.or_else(|| {
+        host.ended.store(true, Ordering::Relaxed);
+        CString::new(ENDED).ok()
+    });
+    said.map_or(null_mut(), CString::into_raw)
 }
 
 /// Gives a text back.
