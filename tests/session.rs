@@ -652,7 +652,7 @@ fn typed_dice_that_are_rerolled_are_asked_for_one_by_one() {
     assert_eq!(throw(&mut session, "1"), NO_DICE);
     assert_eq!(last_roll(&session), (vec![1, 1, 3], 4));
 
-    let mut session = typed_roll(&council_that_rolls("\"2d6!=1\""));
+    let mut session = typed_roll(&council_that_rolls("\"2d6!1\""));
     assert_eq!(asked_dice(&session), [6, 6]);
     assert_eq!(throw(&mut session, "3, 3"), NO_DICE);
     assert_eq!(last_roll(&session), (vec![3, 3], 6));

@@ -1903,25 +1903,35 @@ fn a_copy_that_lacks_entries_is_played_after_a_yes_and_a_conflicting_one_is_adde
     let (path, other) = (folder.join("evening.rbsave"), folder.join("laptop.rbsave"));
     let begin = |name: &str, lines: &str| said_to(&folder, "tests", &["play", name, "--rules", "tug"], lines);
     let play = |name: &str, lines: &str| said_to(&folder, "tests", &["play", name], lines);
-    begin("evening", "say one
-");
+    begin(
+        "evening", "say one
+",
+    );
     fs::copy(&path, &other).unwrap();
-    play("evening", "say two
+    play(
+        "evening",
+        "say two
 say three
-");
+",
+    );
     let newest = fs::read(&path).unwrap();
     // A sync program puts the older copy back.
     fs::copy(&other, &path).unwrap();
-    let told = play("evening", "no
-");
+    let told = play(
+        "evening", "no
+",
+    );
     assert!(told.contains("lacks 2 of the 4 entries that were stored here"), "{told}");
     assert_eq!(fs::read(&path).unwrap(), fs::read(&other).unwrap());
     // The other machine, which knows nothing of the two.
     fs::remove_dir_all(folder.join("state")).unwrap();
-    play("laptop", "say deux
+    play(
+        "laptop",
+        "say deux
 say trois
 say quatre
-");
+",
+    );
     fs::write(&path, &newest).unwrap();
     let read = |path: &Path| Store::read(path, &library).unwrap();
     let before = read(&path).first().unwrap().unwrap();
@@ -1934,15 +1944,21 @@ say quatre
     assert_eq!(after.verify().unwrap().problems, Vec::<String>::new());
     let after = after.first().unwrap().unwrap();
     assert_eq!((after.head(), after.entries()), (before.head(), before.entries() + 3));
-    let told = play("evening", "log --all
+    let told = play(
+        "evening",
+        "log --all
 goto 7
 log
-");
+",
+    );
     assert!(told.contains("deux") && told.contains("quatre"), "{told}");
     // A second time there is nothing to add.
     assert!(import("laptop.rbsave", "evening").contains("has 0 entries more"));
     // Another campaign is no copy.
-    begin("stranger", "say hello
-");
+    begin(
+        "stranger",
+        "say hello
+",
+    );
     assert!(import("stranger.rbsave", "evening").contains("two campaigns, not two copies of one"));
 }

@@ -301,6 +301,10 @@ impl Client {
         let last = lines.pop().unwrap();
         for line in lines {
             let notice: Json = serde_json::from_str(&line).unwrap();
+            // When it comes depends on the clock.
+            if notice["method"] == "presence" {
+                continue;
+            }
             let to = self.viewers.iter().find(|(_, number)| **number == notice["params"]["viewer"]);
             let to = to.map_or("nobody", |(name, _)| name).to_owned();
             self.told.entry(to).or_default().push(line);

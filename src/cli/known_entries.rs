@@ -62,7 +62,8 @@ impl KnownEntries {
         if new.is_empty() {
             return;
         }
-        let lines: String = new.iter().map(|sum| format!("{:0width$x}\n", sum.cast_unsigned(), width = WIDTH - 1)).collect();
+        let lines: String =
+            new.iter().map(|sum| format!("{:0width$x}\n", sum.cast_unsigned(), width = WIDTH - 1)).collect();
         let file = fs::OpenOptions::new().append(true).create(true).open(&self.path);
         if file.and_then(|mut file| file.write_all(lines.as_bytes())).is_ok() {
             self.known.extend(new);

@@ -46,7 +46,7 @@ impl<'a> Reader<'a> {
     /// Reads an expression. A refusal suggests only what can be read.
     pub fn parse(text: &str) -> Result<Dice, NotationError> {
         let read = Reader::new(text, true).and_then(Reader::expression);
-        read.map_err(|error| dialect::translated(error, |text| Reader::reads(text)))
+        read.map_err(|error| dialect::translated(error, Reader::reads))
     }
 
     /// Whether a text is an expression.
@@ -935,7 +935,7 @@ impl<'a> Reader<'a> {
         words: &str,
     ) -> NotationError {
         let writes = writes.into_iter().filter(|_| self.suggests);
-        match dialect::cure(writes, |text| Reader::reads(text)) {
+        match dialect::cure(writes, Reader::reads) {
             Some(cure) => NotationError { suggested: Suggested::Meaning, ..self.error(at, message, cure) },
             None => self.error(at, message, words.to_owned()),
         }

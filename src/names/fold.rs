@@ -35,7 +35,7 @@ pub fn places(name: &str, text: &str) -> impl Iterator<Item = usize> {
     };
     let ends = |at: &usize| {
         let (before, after) = (&text[..*at], &text[at + name.len()..]);
-        !(first && letter(before.chars().next_back())) && !(last && letter(after.chars().next()))
+        !(first && letter(before.chars().next_back()) || last && letter(after.chars().next()))
     };
     found.into_iter().filter(ends).collect::<Vec<_>>().into_iter()
 }

@@ -51,12 +51,15 @@ pub fn in_one_line(text: &str) -> Cow<'_, str> {
 }
 
 /// A name, a value or a result of the rules inside a line of the host: in one line, and in quotation marks if it contains what
-/// parts the host's own lines, reads like a report behind a colon, or begins with a result.
+/// parts the host's own lines, has the report of a roll behind a colon, or begins with the word for a result.
 pub fn marked_part(text: &str) -> Cow<'_, str> {
     let line = in_one_line(text);
     let first = line.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
     let odd = line.contains("->") || line.contains(['·', '“', '”']) || line.chars().any(unseen);
-    if !odd && !matches!(first, "success" | "failure") && !has_a_report(&line) {
+    const REPORTS: [&str; 4] = ["success", "failure", "needs ", "rolled "];
+    let report = |rest: &str| REPORTS.iter().any(|start| rest.trim_start_matches(' ').starts_with(start));
+    let reports = || line.match_indices(':').any(|(at, _)| report(&line[at + 1..]));
+    if !odd && !matches!(first, "success" | "failure") && !reports() {
         return line;
     }
     Cow::Owned(in_marks(&line))
@@ -211,9 +214,17 @@ mod tests {
             let told = marked_part(part);
             assert!(told.starts_with('“') && told.ends_with('”'), "{part} is told as {told}");
         }
-        for part in
-            ["hit", "Success Level 2", "Fighter: elite", "in the open", "-3", "a sword, a shield", "", "successor"]
-        {
+        for part in [
+            "hit",
+            "Success Level 2",
+            "Fighter: elite",
+            "in the open",
+            "as much as 2: it is rolled again",
+            "-3",
+            "a sword, a shield",
+            "",
+            "successor",
+        ] {
             assert_eq!(marked_part(part), part);
         }
         assert_eq!(marked_part("two\n  lines"), "two lines");

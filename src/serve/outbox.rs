@@ -55,6 +55,8 @@ impl Outbox {
     pub(super) fn reply(&self, message: String) {
         let mut waiting = self.lock();
         if !waiting.closed {
+            // What waits for its time goes before the reply, so that the reply is the last thing that a request brings.
+            waiting.release(Instant::now());
             waiting.push(message);
             self.wake(waiting.for_messages, &self.filled);
         }
@@ -121,7 +123,9 @@ impl Outbox {
     }
 
     fn drain(&self, mut waiting: MutexGuard<'_, Waiting>) -> Vec<String> {
-        waiting.release(Instant::now());
+        if waiting.messages.is_empty() {
+            waiting.release(Instant::now());
+        }
         waiting.bytes = 0;
         waiting.notices.clear();
         self.wake(waiting.for_room, &self.emptied);

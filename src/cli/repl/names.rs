@@ -34,9 +34,8 @@ pub fn entity<'t>(view: &View<'_>, text: &'t str) -> Result<(EntityId, &'t str),
         _ => text[words[0].start..words[count - 1].end].to_owned(),
     };
     let rest = |count: usize| text[words[count - 1].end..].trim_start_matches([' ', ',']).trim();
-    let finds: [&dyn Fn(&str) -> Result<EntityId, Refusal>; 2] =
-        [&|name| view.find(name), &|name| view.find_typed(name)];
-    for find in finds {
+    for typed in [false, true] {
+        let find = |name: &str| if typed { view.find_typed(name) } else { view.find(name) };
         // The longest name wins: `Bandit Chief` before `Bandit`.
         for count in (1..=words.len()).rev() {
             match find(&spoken(count)) {

@@ -15,8 +15,8 @@ use serde_json::json;
 use super::command::{Command, Word};
 use super::line::split_first;
 use super::{Complaint, Done, Repl};
-use crate::cli::row::{Row, Tone};
 use crate::cli::known_entries::KnownEntries;
+use crate::cli::row::{Row, Tone};
 use crate::cli::state_folder;
 use crate::cli::{campaigns, file};
 

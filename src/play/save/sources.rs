@@ -36,9 +36,11 @@ impl Varied {
     /// Compares all versions of the rulesets that a game knows. A version says something only of the folders of which it has
     /// files.
     fn of(versions: &[Files]) -> Varied {
-        let mut folders: BTreeMap<&str, Vec<BTreeMap<&Arc<str>, &Arc<str>>>> = BTreeMap::new();
+        /// The texts of one folder, by path.
+        type Part<'f> = BTreeMap<&'f Arc<str>, &'f Arc<str>>;
+        let mut folders: BTreeMap<&str, Vec<Part<'_>>> = BTreeMap::new();
         for files in versions {
-            let mut parts: BTreeMap<&str, BTreeMap<&Arc<str>, &Arc<str>>> = BTreeMap::new();
+            let mut parts: BTreeMap<&str, Part<'_>> = BTreeMap::new();
             for (path, text) in files {
                 parts.entry(folder_of(path)).or_default().insert(path, text);
             }

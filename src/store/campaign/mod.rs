@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 pub use self::entry::Kept;
+use super::Store;
 use super::date;
 use super::error::StoreError;
 use super::file::{StoreFile, move_new};
@@ -20,7 +21,6 @@ use super::rows::{GameRow, MomentBody, MomentRow, Piece, Scene, key, moment_sum}
 use super::upgrade::copy;
 use super::whole::must_be_at;
 use super::writer::Writer;
-use super::Store;
 use crate::play::{Checkpoint, Done, Ruleset, Seating, Session, Setup};
 use crate::state::Value;
 
