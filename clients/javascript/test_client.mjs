@@ -125,10 +125,12 @@ assert.deepEqual(children(), []);
   const stopped = await Host.start(...FAKE_HOST, "1");
   process.kill(stopped.pid, "SIGSTOP");
   await stopped.close(300);
-  const noisy = await Host.start(...FAKE_HOST, "1");
-  assert.equal(await noisy.call("odd"), "one\u2028two\u2029three\u0085four");
-  await assert.rejects(noisy.call("noise"), hasEnded);
-  await noisy.close();
+  for (const text of ["this is no message", "null", "7", '{"id": 2']) {
+    const noisy = await Host.start(...FAKE_HOST, "1");
+    assert.equal(await noisy.call("odd"), "one\u2028two\u2029three\u0085four");
+    await assert.rejects(noisy.call("noise", { text }), hasEnded);
+    await noisy.close();
+  }
   assert.deepEqual(children(), []);
   await assert.rejects(Host.start("/no/such/program"), { code: "ENOENT" });
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import signal
@@ -181,6 +182,22 @@ class ClientTest(unittest.TestCase):
         # Viewers that stood up, or whose table was closed, are gone.
         self.assertEqual([viewer.role for viewer in self.host._viewers], ["watcher"])
 
+    def test_a_chat_bot_goes_on_when_a_table_or_its_host_ends(self) -> None:
+        chat = Script(("den", "ann", "new tug 5"), ("den", "ann", "sit left"))
+        bot = ChatBot(self.host, chat)
+        bot.run()
+        self.host.call("table.close", table=bot.channels["den"].table)
+        self.assertEqual(chat.sent[-1], ("den", "This game has ended: the table was closed"))
+        chat.lines = (("den", "ann", "pull"), ("den", "ann", "new tug 5"), ("den", "ann", "sit left"))
+        bot.run()
+        self.assertIn(("den", "No game here. `new RULESET [SEED]` begins one."), chat.sent)
+        kill(self.host)
+        # Nothing keeps this game.
+        chat.lines = (("den", "ann", "pull"), ("den", "ann", "new tug 5"), ("den", "ann", "sit left"), ("den", "ann", "pull"))
+        bot.run()
+        self.assertIn("riskbreaker has ended, and no campaign file has this table", [text for _, text in chat.sent][-5])
+        self.assertIn("left: How hard? (risk)", chat.sent[-1][1])
+
     def test_a_failing_chat_ends_no_chat_bot(self) -> None:
         class Failing(Script):
             def send(self, channel: str, text: str) -> None:
@@ -271,9 +288,10 @@ class EndTest(unittest.TestCase):
             self.assert_no_child()
 
     def test_what_is_no_message_ends_the_host(self) -> None:
-        host = Host(sys.executable, FAKE_HOST, "1")
-        self.assertRaises(Ended, host.call, "noise")
-        self.assert_no_child()
+        for text in ("this is no message", "null", "7", '{"id": 2'):
+            host = Host(sys.executable, FAKE_HOST, "1")
+            self.assertRaises(Ended, host.call, "noise", text=text)
+            self.assert_no_child()
 
     def test_an_exception_in_a_callback_is_reported_and_the_view_goes_on(self) -> None:
         with Host(PROGRAM, "--rulesets", RULESETS) as host:
@@ -487,14 +505,18 @@ class RestartTest(unittest.TestCase):
     def test_the_bot_program_goes_on_when_its_host_is_killed(self) -> None:
         program = os.path.join(os.path.dirname(FAKE_HOST), "bot.py")
         command = [sys.executable, program, "--program", PROGRAM, "--rulesets", RULESETS, "--campaign", f"{self.folder}/bot.rbsave"]
-        playing = subprocess.Popen([*command, "tug", "left,right"], stdout=subprocess.PIPE, encoding="utf-8")
+        environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+        playing = subprocess.Popen([*command, "tug", "left,right"], stdout=subprocess.PIPE, encoding="utf-8", env=environment)
+        assert playing.stdout is not None
+        self.assertNotEqual(playing.stdout.readline(), "")  # the game has begun
         dice, kills = random.Random(1), 0
         while playing.poll() is None and kills < 5:
             time.sleep(dice.uniform(0.05, 0.4))
             listing = subprocess.run(["ps", "-A", "-o", "ppid=,pid="], capture_output=True, text=True, check=True).stdout
             for parent, pid in (line.split() for line in listing.splitlines()):
-                if int(parent) == playing.pid and os.path.exists(f"{self.folder}/bot.rbsave"):
-                    os.kill(int(pid), signal.SIGKILL)
+                if int(parent) == playing.pid:
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(int(pid), signal.SIGKILL)
                     kills += 1
         self.assertIn("outcome:", playing.communicate(timeout=60)[0])
         self.assertEqual(playing.returncode, 0)
