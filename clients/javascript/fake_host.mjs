@@ -2,8 +2,8 @@
 //
 //     node fake_host.mjs SEED
 //
-// `poke` makes steps and sends them as it likes, `truth` gives the view, `hang` is never answered, `noise` writes what is no
-// message, `odd` writes line separators that are not ends of lines, and `die` ends it.
+// `poke` makes steps and sends them as it likes, `truth` gives the view, `hang` is never answered, `noise` writes `text`, `odd`
+// writes line separators that are not ends of lines, and `die` ends it.
 
 import { createInterface } from "node:readline";
 import { random } from "./random.mjs";
@@ -83,7 +83,7 @@ function answer({ id, method, params = {} }) {
 for await (const line of createInterface({ input: process.stdin })) {
   const request = JSON.parse(line);
   if (request.method === "die") break;
-  const noise = request.method === "noise" ? "this is no message\n" : "";
+  const noise = request.method === "noise" ? `${request.params.text}\n` : "";
   // All of it is one write, so it arrives together.
   process.stdout.write(noise + answer(request).map((message) => `${JSON.stringify(message)}\n`).join(""));
 }

@@ -253,13 +253,13 @@ export class Host {
   }
 
   #take(line) {
-    let message;
+    let message = null;
     try {
       message = JSON.parse(line);
     } catch {
-      this.#process.kill("SIGKILL"); // it is no host
-      return;
+      // It is no host.
     }
+    if (message === null || typeof message !== "object") return void this.#process.kill("SIGKILL");
     const { id, method, params, result, error } = message;
     if (method) {
       const viewer = this.#byNumber.get(params?.viewer);

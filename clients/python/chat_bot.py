@@ -64,6 +64,20 @@ class Channel:
     watcher: Viewer
     seats: Dict[str, Viewer] = field(default_factory=dict)
     asked: Dict[str, List[Json]] = field(default_factory=dict)  # in private, by author
+    heard: Dict[Viewer, List[str]] = field(default_factory=dict)  # the log, as it was told
+
+    def note(self, viewer: Viewer) -> None:
+        self.heard[viewer] = [told(line) for line in viewer.view["log"][-50:]]
+
+    def missed(self, viewer: Viewer) -> List[Json]:
+        """The lines of a view behind those that were told: the end of the host may lose a step that was carried out."""
+        log, heard = viewer.view["log"], self.heard.get(viewer, [])
+        lines = [told(line) for line in log]
+        for end in range(len(lines) if heard else 0, 0, -1):
+            size = min(end, len(heard))
+            if lines[end - size : end] == heard[len(heard) - size :]:
+                return log[end:]
+        return [] if heard else log
 
     def holder(self, seat: str) -> Optional[str]:
         return next((author for author, viewer in self.seats.items() if seat_of(viewer) == seat), None)
@@ -108,7 +122,9 @@ class ChatBot:
         elif word == "sit":
             self.sit(channel, author, rest)
         elif word == "who":
-            self.chat.send(name, f"{presence(channel.watcher.view['presence'])}\n{self.waiting(channel)}")
+            # Asked for, since notices of presence may be a second late.
+            present = channel.watcher.call("view")["presence"]
+            self.chat.send(name, f"{presence(present)}\n{self.waiting(channel)}")
         elif viewer is None:
             self.chat.send(name, "`sit SEAT` first.")
         elif word == "leave":
@@ -144,8 +160,8 @@ class ChatBot:
             with contextlib.suppress(Refused):
                 self.host.call("table.close", table=former.table)
         channel = self.channels[name] = Channel(name, table, watcher)
-        watcher.on_step = lambda step: self.tell_all(channel, step)
-        watcher.on_view = lambda view: self.chat.send(name, f"The game continues.\n{self.now(channel)}")
+        watcher.on_step = lambda step: self.tell_all(channel, step["events"])
+        watcher.on_view = lambda view: self.tell_all(channel, channel.missed(watcher), "The game continues.")
         watcher.on_bye = lambda reason: self.end(channel, reason)
         self.chat.send(name, f"{watcher.view['settings']['rules']['title']}\n{self.now(channel)}")
 
@@ -164,7 +180,7 @@ class ChatBot:
         self.stand_up(channel, author)
         channel.seats[author] = viewer
         viewer.on_step = lambda step: self.tell_one(channel, author, step["events"])
-        viewer.on_view = lambda view: self.tell_one(channel, author, [])
+        viewer.on_view = lambda view: self.tell_one(channel, author, channel.missed(viewer))
         self.chat.send(channel.name, f"{author} plays {seat}. {self.now(channel)}")
         self.tell_one(channel, author, viewer.view["log"], HIDDEN_LINES_SHOWN)
 
@@ -172,6 +188,7 @@ class ChatBot:
         viewer = channel.seats.pop(author, None)
         channel.asked.pop(author, None)
         if viewer is not None:
+            channel.heard.pop(viewer, None)
             viewer.close()
             self.chat.send(channel.name, f"{author} leaves {seat_of(viewer)}.")
 
@@ -191,16 +208,18 @@ class ChatBot:
         pairs = [[mine[0]["topic"], head], *([topic, value] for topic, value in zip(rest[::2], rest[1::2]))]
         viewer.call("reply", pairs=pairs, key=key)
 
-    def tell_all(self, channel: Channel, step: Json) -> None:
-        lines = [told(line) for line in step["events"] if line["event"] not in ("back", "answered")]
-        lines += [f"Taken back. {line['text']}".strip() for line in step["events"] if line["event"] == "back"]
-        self.chat.send(channel.name, "\n".join([*lines, self.now(channel)]).strip())
+    def tell_all(self, channel: Channel, events: List[Json], *first: str) -> None:
+        channel.note(channel.watcher)
+        lines = [told(line) for line in events if line["event"] not in ("back", "answered")]
+        lines += [f"Taken back. {line['text']}".strip() for line in events if line["event"] == "back"]
+        self.chat.send(channel.name, "\n".join([*first, *lines, self.now(channel)]).strip())
 
     def tell_one(self, channel: Channel, author: str, events: List[Json], most: Optional[int] = None) -> None:
         """Tells in private what the table must not know: events with an audience, and questions that it does not see."""
         viewer = channel.seats.get(author)
         if viewer is None:
             return
+        channel.note(viewer)
         lines = [told(line) for line in events if line.get("audience") is not None]
         lines = lines if most is None else lines[-most:]
         known, hidden = channel.asked.get(author, []), hidden_questions(viewer, channel.watcher)

@@ -2,8 +2,8 @@
 
     python3 fake_host.py SEED
 
-`poke` makes steps and sends them as it likes, `truth` gives the view, `hang` is never answered, `noise` writes what is no
-message, and `die` ends it.
+`poke` makes steps and sends them as it likes, `truth` gives the view, `hang` is never answered, `noise` writes `text`, and
+`die` ends it.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def main() -> None:
     for line in sys.stdin:
         request = json.loads(line)
         if request["method"] == "noise":
-            print("this is no message", flush=True)
+            print(request["params"]["text"], flush=True)
         if request["method"] == "die":
             return
         # All of it is one write, so it arrives together.

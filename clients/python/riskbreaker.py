@@ -207,8 +207,9 @@ class Host:
     def _receive(self) -> Json:
         try:
             line = b"" if self.ended else self._process.stdout.readline()
-            if line:
-                return json.loads(line)
+            message = json.loads(line or b"null")
+            if isinstance(message, dict):
+                return message
         except (OSError, ValueError):
             pass
         self._stop()
