@@ -1614,7 +1614,7 @@ fn the_prompt_keeps_a_game_whose_file_was_overwritten() {
         let mut child = program(&folder, &["play", "evening"]).spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
         let mut out = BufReader::new(child.stdout.take().unwrap());
-        write!(stdin, "{before}say three\n").unwrap();
+        writeln!(stdin, "{before}say three").unwrap();
         let mut line = String::new();
         while !line.contains("three") || line.contains("»") {
             line.clear();
