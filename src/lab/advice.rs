@@ -216,13 +216,12 @@ fn weigh_all(game: &Game, vm: &mut dyn Machine, question: &Question, thought: &T
     for answer in answers {
         let odds = match thought.is_interrupted() {
             true => Err(Refusal::new("the work was stopped before the odds of this answer were known")),
-            false => weigh(game, vm, question, &answer, (limits, Detail::Outcomes), thought, &[]),
+            false => weigh(game, vm, question, &answer, (limits, Detail::Outcomes), thought),
         };
         let worth = odds.as_ref().ok().and_then(|odds| odds.worth.get(&question.seat).cloned());
         let text = question.tell(&answer);
         advice.push(Advice { answer, text, odds, worth, played: None, place: None, behind: None, reason: None });
     }
-    look_further(&mut advice, game, vm, question, limits, thought);
     give_reasons(&mut advice, game, question);
     let mut probe = game.fork();
     let measured = probe.deal_anew(vm).and_then(|()| vm.worth(&mut probe.context, &question.seat));
@@ -241,38 +240,6 @@ fn weigh_all(game: &Game, vm: &mut dyn Machine, question: &Question, thought: &T
     Ok(Weighed { advised, game: measured.then(|| Box::new(game.fork())), behind: thought.behind.clone() })
 }
 
-/// Replaces the odds of the next step by those up to the horizon of the rules: a card that only declares what happens later has
-/// no effect before. They stay as they are if the odds of one answer do not reach so far, so that all are of the same time.
-fn look_further(
-    advice: &mut [Advice],
-    game: &Game,
-    vm: &mut dyn Machine,
-    question: &Question,
-    limits: Limits,
-    thought: &Thought,
-) {
-    let horizon = game.context.rules.horizon().to_vec();
-    if horizon.is_empty() {
-        return;
-    }
-    let limits = Limits { work: limits.work / 4, ..limits };
-    let mut further = Vec::new();
-    for one in &*advice {
-        if thought.is_interrupted() {
-            return;
-        }
-        let odds = weigh(game, vm, question, &one.answer, (limits, Detail::Outcomes), thought, &horizon);
-        match odds.ok().filter(|odds| odds.no_further.is_none()) {
-            Some(odds) => further.push(odds),
-            None => return,
-        }
-    }
-    for (one, odds) in advice.iter_mut().zip(further) {
-        one.worth = odds.worth.get(&question.seat).cloned();
-        one.odds = Ok(odds);
-    }
-}
-
 /// Ranks answers by the exact value of the next step, where that is known of all of them. Otherwise they stay as they are offered.
 fn rank_by_worth(answers: &mut [Advice]) {
     let exact = |one: &Advice| one.worth.is_some() && one.odds.as_ref().is_ok_and(Odds::is_exact);
@@ -289,8 +256,7 @@ fn rank_by_worth(answers: &mut [Advice]) {
     }
 }
 
-/// What one answer can come to in the open action, with the best answers to whatever it asks further; or, up to the agenda entries
-/// of `until`, with the answers that policies and defaults give.
+/// What one answer can come to, with the best answers to whatever it asks further.
 fn weigh(
     game: &Game,
     vm: &mut dyn Machine,
@@ -298,20 +264,15 @@ fn weigh(
     answer: &Answer,
     (limits, detail): (Limits, Detail),
     thought: &Thought,
-    until: &[Arc<str>],
 ) -> Result<Odds, Refusal> {
     let mut query = OddsQuery { given: vec![Given::to(question, answer.to_value())], limits, ..OddsQuery::default() };
     query.given.extend(thought.behind.iter().filter_map(|(_, slot)| given_in(slot)));
     query.viewer = Some(thought.viewer.clone());
     query.interrupt.clone_from(&thought.interrupt);
-    query.until = until.to_vec();
     let mut answered_by = |answering| {
         let query = OddsQuery { answering, ..query.clone() };
         explore(game.fork(), vm, &query, std::slice::from_ref(&question.seat), detail)
     };
-    if !until.is_empty() {
-        return answered_by(Answering::Default);
-    }
     answered_by(Answering::Best).or_else(|_| answered_by(Answering::Default))
 }
 
@@ -335,7 +296,7 @@ pub(crate) fn best_answer(
         let mut best: Option<(Fraction, Answer)> = None;
         for answer in question.answers(MOST).unwrap_or_default() {
             let limits = Limits { ways: WAYS_AHEAD, samples: SAMPLES, ..Limits::default() };
-            let odds = weigh(known, vm, question, &answer, (limits, detail), &thought, &[]);
+            let odds = weigh(known, vm, question, &answer, (limits, detail), &thought);
             let Some(worth) = odds.ok().and_then(|mut odds| odds.worth.remove(&question.seat)) else {
                 if thought.is_interrupted() {
                     return Err(Refusal::new("it was interrupted"));
