@@ -264,7 +264,12 @@ const MISTAKES: &[Mistake] = &[
     ("tug/kinds.luau", "rb.sum(\"strength\", self.strength) +", "self.name +", "`+` wants numbers"),
     ("tug/kinds.luau", "rb.sum(\"strength\", self.strength)", "rb.sum(self.strength, \"strength\")", "has no number"),
     ("tug/maneuvers/rest.luau", "return true", "return #2 > 1", "`#` counts"),
-    ("tug/maneuvers/rest.luau", "rests >= 2", "rb.sum(\"rests\", 2) == 2", "compare the number of the sum: sum.total"),
+    (
+        "tug/maneuvers/rest.luau",
+        "ctx.actor.rests >= 2",
+        "rb.sum(\"rests\", 2) == 2",
+        "compare the number of the sum: sum.total",
+    ),
     ("tug/kinds.luau", "rb.sum(\"strength\", self.strength) +", "math.max(1, rb.sum(\"a\", 1)) +", "`sum:least(0"),
     (
         "tug/kinds.luau",

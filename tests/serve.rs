@@ -244,7 +244,7 @@ fn faces_that_wait_can_be_taken_away() {
     done(&operator, "dice", json!({ "table": "a", "faces": [] }));
     let (view, _) = done(&operator, "view", json!({ "table": "a" }));
     let question = view["questions"][0].clone();
-    let (answers, _) = done(&operator, "answers", json!({ "table": "a", "question": question["id"], "most": 1 }));
+    let (answers, _) = done(&operator, "answers", json!({ "table": "a", "question": question["id"] }));
     let value = &answers["answers"][0];
     done(&operator, "answer", json!({ "table": "a", "question": question["id"], "value": value }));
     let (view, _) = done(&operator, "view", json!({ "table": "a" }));

@@ -1903,35 +1903,18 @@ fn a_copy_that_lacks_entries_is_played_after_a_yes_and_a_conflicting_one_is_adde
     let (path, other) = (folder.join("evening.rbsave"), folder.join("laptop.rbsave"));
     let begin = |name: &str, lines: &str| said_to(&folder, "tests", &["play", name, "--rules", "tug"], lines);
     let play = |name: &str, lines: &str| said_to(&folder, "tests", &["play", name], lines);
-    begin(
-        "evening", "say one
-",
-    );
+    begin("evening", "say one\n");
     fs::copy(&path, &other).unwrap();
-    play(
-        "evening",
-        "say two
-say three
-",
-    );
+    play("evening", "say two\nsay three\n");
     let newest = fs::read(&path).unwrap();
     // A sync program puts the older copy back.
     fs::copy(&other, &path).unwrap();
-    let told = play(
-        "evening", "no
-",
-    );
+    let told = play("evening", "no\n");
     assert!(told.contains("lacks 2 of the 4 entries that were stored here"), "{told}");
     assert_eq!(fs::read(&path).unwrap(), fs::read(&other).unwrap());
     // The other machine, which knows nothing of the two.
     fs::remove_dir_all(folder.join("state")).unwrap();
-    play(
-        "laptop",
-        "say deux
-say trois
-say quatre
-",
-    );
+    play("laptop", "say deux\nsay trois\nsay quatre\n");
     fs::write(&path, &newest).unwrap();
     let read = |path: &Path| Store::read(path, &library).unwrap();
     let before = read(&path).first().unwrap().unwrap();
@@ -1944,21 +1927,11 @@ say quatre
     assert_eq!(after.verify().unwrap().problems, Vec::<String>::new());
     let after = after.first().unwrap().unwrap();
     assert_eq!((after.head(), after.entries()), (before.head(), before.entries() + 3));
-    let told = play(
-        "evening",
-        "log --all
-goto 7
-log
-",
-    );
+    let told = play("evening", "log --all\ngoto 7\nlog\n");
     assert!(told.contains("deux") && told.contains("quatre"), "{told}");
     // A second time there is nothing to add.
     assert!(import("laptop.rbsave", "evening").contains("has 0 entries more"));
     // Another campaign is no copy.
-    begin(
-        "stranger",
-        "say hello
-",
-    );
+    begin("stranger", "say hello\n");
     assert!(import("stranger.rbsave", "evening").contains("two campaigns, not two copies of one"));
 }

@@ -115,7 +115,7 @@ assert.deepEqual(children(), []);
   }
   await viewer.close();
   for (let times = 0; times < 3; times++) await host.close();
-  assert.ok(Date.now() - began < 1000);
+  assert.ok(Date.now() - began < 5000);
   // A call in the moment of the end, whose message the pipe does not take any more.
   const other = await Host.start(...FAKE_HOST, "1");
   process.kill(other.pid, "SIGKILL");

@@ -241,9 +241,9 @@ class EndTest(unittest.TestCase):
         killed = time.monotonic()
         kill(host)
         for thread in threads:
-            thread.join(5)
+            thread.join(20)
         self.assertEqual([text for _, text in failed], ["riskbreaker has ended"] * 5)
-        self.assertLess(max(when for when, _ in failed) - killed, 1)
+        self.assertLess(max(when for when, _ in failed) - killed, 5)
         self.assert_no_child()
         began = time.monotonic()
         for call in (lambda: host.call("ping"), viewer.refresh, viewer.undo, lambda: host.hello("a")):
@@ -251,7 +251,7 @@ class EndTest(unittest.TestCase):
         viewer.close()
         for _ in range(3):
             host.close()
-        self.assertLess(time.monotonic() - began, 1)
+        self.assertLess(time.monotonic() - began, 5)
         self.assert_no_child()
 
     def test_close_ends_every_kind_of_host(self) -> None:

@@ -52,12 +52,18 @@ impl Keeper {
     /// Makes a campaign file for a game; all of the game is in it then.
     pub fn create(library: &Library, path: &str, session: &mut Session) -> Result<Keeper, Failure> {
         must_be_free(path)?;
-        let store = Store::open(path, library)?;
-        let mut campaign = store.create(&name_of(path))?;
-        let title = session.ruleset().title().to_owned();
-        campaign.adopt(session, &title)?;
-        campaign.keep(session)?;
-        Ok(Keeper { campaign })
+        // The file gets its name once all is in it: a host that is killed before leaves no file that cannot be loaded.
+        let draft = format!("{path}-making");
+        let _ = std::fs::remove_file(&draft);
+        let made: Result<Campaign, StoreError> = (|| {
+            let mut campaign = Store::open(&draft, library)?.create(&name_of(path))?;
+            let title = session.ruleset().title().to_owned();
+            campaign.adopt(session, &title)?;
+            campaign.keep(session)?;
+            campaign.save_as(Path::new(path), &name_of(path))
+        })();
+        let _ = std::fs::remove_file(&draft);
+        Ok(Keeper { campaign: made? })
     }
 
     /// Copies the campaign, as it is in memory, into another file, which keeps the game from now on.

@@ -12,12 +12,23 @@ use super::rows::{ActionRow, GameRow, MomentBody, MomentRow, Piece, action_sum, 
 use super::writer::Writer;
 use crate::play::Checkpoint;
 
-/// Tells entries with one parent apart by what they hold: decisions, state, words, and the place as text.
+/// Tells entries with one parent apart by what they hold: decisions, state, the last action that was done, and the place as text.
 type Likeness = (u32, u32, i64, String, String);
 
-fn likeness(parent: u32, moment: &MomentRow, body: &MomentBody, text: String) -> Likeness {
+/// The likeness of an entry of a file to those of another file; `parent` is the number of the entry before it in the other.
+fn likeness(
+    file: &StoreFile,
+    game: u32,
+    parent: u32,
+    moment: &MomentRow,
+    body: &MomentBody,
+) -> Result<Likeness, StoreError> {
     let place = serde_json::to_string(&(&body.act, &body.place)).unwrap_or_default();
-    (parent, moment.decisions, moment.state, text, place)
+    let last = match moment.tip {
+        0 => String::new(),
+        tip => file.words.unpack_value(&file.action(game, tip)?.body)?.to_string(),
+    };
+    Ok((parent, moment.decisions, moment.state, last, place))
 }
 
 /// An entry of the campaign that takes the rows, with the numbers and sums of what it refers to.
@@ -86,7 +97,7 @@ impl Campaign {
                 let (moment, body) = theirs.checked_moment(their_game, id)?;
                 let text = label(theirs, their_game, id)?;
                 let parent = taken.moments.get(&moment.parent).map_or(0, |(own, _)| *own);
-                if let Some(same) = known.get(&likeness(parent, &moment, &body, text.clone())) {
+                if let Some(same) = known.get(&likeness(theirs, their_game, parent, &moment, &body)?) {
                     taken.note_same(&moment, &body, same);
                     continue;
                 }
@@ -120,7 +131,7 @@ impl StoreFile {
                 tip: (moment.tip, self.sum_of(game, moment.tip, body.scene)?),
                 pieces: [piece(body.scene)?, piece(body.seating)?, piece(body.roster)?],
             };
-            known.insert(likeness(moment.parent, &moment, &body, label(self, game, id)?), own);
+            known.insert(likeness(self, game, moment.parent, &moment, &body)?, own);
         }
         Ok(known)
     }

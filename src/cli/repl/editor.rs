@@ -41,6 +41,14 @@ const REMEMBERED: usize = 2000;
 /// How often the waiting editor checks for something to print.
 const POLL: Duration = Duration::from_millis(20);
 
+/// How often a line is begun again because the terminal answers too late: each time the editor waits for two seconds.
+const MOST_TRIES: u32 = 150;
+
+/// Whether a line could not be begun because the terminal has not told the place of its cursor in time.
+fn is_late(error: &std::io::Error) -> bool {
+    error.to_string().contains("cursor position could not be read")
+}
+
 impl Editor {
     /// Makes an editor that completes from `words`.
     ///
@@ -83,9 +91,17 @@ impl Editor {
             println!("{}» {line}", prompt.0);
             return Ok(Next::Line(line));
         }
+        let mut tries = 0;
         loop {
             self.written.store(false, Ordering::Relaxed);
-            let signal = self.line.read_line(&prompt).context("the terminal cannot be read")?;
+            let signal = match self.line.read_line(&prompt) {
+                // A slow connection: the terminal has not said yet where its cursor stands.
+                Err(error) if tries < MOST_TRIES && is_late(&error) => {
+                    tries += 1;
+                    continue;
+                }
+                signal => signal.context("the terminal cannot be read")?,
+            };
             return Ok(match signal {
                 Signal::Success(line) => {
                     if self.forgets {

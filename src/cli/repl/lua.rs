@@ -2,10 +2,12 @@
 
 use riskbreaker::Fault;
 use riskbreaker::lab::odds_for_program;
+use riskbreaker::ruleset::nearest;
 use riskbreaker::script::{Evaluated, Table};
 use serde_json::json;
 
-use super::{Complaint, Done, Repl};
+use super::command::Command;
+use super::{Complaint, Done, Repl, unknown_word};
 use crate::cli::report;
 use crate::cli::row::Row;
 
@@ -16,6 +18,14 @@ impl Repl {
             return Err(Complaint::wrong("Type Lua after the `=`: `= 1 + 2`"));
         }
         self.run_lua(source, false)
+    }
+
+    /// Shows a variable that Lua at the prompt has. A word that names none is no Lua: it may be a slip of the keyboard.
+    pub(super) fn variable(&mut self, word: &str) -> Done {
+        match self.evaluate(word) {
+            Ok(Evaluated { value: Some(value), .. }) if value != "nil" => self.show_lua("value", &value),
+            _ => Err(unknown_word(word, nearest(word, Command::names()).filter(|near| *near != word))),
+        }
     }
 
     /// One more line of a program that had no end yet; an empty one ends it as it is.

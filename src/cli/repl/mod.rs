@@ -404,17 +404,13 @@ impl Repl {
                 "`{0}` is a command of the program, not of a game. `quit` leaves the game; then type `riskbreaker {0}`.",
                 line.trim().trim_start_matches("riskbreaker ")
             ))),
+            Meaning::Lua(source) if is_bare_word(line) => self.variable(&source),
             Meaning::Lua(source) => self.lua(&source),
             Meaning::Pair { name, value, is_switch } => Err(Complaint::Wrong(match is_switch {
                 true => format!("`{name}` is a house rule. Type `switches {name} {value}`."),
                 false => format!("Type `{name} {value}` to answer, or `= {name} = {value}` to set a variable of Lua."),
             })),
-            Meaning::Unknown { word, near } => Err(Complaint::Wrong(match near {
-                Some(near) => format!("There is no command `{word}`. Did you mean `{near}`?"),
-                None => format!(
-                    "`{word}` is neither a command nor an answer here. `help` lists the commands; Lua begins with `=`."
-                ),
-            })),
+            Meaning::Unknown { word, near } => Err(unknown_word(&word, near)),
         }
     }
 
@@ -783,6 +779,22 @@ fn knows(question: &Question, text: &str) -> bool {
         Ok(_) => true,
         Err(_) => false,
     }
+}
+
+/// Whether a line is one word that Luau could have as the name of a variable.
+fn is_bare_word(line: &str) -> bool {
+    let line = line.trim();
+    !line.starts_with(|letter: char| letter.is_ascii_digit()) && line.chars().all(|c| c.is_alphanumeric() || c == '_')
+}
+
+/// The complaint about a word that means nothing here; `near` is a command that may be meant.
+fn unknown_word(word: &str, near: Option<&str>) -> Complaint {
+    Complaint::Wrong(match near {
+        Some(near) => format!("There is no command `{word}`. Did you mean `{near}`?"),
+        None => {
+            format!("`{word}` is neither a command nor an answer here. `help` lists the commands; Lua begins with `=`.")
+        }
+    })
 }
 
 /// Whether a command changes or shows more than a seat may.
