@@ -182,11 +182,11 @@ fn translation(text: &str, unknown: bool) -> Translation {
     let phrased = phrased(text);
     let mut writes = vec![phrased.clone()];
     writes.extend(called(&phrased));
-    writes.extend(advantage(&phrased));
+    writes.extend(best_of_two(&phrased));
     let bare = bare(&phrased);
     writes.push(bare.clone());
     writes.extend(called(&bare));
-    writes.extend(advantage(&bare));
+    writes.extend(best_of_two(&bare));
     writes.extend(without_brackets(&bare));
     writes.push(bare.replace(" and ", "+"));
     Translation { reason: reason(text, unknown), writes }
@@ -314,13 +314,18 @@ fn called(text: &str) -> Vec<String> {
     }
 }
 
-/// A die with advantage or disadvantage: `d20 adv`, `1d20a`, `advantage`.
-fn advantage(text: &str) -> Option<String> {
-    let worse = ["disadvantage", "disadv", "dis"];
-    let better = ["advantage", "adva", "adv"];
-    let (keep, word) = match worse.iter().find(|word| text.contains(**word)) {
-        Some(word) => ("kl1", *word),
-        None => ("kh1", *better.iter().find(|word| text.contains(**word))?),
+/// The better or the worse of two dice: `d20 adv`, `2d20 dis`, or the same words in full.
+fn best_of_two(text: &str) -> Option<String> {
+    // The words in full begin and end like this.
+    let is_better =
+        |word: &str| matches!(word, "adv" | "adva") || (word.starts_with("advan") && word.ends_with("tage"));
+    let at = text.find("dis").or_else(|| text.find("adv"))?;
+    let end = text[at..].find(|c: char| !c.is_ascii_alphabetic()).map_or(text.len(), |length| at + length);
+    let word = &text[at..end];
+    let keep = match word.strip_prefix("dis") {
+        Some(rest) if rest.is_empty() || is_better(rest) => "kl1",
+        None if is_better(word) => "kh1",
+        _ => return None,
     };
     let rest: String = text.replace(word, " ").replace("with", " ").split_ascii_whitespace().collect();
     let rest = rest.trim_matches(|c: char| matches!(c, '(' | ')' | ',')).to_owned();
@@ -433,7 +438,7 @@ mod tests {
         ] {
             assert!(Dice::is_meant(dice), "{dice}");
         }
-        for name in ["strike", "kill_damage", "d6_trick", "dfoo", "Kill Damage", "dodge", "2_handed", "advantage"] {
+        for name in ["strike", "deal_damage", "d6_trick", "dfoo", "Deal Damage", "dodge", "2_handed", "adventure"] {
             assert!(!Dice::is_meant(name), "{name}");
         }
     }
