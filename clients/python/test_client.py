@@ -405,7 +405,7 @@ class RestartTest(unittest.TestCase):
             viewers[0].on_step = lambda step: seen.append(step["seq"])
             viewers[0].on_view = lambda view: seen.append(view["seq"])
             host.mortal = mortal
-            outcome = host.with_restarts(play)
+            outcome = host.with_restarts(play, most=200)
             host.mortal = False
             entries = host.with_restarts(lambda: host.call("entries", table=table)["entries"])
             self.assertEqual(seen, sorted(seen))

@@ -149,7 +149,8 @@ impl Taken {
         }
     }
 
-    /// Notes the rows that both have: those of the same number with the same sum.
+    /// Notes the rows that both have: those of the same number with the same sum and the same content. Equal sums are not enough,
+    /// since each file has its own numbers for the words that were added to it.
     fn note_common(
         &mut self,
         own: &StoreFile,
@@ -160,14 +161,24 @@ impl Taken {
         let (row, other) = (own.game(game)?, theirs.game(their_game)?);
         for id in theirs.numbers("piece", their_game, &other, other.pieces.min(row.pieces)) {
             let sum = theirs.numbered("piece", their_game, id)?.1;
-            if game == their_game && own.numbered("piece", game, id).is_ok_and(|(_, known)| known == sum) {
+            let known = game == their_game && own.numbered("piece", game, id).is_ok_and(|(_, known)| known == sum);
+            let text = |file: &StoreFile| {
+                serde_json::to_string(&file.piece(game, id)?).map_err(|error| StoreError::damaged(error.to_string()))
+            };
+            if known && text(own)? == text(theirs)? {
                 self.pieces.insert(id, (id, sum));
             }
         }
         for id in theirs.numbers("action", their_game, &other, other.actions.min(row.actions)) {
-            let sum = theirs.action(their_game, id)?.sum;
-            if own.action(game, id).is_ok_and(|known| known.sum == sum) {
-                self.actions.insert(id, (id, sum));
+            let row = theirs.action(their_game, id)?;
+            let Ok(known) =
+                own.action(game, id).and_then(|known| Ok((known.sum, own.words.unpack_value(&known.body)?)))
+            else {
+                continue;
+            };
+            let parents = row.parent == 0 || self.actions.contains_key(&row.parent);
+            if parents && known == (row.sum, theirs.words.unpack_value(&row.body)?) {
+                self.actions.insert(id, (id, row.sum));
             }
         }
         let mut known: HashMap<i64, u32> = HashMap::new();
@@ -175,9 +186,18 @@ impl Taken {
             known.insert(own.moment(game, id)?.sum, id);
         }
         for id in theirs.numbers("moment", their_game, &other, other.moments) {
-            let sum = theirs.moment(their_game, id)?.sum;
-            if let Some(own) = known.get(&sum) {
-                self.moments.insert(id, (*own, sum));
+            let (moment, body) = theirs.checked_moment(their_game, id)?;
+            let Some(&same) = known.get(&moment.sum) else { continue };
+            let parent = match moment.parent {
+                0 => Some(0),
+                parent => self.moments.get(&parent).map(|(own, _)| *own),
+            };
+            let (own_moment, own_body) = own.checked_moment(game, same)?;
+            if parent == Some(own_moment.parent)
+                && likeness(theirs, their_game, own_moment.parent, &moment, &body)?
+                    == likeness(own, game, own_moment.parent, &own_moment, &own_body)?
+            {
+                self.moments.insert(id, (same, moment.sum));
             }
         }
         Ok(())
