@@ -11,6 +11,7 @@ use riskbreaker::ruleset::system_message;
 use riskbreaker::store::Store;
 
 use super::figures::counted;
+use super::known_entries::KnownEntries;
 use super::report::unwritable;
 use super::row::harmless;
 use super::{call_error, campaigns, file, library};
@@ -119,6 +120,10 @@ fn import_copy(from: &Path, path: &Path, library: &Library) -> Result<ExitCode> 
     }
     let mut campaign = campaigns::open(path, library)?;
     let added = campaign.add_branches_of(&copy).with_context(|| from.display().to_string())?;
+    // The entries of the copy have other numbers here: from now on those of this file are known.
+    if let Some(mut known) = KnownEntries::of(&campaign) {
+        known.start_over(&campaign);
+    }
     let name = path.with_extension("");
     let added = counted(added, "entry", "entries");
     println!("{} has {added} more; `log --all` in `riskbreaker play {}` lists them", path.display(), name.display());
