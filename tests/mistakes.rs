@@ -271,12 +271,6 @@ const MISTAKES: &[Mistake] = &[
         "compare the number of the sum: sum.total",
     ),
     ("tug/kinds.luau", "rb.sum(\"strength\", self.strength) +", "math.max(1, rb.sum(\"a\", 1)) +", "`sum:least(0"),
-    (
-        "tug/kinds.luau",
-        "rb.sum(\"strength\", self.strength) +",
-        "rb.term(\"strength\", self.strength) +",
-        "write rb.sum(",
-    ),
     ("contest/verbs.luau", "unit:set(\"dead\", true)", "unit:set(\"dead\", \"yes\")", "true or false"),
     ("contest/verbs.luau", "unit:set(\"dead\", true)", "unit.set(\"dead\", true)", "a colon"),
     ("contest/play.luau", "unit:set(\"answer\", \"\")", "unit.answer = \"\"", "write :set(\"answer\", value)"),
