@@ -9,9 +9,6 @@ use riskbreaker::store::Campaign;
 
 use super::state_folder;
 
-/// Bytes of an entry: its checksum in hexadecimal digits, and the end of the line.
-const WIDTH: usize = 17;
-
 /// The entries of one campaign.
 pub struct KnownEntries {
     path: PathBuf,
@@ -47,23 +44,19 @@ impl KnownEntries {
 
     /// The number of known entries that the campaign lacks.
     pub fn missing(&self, campaign: &Campaign) -> usize {
-        let there = |(at, sum): &(usize, &i64)| {
-            let entry = u32::try_from(at + 1).unwrap_or(u32::MAX);
-            **sum == 0 || campaign.entry_sum(entry) == Some(**sum)
-        };
-        self.known.iter().enumerate().filter(|known| !there(known)).count()
+        let there = campaign.entry_sums(1);
+        let lacks = |(at, sum): &(usize, &i64)| **sum != 0 && there.get(*at) != Some(*sum);
+        self.known.iter().enumerate().filter(lacks).count()
     }
 
     /// Adds the entries that the campaign has got since. They are a help, and no part of the game: an error is ignored.
     pub fn note(&mut self, campaign: &Campaign) {
         let first = u32::try_from(self.known.len()).unwrap_or(u32::MAX).saturating_add(1);
-        let new: Vec<i64> =
-            (first..=campaign.entries()).map(|entry| campaign.entry_sum(entry).unwrap_or_default()).collect();
+        let new = campaign.entry_sums(first);
         if new.is_empty() {
             return;
         }
-        let lines: String =
-            new.iter().map(|sum| format!("{:0width$x}\n", sum.cast_unsigned(), width = WIDTH - 1)).collect();
+        let lines: String = new.iter().map(|sum| format!("{:016x}\n", sum.cast_unsigned())).collect();
         let file = fs::OpenOptions::new().append(true).create(true).open(&self.path);
         if file.and_then(|mut file| file.write_all(lines.as_bytes())).is_ok() {
             self.known.extend(new);

@@ -12,7 +12,8 @@ use super::rows::{ActionRow, GameRow, MomentBody, MomentRow, Piece, action_sum, 
 use super::writer::Writer;
 use crate::play::Checkpoint;
 
-/// Tells entries with one parent apart by what they hold: decisions, state, the last action that was done, and the place as text.
+/// Tells entries with one parent apart by what they hold: decisions, state, the last action that was done (or the scene, before
+/// the first), and the place as text. Checksums do not, since each file has its own numbers for the words that were added to it.
 type Likeness = (u32, u32, i64, String, String);
 
 /// The likeness of an entry of a file to those of another file; `parent` is the number of the entry before it in the other.
@@ -25,7 +26,11 @@ fn likeness(
 ) -> Result<Likeness, StoreError> {
     let place = serde_json::to_string(&(&body.act, &body.place)).unwrap_or_default();
     let last = match moment.tip {
-        0 => String::new(),
+        0 if body.scene == 0 => String::new(),
+        0 => {
+            let scene = serde_json::to_string(&file.piece(game, body.scene)?);
+            scene.map_err(|error| StoreError::damaged(error.to_string()))?
+        }
         tip => file.words.unpack_value(&file.action(game, tip)?.body)?.to_string(),
     };
     Ok((parent, moment.decisions, moment.state, last, place))
@@ -63,12 +68,11 @@ impl Campaign {
         let theirs = &mut *copy.file();
         theirs.must_be_whole(their_game)?;
         let mut taken = Taken::default();
-        let known = {
+        {
             let own = &mut *self.file();
             own.must_be_whole(game)?;
-            taken.note_common(own, game, theirs, their_game)?;
-            own.known_entries(game)?
-        };
+            taken.note_common(&own.known_entries(game)?, theirs, their_game)?;
+        }
         if taken.moments.is_empty() && self.entries() > 0 {
             let message = "these are two campaigns, not two copies of one: they have no entry in common";
             return Err(StoreError::Refused(message.into()));
@@ -96,11 +100,6 @@ impl Campaign {
                 }
                 let (moment, body) = theirs.checked_moment(their_game, id)?;
                 let text = label(theirs, their_game, id)?;
-                let parent = taken.moments.get(&moment.parent).map_or(0, |(own, _)| *own);
-                if let Some(same) = known.get(&likeness(theirs, their_game, parent, &moment, &body)?) {
-                    taken.note_same(&moment, &body, same);
-                    continue;
-                }
                 let target = &mut Target { to: &mut *to, game, row: &mut *own };
                 let moment = taken.take_moment(target, &source, &moment, body)?;
                 write_moment(to, game, own, &moment, &text)?;
@@ -149,55 +148,25 @@ impl Taken {
         }
     }
 
-    /// Notes the rows that both have: those of the same number with the same sum and the same content. Equal sums are not enough,
-    /// since each file has its own numbers for the words that were added to it.
+    /// Notes the entries that the campaign has already, by what they hold, with the rows that they refer to.
     fn note_common(
         &mut self,
-        own: &StoreFile,
-        game: u32,
+        known: &HashMap<Likeness, Own>,
         theirs: &StoreFile,
         their_game: u32,
     ) -> Result<(), StoreError> {
-        let (row, other) = (own.game(game)?, theirs.game(their_game)?);
-        for id in theirs.numbers("piece", their_game, &other, other.pieces.min(row.pieces)) {
-            let sum = theirs.numbered("piece", their_game, id)?.1;
-            let known = game == their_game && own.numbered("piece", game, id).is_ok_and(|(_, known)| known == sum);
-            let text = |file: &StoreFile| {
-                serde_json::to_string(&file.piece(game, id)?).map_err(|error| StoreError::damaged(error.to_string()))
-            };
-            if known && text(own)? == text(theirs)? {
-                self.pieces.insert(id, (id, sum));
-            }
-        }
-        for id in theirs.numbers("action", their_game, &other, other.actions.min(row.actions)) {
-            let row = theirs.action(their_game, id)?;
-            let Ok(known) =
-                own.action(game, id).and_then(|known| Ok((known.sum, own.words.unpack_value(&known.body)?)))
-            else {
-                continue;
-            };
-            let parents = row.parent == 0 || self.actions.contains_key(&row.parent);
-            if parents && known == (row.sum, theirs.words.unpack_value(&row.body)?) {
-                self.actions.insert(id, (id, row.sum));
-            }
-        }
-        let mut known: HashMap<i64, u32> = HashMap::new();
-        for id in own.numbers("moment", game, &row, row.moments) {
-            known.insert(own.moment(game, id)?.sum, id);
-        }
-        for id in theirs.numbers("moment", their_game, &other, other.moments) {
+        let row = theirs.game(their_game)?;
+        for id in theirs.numbers("moment", their_game, &row, row.moments) {
             let (moment, body) = theirs.checked_moment(their_game, id)?;
-            let Some(&same) = known.get(&moment.sum) else { continue };
             let parent = match moment.parent {
-                0 => Some(0),
-                parent => self.moments.get(&parent).map(|(own, _)| *own),
+                0 => 0,
+                parent => match self.moments.get(&parent) {
+                    Some((own, _)) => *own,
+                    None => continue,
+                },
             };
-            let (own_moment, own_body) = own.checked_moment(game, same)?;
-            if parent == Some(own_moment.parent)
-                && likeness(theirs, their_game, own_moment.parent, &moment, &body)?
-                    == likeness(own, game, own_moment.parent, &own_moment, &own_body)?
-            {
-                self.moments.insert(id, (same, moment.sum));
+            if let Some(same) = known.get(&likeness(theirs, their_game, parent, &moment, &body)?) {
+                self.note_same(&moment, &body, same);
             }
         }
         Ok(())

@@ -212,6 +212,22 @@ impl StoreFile {
         row.ok_or_else(|| StoreError::damaged(format!("entry {id} is missing")))
     }
 
+    /// The sums of the moments from `first` to `last`; 0 for one that is missing.
+    pub fn moment_sums(&self, game: u32, first: u32, last: u32) -> Result<Vec<i64>, StoreError> {
+        let failed = |error: rusqlite::Error| self.failed(&error);
+        let mut sums = vec![0; (last + 1).saturating_sub(first) as usize];
+        let mut statement =
+            self.connection.prepare("SELECT id, sum FROM moment WHERE id >= ?1 AND id <= ?2").map_err(failed)?;
+        let mut rows = statement.query((key(game, first), key(game, last))).map_err(failed)?;
+        while let Some(row) = rows.next().map_err(failed)? {
+            let at = row.get::<_, i64>(0).map_err(failed)? - key(game, first);
+            if let Some(sum) = usize::try_from(at).ok().and_then(|at| sums.get_mut(at)) {
+                *sum = row.get(1).map_err(failed)?;
+            }
+        }
+        Ok(sums)
+    }
+
     /// The moments that follow one, the oldest first.
     pub fn moments_after(&self, game: u32, parent: u32) -> Result<Vec<u32>, StoreError> {
         let failed = |error: rusqlite::Error| self.failed(&error);

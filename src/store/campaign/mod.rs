@@ -160,9 +160,10 @@ impl Campaign {
         Some(self.row.identity.as_str()).filter(|identity| !identity.is_empty())
     }
 
-    /// The checksum of an entry, which covers all entries before it; `None` if there is no such entry.
-    pub fn entry_sum(&self, entry: u32) -> Option<i64> {
-        self.file().moment(self.game, entry).ok().map(|moment| moment.sum)
+    /// The checksums of the entries from `first` on; 0 for one that is lost. Each covers the entries before it, but of a text
+    /// only the number of each word in the file: entries of two files that differ in new words alone may have one checksum.
+    pub fn entry_sums(&self, first: u32) -> Vec<i64> {
+        self.file().moment_sums(self.game, first, self.row.moments).unwrap_or_default()
     }
 
     /// The number of the entry at which it stands; 0 before the first.
