@@ -57,9 +57,8 @@ pub fn marked_part(text: &str) -> Cow<'_, str> {
     let first = line.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
     let odd = line.contains("->") || line.contains(['·', '“', '”']) || line.chars().any(unseen);
     const REPORTS: [&str; 4] = ["success", "failure", "needs ", "rolled "];
-    let report = |rest: &str| REPORTS.iter().any(|start| rest.trim_start_matches(' ').starts_with(start));
-    let reports = || line.match_indices(':').any(|(at, _)| report(&line[at + 1..]));
-    if !odd && !matches!(first, "success" | "failure") && !reports() {
+    let report = |rest: &str| REPORTS.iter().any(|start| rest.starts_with(start));
+    if !odd && !matches!(first, "success" | "failure") && !has_behind_a_colon(&line, report) {
         return line;
     }
     Cow::Owned(in_marks(&line))
@@ -79,9 +78,9 @@ fn unseen(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{feff}')
 }
 
-/// Whether what stands behind one of its colons reads like a report of the host.
-fn has_a_report(text: &str) -> bool {
-    text.match_indices(':').any(|(at, _)| reads_like_a_report(text[at + 1..].trim_start_matches(' ')))
+/// Whether what stands behind one of its colons, from the first letter on, is of a sort.
+fn has_behind_a_colon(text: &str, is_of_it: impl Fn(&str) -> bool) -> bool {
+    text.match_indices(':').any(|(at, _)| is_of_it(text[at + 1..].trim_start_matches(' ')))
 }
 
 fn could_be_the_hosts(text: &str) -> bool {
@@ -98,7 +97,7 @@ fn could_be_the_hosts(text: &str) -> bool {
     if BEGINNINGS.iter().any(|beginning| start.starts_with(beginning)) {
         return true;
     }
-    has_a_report(text)
+    has_behind_a_colon(text, reads_like_a_report)
 }
 
 /// What stands behind the colon of the host's lines: `needs under 6`, `card Strike`, `rolled 2: success`, `2d6 = 5 + 3 = 8`.

@@ -4,7 +4,7 @@ use toml::de::DeValue;
 
 use super::document::{Document, Entry, in_order, kind_of, whole_number};
 use super::problem::Problem;
-use super::quoted::{quoted, turns_direction};
+use super::quoted::{is_unprintable, quoted, turns_direction};
 use super::source::Source;
 use crate::state::LARGEST_NUMBER;
 
@@ -76,8 +76,7 @@ impl Reader<'_, '_> {
         let problem = match value {
             DeValue::Boolean(value) => return Value::Bool(*value),
             DeValue::String(text) => {
-                let odd = |c: char| (c.is_control() && !matches!(c, '\n' | '\r' | '\t')) || turns_direction(c);
-                if !text.chars().any(odd) {
+                if !text.contains(is_unprintable) {
                     return Value::String(text.to_string());
                 }
                 self.document.problem(span, "a text holds control characters").with_cure("delete them")

@@ -34,21 +34,28 @@ pub(crate) fn turns_direction(c: char) -> bool {
     matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
+/// True for the characters that no text shows as they are: control characters except for those that part lines and columns, and
+/// characters that turn the direction of writing.
+pub(crate) fn is_unprintable(c: char) -> bool {
+    (c.is_control() && !matches!(c, '\n' | '\r' | '\t')) || turns_direction(c)
+}
+
 /// JSON in which control characters, and those that turn the direction of writing, are escapes: whoever prints it sees what
 /// it holds. It stands for the same value.
-pub fn plain_json(mut json: String) -> String {
-    let odd = |c: char| (c.is_control() && !matches!(c, '\n' | '\r' | '\t')) || turns_direction(c);
-    if json.contains(odd) {
-        json = json.chars().fold(String::with_capacity(json.len()), |mut plain, c| {
-            if odd(c) {
-                plain.push_str(&format!("\\u{:04x}", u32::from(c)));
-            } else {
-                plain.push(c);
-            }
-            plain
-        });
+pub fn plain_json(json: String) -> String {
+    // JSON escapes all control characters of ASCII but one, so most messages are passed on at once.
+    if (json.is_ascii() && !json.contains('\u{7f}')) || !json.contains(is_unprintable) {
+        return json;
     }
-    json
+    let mut plain = String::with_capacity(json.len());
+    for c in json.chars() {
+        if is_unprintable(c) {
+            plain.push_str(&format!("\\u{:04x}", u32::from(c)));
+        } else {
+            plain.push(c);
+        }
+    }
+    plain
 }
 
 #[cfg(test)]
