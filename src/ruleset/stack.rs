@@ -57,9 +57,14 @@ impl Stack {
 
     /// The text of a file, by the path that problems and faults name.
     pub(crate) fn text_of(&self, path: &str) -> Option<&str> {
-        let (part, path) = path.split_once('/')?;
-        let part = self.parts.iter().find(|other| other.id() == part)?;
-        Some(&part.folder.file(path)?.text)
+        let (at, inside) = self.part_of(path)?;
+        Some(&self.parts[at].folder.file(inside)?.text)
+    }
+
+    /// The place among the parts of the one that such a path begins with, and the path inside it.
+    pub(crate) fn part_of<'p>(&self, path: &'p str) -> Option<(usize, &'p str)> {
+        let (part, inside) = path.split_once('/')?;
+        Some((self.parts.iter().position(|other| other.id() == part)?, inside))
     }
 
     pub(crate) fn is_measured(&self) -> bool {

@@ -91,10 +91,7 @@ pub(super) fn fault_of(
 
 /// Where in a chain of calls, innermost first, the highest ruleset of the stack is met, if it lies above that of a place.
 fn above(place: &Place, chain: &[Place], stack: &Stack) -> Option<usize> {
-    let level = |place: &Place| {
-        let folder = place.path.split('/').next().unwrap_or_default();
-        stack.parts().iter().position(|part| part.id() == folder)
-    };
+    let level = |place: &Place| stack.part_of(&place.path).map(|(at, _)| at);
     let highest = chain.iter().filter_map(level).max().filter(|highest| Some(*highest) > level(place))?;
     chain.iter().position(|place| level(place) == Some(highest))
 }

@@ -113,7 +113,6 @@ impl Saved {
     /// that the game began by.
     pub(super) fn reduce_sources(&mut self, now: &Ruleset, first_hash: Option<String>) {
         let first = self.first.take().unwrap_or_else(|| now.files());
-        let asked = || self.asked_before.iter().chain(&self.pending).filter_map(|asked| asked.rules.as_ref());
         // All versions of the rules that the game knows: the first, one behind each change, and what waits.
         let mut versions = vec![first.clone()];
         let mut files = first.clone();
@@ -121,7 +120,7 @@ impl Saved {
             apply(&mut files, patch);
             versions.push(files.clone());
         }
-        for rules in asked() {
+        for rules in self.asked_before.iter().chain(&self.pending).filter_map(|asked| asked.rules.as_ref()) {
             let mut asked = files.clone();
             apply(&mut asked, &rules.files);
             versions.push(asked);
@@ -182,19 +181,20 @@ impl Saved {
             None => base(&began)?,
         };
         for done in &mut self.done {
-            match &mut done.cause {
+            let (new, patch) = match &mut done.cause {
                 Cause::Rules { ruleset, layers, files: patch, .. } => {
-                    let new = completed(&Stacked { ruleset: ruleset.clone(), layers: layers.clone() }, patch)?;
-                    *patch = patch_of_files(std::mem::replace(&mut files, new.clone()), new);
+                    let stacked = Stacked { ruleset: ruleset.clone(), layers: layers.clone() };
+                    (completed(&stacked, patch)?, patch)
                 }
                 Cause::Reload { files: patch, .. } => {
                     sources.put_back(patch)?;
                     let mut new = files.clone();
                     apply(&mut new, patch);
-                    *patch = patch_of_files(std::mem::replace(&mut files, new.clone()), new);
+                    (new, patch)
                 }
-                _ => {}
-            }
+                _ => continue,
+            };
+            *patch = patch_of_files(std::mem::replace(&mut files, new.clone()), new);
         }
         for rules in self.asked_before.iter_mut().chain(&mut self.pending).filter_map(|asked| asked.rules.as_mut()) {
             let asked = completed(&rules.stacked, &mut rules.files)?;
