@@ -1,5 +1,6 @@
 //! Words of other dice programs: what they may mean here, as texts that can be read.
 
+use super::foreign::{Foreign, foreign};
 use super::notation::{NotationError, Suggested};
 
 /// A word that other programs write behind dice.
@@ -137,7 +138,26 @@ pub(super) fn cure(writes: impl IntoIterator<Item = String>, reads: impl Fn(&str
 /// The refusal of a text, with what it means in another program if that is known. What is suggested for a place of the text
 /// goes before that, unless it only leaves a word out.
 pub(super) fn translated(error: NotationError, reads: impl Fn(&str) -> bool) -> NotationError {
-    if error.suggested == Suggested::Meaning || error.text.len() > LONGEST || !error.text.is_ascii() {
+    if error.text.len() > LONGEST || !error.text.is_ascii() {
+        return error;
+    }
+    if let Some(Foreign { message, writes, words }) = foreign(&error.text) {
+        match (cure(writes, &reads), words) {
+            (Some(cure), _) => {
+                return NotationError { message: message.to_owned(), cure, suggested: Suggested::Meaning, ..error };
+            }
+            (None, "") => {}
+            (None, words) => {
+                return NotationError {
+                    message: message.to_owned(),
+                    cure: words.to_owned(),
+                    suggested: Suggested::Nothing,
+                    ..error
+                };
+            }
+        }
+    }
+    if error.suggested == Suggested::Meaning {
         return error;
     }
     let text = error.text.to_ascii_lowercase();
@@ -234,7 +254,7 @@ fn phrased(text: &str) -> String {
 }
 
 /// The text without the command, the comment and the label of other programs.
-fn bare(text: &str) -> String {
+pub(super) fn bare(text: &str) -> String {
     let mut text = text.trim();
     for command in ["/roll", "/r ", "/gmroll", "/gr ", "!roll", "!r ", "roll ", "output ", "throw ", "sum "] {
         text = text.strip_prefix(command).unwrap_or(text).trim();

@@ -2,6 +2,7 @@
 
 mod dialect;
 mod distribution;
+mod foreign;
 mod fraction;
 mod notation;
 mod partition;

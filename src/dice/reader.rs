@@ -1090,8 +1090,12 @@ mod tests {
                 "column 4: a number or dice should stand before this bracket; write a sum in it, as in `2*(d6+1)`",
             ),
             (
+                "(d6+1)kh1",
+                "column 7: brackets hold a sum, and only dice take what follows here; write it behind the dice, as in `(2d6kh1+1)*2`",
+            ),
+            (
                 "(d6+d8)kh1",
-                "column 8: brackets hold a sum, and only dice take what follows here; write it behind the dice, as in `(2d6kh1+1)*2`",
+                "column 8: some programs keep single dice of this sum, and others its total; write `{d6,d8}kh1`",
             ),
             ("(d6)*(d8)", "column 6: dice are multiplied by dice; multiply by a constant, as in `2*d6`"),
             ("50000*(3*d6)", "column 1: dice are multiplied by more than 100000; write a smaller factor"),
