@@ -83,7 +83,10 @@ fn group(text: &str) -> Option<Foreign> {
             }
         }
         return known.then(|| Foreign {
-            message: "rolls that are compared stand in braces, and an exclamation mark explodes",
+            message: match close {
+                ')' => "rolls that are compared stand in braces here",
+                _ => "a roll of this group is written otherwise here",
+            },
             writes: Some(format!("{{{}}}{keep}", translated.join(","))),
             words: "",
         });
@@ -109,7 +112,14 @@ fn counted(inside: &str, behind: &str) -> Option<Foreign> {
     let explodes = match rest {
         "" => String::new(),
         "!" => format!("!{}", dice.faces),
-        _ => format!("!{}", self::number(rest.strip_prefix('!')?)?),
+        _ => {
+            let (sign, face) = match rest.strip_prefix('!')? {
+                rest if rest.starts_with('>') => (">=", &rest[1..]),
+                rest if rest.starts_with('<') => ("<=", &rest[1..]),
+                rest => ("", rest),
+            };
+            format!("!{sign}{}", self::number(face)?)
+        }
     };
     Some(Foreign {
         message: "the dice of this group are counted, in Roll20 with the number itself",
@@ -137,6 +147,14 @@ fn listed(text: &str) -> Option<Foreign> {
 
 /// Dice with an operation of another program: `10d10c[>=8]`, `6d10K4`, `2d10ro1ro3`, `6d6even`.
 fn pool(text: &str) -> Option<Foreign> {
+    let fate = [("even", "=0"), ("odd", "=-1,1")].into_iter().find_map(|(word, faces)| {
+        let dice = text.strip_suffix(word)?;
+        let count = dice.strip_suffix("dF").or_else(|| dice.strip_suffix("df"))?;
+        count.bytes().all(|c| c.is_ascii_digit()).then(|| format!("{count}dF{faces}"))
+    });
+    if let Some(writes) = fate {
+        return Some(Foreign { message: "the faces that count are listed here", writes: Some(writes), words: A_CARD });
+    }
     let (dice, rest) = Plain::read(text)?;
     let faces = dice.faces;
     let known = |message, writes: String| Some(Foreign { message, writes: Some(writes), words: A_CARD });
@@ -164,7 +182,10 @@ fn pool(text: &str) -> Option<Foreign> {
     }
     if matches!(small.as_str(), "t" | "cs" | "succ" | "success" | "successes" | "hit" | "hits" | "count" | "target") {
         return Some(Foreign {
-            message: "it does not say which faces count; `t` of DiceParser explodes dice that show the same",
+            message: match small.as_str() {
+                "t" => "`t` of DiceParser explodes dice that show the same, and other programs count with it",
+                _ => "it does not say which faces count",
+            },
             writes: None,
             words: "count the dice that fit, as in `10d10>=8`",
         });
@@ -575,6 +596,8 @@ mod tests {
                 sum
             });
             assert_means(&format!("{{{n}d{faces}!}}>{face}"), &rolled(&vec![chain; n], total));
+            let fate = rolled(&vec![plain(3); n], |faces| faces.iter().filter(|face| **face == 2).count() as i64);
+            assert_means(&format!("{n}dFeven"), &fate);
         }
     }
 
