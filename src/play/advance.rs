@@ -437,7 +437,7 @@ impl Game {
             self.did(op);
         }
         let context = &mut self.context;
-        if context.listening {
+        if context.listening || context.keeps_tape {
             self.autos.retain(|(number, _)| *number != open.number);
             if !context.autos.is_empty() {
                 self.autos.push_back((open.number, std::mem::take(&mut context.autos)));

@@ -228,6 +228,12 @@ impl Session {
         }
     }
 
+    /// The questions of an action that were not asked because only one answer was possible, each with that answer, in the order
+    /// in which the rules came to them. Empty for an action that asked no such question, and for all but the last 16 actions.
+    pub fn only_answers(&self, action: u32) -> &[(Question, Answer)] {
+        self.game().autos.iter().find(|(number, _)| *number == action).map_or(&[], |(_, answers)| answers)
+    }
+
     /// What is open. Empty before [`Session::advance`] has reached a question.
     pub fn questions(&self) -> &[Question] {
         self.game().open.as_ref().map_or(&[], |open| &open.questions)

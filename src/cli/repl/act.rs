@@ -12,7 +12,7 @@ use riskbreaker::{Ask, Driver, Edit, Event, Happening, Question, Refusal, Remedy
 use serde_json::json;
 
 use super::difference::{Difference, Picture};
-use super::line::{Phrase, split_first};
+use super::line::{Phrase, phrases, split_first};
 use super::meaning::answers;
 use super::names::ambiguous;
 use super::session_slot::SessionSlot;
@@ -32,6 +32,23 @@ impl Phrase {
             Some([only]) => Value::text(only),
             Some(items) => Value::list(items.iter().map(Value::text)),
         }
+    }
+}
+
+/// A line of answers as it was typed, for the sentence that refuses it.
+struct Typed {
+    /// The act that the line begins with; empty if it only answers.
+    act: String,
+    head: String,
+    named: Vec<(String, Phrase)>,
+}
+
+impl Typed {
+    /// The line with `answer` put in front of its answers. `word_of` gives the word that a topic is typed with.
+    fn with_first(&self, answer: &str, word_of: impl Fn(&str) -> String) -> String {
+        let named = self.named.iter().flat_map(|(topic, phrase)| [word_of(topic), phrase.text.clone()]);
+        let words = [&*self.act, answer, &self.head].map(str::to_owned).into_iter().chain(named);
+        words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
     }
 }
 
@@ -69,19 +86,17 @@ pub(super) fn given_by(question: &Question, line: &str, words: &Vocabulary) -> R
 impl Repl {
     /// Answers the open question by `head`, and what follows by topic: all of it, or nothing.
     pub(super) fn reply(&mut self, head: Phrase, named: Vec<(String, Phrase)>) -> Done {
+        self.reply_behind("", head, named)
+    }
+
+    /// The same for a line that begins with an act, which has put the open question; a refusal repeats the whole line.
+    fn reply_behind(&mut self, act: &str, head: Phrase, named: Vec<(String, Phrase)>) -> Done {
         let question = self.wanted_question()?;
         if let Some(sentence) = self.asked_first(&question, &head) {
             return Err(Complaint::Wrong(sentence));
         }
-        let typed = head.text.clone();
-        // Later questions are not open yet; the rules know their topics.
-        let wider = self.words().with_topics(self.session.ruleset().topics());
-        let cut = answers(&typed, &wider);
-        let is_wider = question.read_typed(&head.value()).is_err() && question.read_typed(&cut.head.value()).is_ok();
-        let (head, named) = match is_wider {
-            true => (cut.head, cut.named.into_iter().chain(named).collect()),
-            false => (head, named),
-        };
+        let typed = Typed { act: act.to_owned(), head: head.text.clone(), named: named.clone() };
+        let (head, named) = self.cut_at_later_topics(&question, head, named);
         let replies = match self.with_next_answer(&question, &head, &named) {
             Some(replies) => replies,
             None => replies_of(&question, head, named)?,
@@ -90,6 +105,36 @@ impl Repl {
             Complaint::Refused(refusal) => self.advised(&question, &typed, refusal),
             other => other,
         })
+    }
+
+    /// Cuts the answer to the open question at the topics of later questions as well, if it can be read only so. Those questions
+    /// are not open yet, but the rules know their topics.
+    fn cut_at_later_topics(
+        &self,
+        question: &Question,
+        head: Phrase,
+        mut named: Vec<(String, Phrase)>,
+    ) -> (Phrase, Vec<(String, Phrase)>) {
+        let reads = |phrase: &Phrase| question.read_typed(&phrase.value()).is_ok();
+        let wider = self.words().with_topics(self.session.ruleset().topics());
+        let own = named.iter().position(|(topic, _)| head.is_empty() && **topic == *question.topic);
+        let answer = own.map_or(&head, |at| &named[at].1);
+        let cut = match own {
+            // As a phrase behind its own topic: its first words are the answer, whatever topics they name.
+            Some(_) => phrases(&answer.text, 0..1, |word| wider.topic_of(word)),
+            None => answers(&answer.text, &wider),
+        };
+        if reads(answer) || !reads(&cut.head) {
+            return (head, named);
+        }
+        match own {
+            Some(at) => {
+                let topic = named[at].0.clone();
+                named.splice(at..=at, std::iter::once((topic, cut.head)).chain(cut.named));
+                (head, named)
+            }
+            None => (cut.head, cut.named.into_iter().chain(named).collect()),
+        }
     }
 
     /// The replies of a line such as `move 10, 0`: an option, and after it without a small word the answer of the question that
@@ -168,7 +213,7 @@ impl Repl {
     }
 
     /// A refusal with a line to type instead, if one can be found.
-    fn advised(&self, question: &Question, typed: &str, refusal: Refusal) -> Complaint {
+    fn advised(&self, question: &Question, line: &Typed, refusal: Refusal) -> Complaint {
         let rules = self.session.ruleset();
         let small = |topic: &str| {
             let own = rules.words().iter().find(|(word, of)| *of == topic && *word != topic);
@@ -178,11 +223,14 @@ impl Repl {
             && let [asked] = asked.as_slice()
         {
             let first = if *asked == question.topic { "ANSWER".to_owned() } else { format!("{} ANSWER", small(asked)) };
-            return Complaint::Wrong(format!("{refusal}. Answer that first, in the same line: `{first} {typed}`"));
+            let line = line.with_first(&first, small);
+            return Complaint::Wrong(format!("{refusal}. Answer that first, in the same line: `{line}`"));
         }
+        let typed = line.head.as_str();
         let known = self.words().words_of_option(typed);
         let mut rest = typed.split_whitespace().skip(known).peekable();
         if known == 0
+            && !typed.is_empty()
             && let Refusal::NotAnOption { near: None, .. } = &refusal
             && self.meaning_of(typed).is_some()
         {
@@ -196,9 +244,20 @@ impl Repl {
         let behind: Vec<&str> = rest.collect();
         let option = typed.split_whitespace().take(known).collect::<Vec<_>>().join(" ");
         let rest = behind.join(" ");
+        // The option is closed, or its answer is: the rule's reason is what the player needs.
+        if let Err(closed @ Refusal::Greyed { .. }) = question.read_typed(&option.as_str().into()) {
+            return closed.into();
+        }
         // The words answer a later question; only the word that names it is missing.
         let next = self.questions_after(question, &option);
         let reads = next.iter().find(|next| next.read_typed(&rest.as_str().into()).is_ok());
+        let closed = next.iter().find_map(|next| {
+            let read = next.read_typed(&rest.as_str().into());
+            read.err().filter(|refusal| matches!(refusal, Refusal::Greyed { .. }))
+        });
+        if let (None, Some(closed)) = (reads, closed) {
+            return closed.into();
+        }
         let cannot = |what: &str| format!("Cannot read `{what}` after `{option}`.");
         let unclear = next.iter().find_map(|next| match next.read_typed(&rest.as_str().into()) {
             Err(Refusal::Ambiguous { candidates, .. }) => Some((next, candidates)),
@@ -224,16 +283,19 @@ impl Repl {
         })
     }
 
-    /// The questions that follow in the same action after `option`, found by playing a copy of the game with other dice.
+    /// The questions that follow in the same action after `option`, found by playing a copy of the game with other dice. Those
+    /// that are not asked because only one answer is possible come first.
     fn questions_after(&self, question: &Question, option: &str) -> Vec<Question> {
         let Ok(answer) = question.read_typed(&option.into()) else { return Vec::new() };
         let mut ahead = self.session.fork();
         let asks = |step| matches!(step, Ok(Step::Ask));
-        if !asks(ahead.advance()) || ahead.answer(question.id, answer).is_err() || !asks(ahead.advance()) {
+        if !asks(ahead.advance()) || ahead.answer(question.id, answer).is_err() || ahead.advance().is_err() {
             return Vec::new();
         }
-        let follows = |next: &&Question| next.id.action == question.id.action && next.id != question.id;
-        ahead.questions().iter().filter(follows).cloned().collect()
+        let action = question.id.action;
+        let only = ahead.only_answers(action).iter().map(|(next, _)| next);
+        let open = ahead.questions().iter().filter(|next| next.id.action == action && next.id != question.id);
+        only.chain(open).cloned().collect()
     }
 
     pub(super) fn reply_all(&mut self, question: &Question, mut replies: Vec<(String, Value)>) -> Done {
@@ -422,7 +484,7 @@ impl Repl {
         }
         self.step = self.session.advance()?;
         let cut = answers(rest, words);
-        let answered = self.reply(cut.head, cut.named);
+        let answered = self.reply_behind(&readable_name(act), cut.head, cut.named);
         if answered.is_err() && !self.masters() {
             // What the act asks is seen: it is not taken back by an answer that does not fit.
             self.settle_decided()?;

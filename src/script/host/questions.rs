@@ -89,7 +89,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         let handles = b.handles.borrow();
         if by == BY_ONLY {
             // Nobody was asked, but somebody may have named an answer all the same.
-            if context.listening || context.explorer.is_some() {
+            if context.listening || context.keeps_tape || context.explorer.is_some() {
                 let question = undefaulted(context, &handles, kind, &q, false)?;
                 let answer = answer_of(context, &question, &answer)?;
                 context.note_only_answer(question, answer).map_err(stopped)?;
