@@ -20,8 +20,12 @@ pub struct Advice {
     pub answer: Answer,
     /// The answer in words.
     pub text: String,
-    /// The odds of the action after it, with the best answers to further questions, or why they cannot be computed.
+    /// The odds of what follows, or why they cannot be computed: up to the horizon that the ruleset names, with the answers of
+    /// policies and defaults to further questions; or of the open action, with the best answers, if the ruleset names no horizon
+    /// or if it cannot be reached for every answer.
     pub odds: Result<Odds, Refusal>,
+    /// Whether the odds were worked out or found impossible to compute. Otherwise the work ended before.
+    pub examined: bool,
     /// The average value of the state after it to the seat that is asked.
     pub worth: Option<Fraction>,
     /// The result of the games played out from there.
@@ -32,7 +36,7 @@ pub struct Advice {
     /// By how much its score is below that of the best answer, from games of both on the same dice. `None` in the first place,
     /// and where no games were played.
     pub behind: Option<Difference>,
-    /// What sets the answer apart from the others, by the exact odds of the next step: "keeps 2 Gold; 50 % to gain 3 Gold".
+    /// What sets the answer apart from the others, if its odds are exact: "keeps 2 Gold; 50 % to gain 3 Gold".
     pub reason: Option<String>,
 }
 
@@ -98,7 +102,7 @@ pub struct AdviceLimits {
 
 impl Default for AdviceLimits {
     fn default() -> AdviceLimits {
-        AdviceLimits { games: 4_000, time: Duration::from_millis(1_500), threads: None, first: 32, seed: None }
+        AdviceLimits { games: 4_000, time: Duration::from_secs(3), threads: None, first: 32, seed: None }
     }
 }
 
@@ -125,8 +129,8 @@ const LEAST_WORK: u64 = 1_000_000;
 const WAYS_AHEAD: u64 = 1_000;
 
 impl Session {
-    /// Ranks the answers to an open question, the best first. It enumerates the outcomes of each answer one step deep, and
-    /// plays games to their end from there, each answer on the same dice. Nothing changes.
+    /// Ranks the answers to an open question, the best first. It works out the odds of each answer, see [`Advice::odds`], and plays
+    /// games to their end from there, each answer on the same dice. Nothing changes.
     ///
     /// One seed gives one ranking for any number of threads. Once `interrupt` is set, or the time is over, the result is what is
     /// known by then.
@@ -205,7 +209,7 @@ struct Weighed {
     behind: Vec<(usize, Slot)>,
 }
 
-/// Works out the odds of the next step for each answer.
+/// Works out the odds of each answer.
 fn weigh_all(game: &Game, vm: &mut dyn Machine, question: &Question, thought: &Thought) -> Result<Weighed, Refusal> {
     let Some(answers) = question.answers(MOST) else {
         return Err(Refusal::new(format!("`{}` has too many possible answers to weigh them", question.topic)));
@@ -214,14 +218,17 @@ fn weigh_all(game: &Game, vm: &mut dyn Machine, question: &Question, thought: &T
     let limits = Limits { ways: WAYS, samples: SAMPLES, work, ..Limits::default() };
     let mut advice: Vec<Advice> = Vec::new();
     for answer in answers {
-        let odds = match thought.is_interrupted() {
-            true => Err(Refusal::new("the work was stopped before the odds of this answer were known")),
-            false => weigh(game, vm, question, &answer, (limits, Detail::Outcomes), thought),
+        let examined = !thought.is_interrupted();
+        let odds = match examined {
+            true => weigh(game, vm, question, &answer, (limits, Detail::Outcomes), thought, &[]),
+            false => Err(Refusal::new("the work was stopped before the odds of this answer were known")),
         };
+        let examined = examined && (odds.is_ok() || !thought.is_interrupted());
         let worth = odds.as_ref().ok().and_then(|odds| odds.worth.get(&question.seat).cloned());
         let text = question.tell(&answer);
-        advice.push(Advice { answer, text, odds, worth, played: None, place: None, behind: None, reason: None });
+        advice.push(Advice { answer, text, odds, examined, worth, played: None, place: None, behind: None, reason: None });
     }
+    look_further(&mut advice, game, vm, question, limits, thought);
     give_reasons(&mut advice, game, question);
     let mut probe = game.fork();
     let measured = probe.deal_anew(vm).and_then(|()| vm.worth(&mut probe.context, &question.seat));
@@ -240,6 +247,38 @@ fn weigh_all(game: &Game, vm: &mut dyn Machine, question: &Question, thought: &T
     Ok(Weighed { advised, game: measured.then(|| Box::new(game.fork())), behind: thought.behind.clone() })
 }
 
+/// Replaces the odds of the next step by those up to the horizon of the rules: a card that only declares what happens later has
+/// no effect before. They stay as they are if the odds of one answer do not reach so far, so that all are of the same time.
+fn look_further(
+    advice: &mut [Advice],
+    game: &Game,
+    vm: &mut dyn Machine,
+    question: &Question,
+    limits: Limits,
+    thought: &Thought,
+) {
+    let horizon = game.context.rules.horizon().to_vec();
+    if horizon.is_empty() {
+        return;
+    }
+    let limits = Limits { work: limits.work / 4, ..limits };
+    let mut further = Vec::new();
+    for one in &*advice {
+        if thought.is_interrupted() {
+            return;
+        }
+        let odds = weigh(game, vm, question, &one.answer, (limits, Detail::Outcomes), thought, &horizon);
+        match odds.ok().filter(|odds| odds.no_further.is_none()) {
+            Some(odds) => further.push(odds),
+            None => return,
+        }
+    }
+    for (one, odds) in advice.iter_mut().zip(further) {
+        one.worth = odds.worth.get(&question.seat).cloned();
+        one.odds = Ok(odds);
+    }
+}
+
 /// Ranks answers by the exact value of the next step, where that is known of all of them. Otherwise they stay as they are offered.
 fn rank_by_worth(answers: &mut [Advice]) {
     let exact = |one: &Advice| one.worth.is_some() && one.odds.as_ref().is_ok_and(Odds::is_exact);
@@ -256,7 +295,8 @@ fn rank_by_worth(answers: &mut [Advice]) {
     }
 }
 
-/// What one answer can come to, with the best answers to whatever it asks further.
+/// What one answer can come to in the open action, with the best answers to whatever it asks further; or, up to the agenda entries
+/// of `until`, with the answers that policies and defaults give.
 fn weigh(
     game: &Game,
     vm: &mut dyn Machine,
@@ -264,15 +304,20 @@ fn weigh(
     answer: &Answer,
     (limits, detail): (Limits, Detail),
     thought: &Thought,
+    until: &[Arc<str>],
 ) -> Result<Odds, Refusal> {
     let mut query = OddsQuery { given: vec![Given::to(question, answer.to_value())], limits, ..OddsQuery::default() };
     query.given.extend(thought.behind.iter().filter_map(|(_, slot)| given_in(slot)));
     query.viewer = Some(thought.viewer.clone());
     query.interrupt.clone_from(&thought.interrupt);
+    query.until = until.to_vec();
     let mut answered_by = |answering| {
         let query = OddsQuery { answering, ..query.clone() };
         explore(game.fork(), vm, &query, std::slice::from_ref(&question.seat), detail)
     };
+    if !until.is_empty() {
+        return answered_by(Answering::Default);
+    }
     answered_by(Answering::Best).or_else(|_| answered_by(Answering::Default))
 }
 
@@ -296,7 +341,7 @@ pub(crate) fn best_answer(
         let mut best: Option<(Fraction, Answer)> = None;
         for answer in question.answers(MOST).unwrap_or_default() {
             let limits = Limits { ways: WAYS_AHEAD, samples: SAMPLES, ..Limits::default() };
-            let odds = weigh(known, vm, question, &answer, (limits, detail), &thought);
+            let odds = weigh(known, vm, question, &answer, (limits, detail), &thought, &[]);
             let Some(worth) = odds.ok().and_then(|mut odds| odds.worth.remove(&question.seat)) else {
                 if thought.is_interrupted() {
                     return Err(Refusal::new("it was interrupted"));

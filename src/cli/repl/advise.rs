@@ -189,7 +189,7 @@ impl Repl {
         }
     }
 
-    /// The best answers, then the others by how much worse they are; below each answer the reason or the odds of the next step.
+    /// The best answers, then the others by how much worse they are; below each answer the reason or its odds.
     fn show_advice(&mut self, advised: &Advised, topic: &str) -> Done {
         let mut shown = advised.clone();
         if !advised.is_by_games() {
@@ -219,7 +219,9 @@ impl Repl {
         } else {
             self.show_reasons(best, topic, &untold)?;
         }
-        let rest = &advised.answers[best.len()..];
+        let (rest, unexamined): (Vec<Advice>, Vec<Advice>) =
+            advised.answers[best.len()..].iter().cloned().partition(|one| one.examined || one.place.is_some());
+        let rest = rest.as_slice();
         let shown = MOST_ROWS.saturating_sub(told_alone);
         for group in by_place(rest).into_iter().take(shown) {
             let line = Row::at(2).plain(format!("{}{}", listed(group), worse(group)));
@@ -232,6 +234,10 @@ impl Repl {
             let text = format!("and {}{than}", counted(more as u64, "more answer", "more answers"));
             self.screen.row(&Row::at(2).faint(text))?;
         }
+        if !unexamined.is_empty() {
+            let text = format!("Not examined, because the work ended before: {}.", listed(&unexamined));
+            self.screen.row(&Row::prose(2).faint(text))?;
+        }
         if let Some(now) = advised.now.filter(|_| advised.is_by_games()) {
             let (number, margin) = in_words(&now);
             let text = format!("If the computer chooses for everybody from here: {number}, give or take {margin}.");
@@ -241,7 +247,7 @@ impl Repl {
         Ok(self.screen.row(&Row::at(2).faint(text))?)
     }
 
-    /// The reason for an answer, or the odds of its next step where they give none.
+    /// The reason for an answer, or its odds where they give none.
     fn show_reason(&mut self, advice: &Advice, topic: &str, untold: &Untold) -> Done {
         let text = advice.reason.clone().unwrap_or_else(|| after_it(advice, topic, untold));
         Ok(self.screen.row(&Row::prose(6).faint(text))?)
