@@ -516,6 +516,34 @@ fn odd_names_are_found_as_they_are_typed_and_as_they_are_printed() {
     }
 }
 
+/// What a line says after an option may answer a question that nobody is asked, because only one answer is possible.
+#[test]
+fn a_line_may_name_the_only_possible_answer() {
+    let said = |args: &[&str], line: &str| {
+        let told = play_anywhere(&[&["play", "--seed", "4", "--rules"], args].concat(), &format!("{line}\n"));
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (text(&told.stdout), text(&told.stderr))
+    };
+    let duel = ["silent-winter", "duel"];
+    for line in ["engage walking", "engage Walking Corpse", "engage at walking"] {
+        let (told, wrong) = said(&duel, line);
+        assert!(wrong.is_empty() && told.contains("Sword and Dagger"), "{line}: {told}{wrong}");
+    }
+    let (_, wrong) = said(&duel, "engage nobody");
+    assert!(wrong.contains("Cannot read `nobody` after `engage`"), "{wrong}");
+    // An option that is closed is refused with its reason, whatever follows it in the line.
+    let (_, wrong) = said(&["contest"], "attack knight");
+    assert!(wrong.contains("Attack is not open: no enemy is in reach (CON-040)"), "{wrong}");
+    // The same after an act out of turn.
+    for line in ["put knight 0, 3", "put knight place 0, 3", "put who knight place 0, 3"] {
+        let (told, wrong) = said(&["contest"], &format!("{line}\nwho"));
+        assert!(wrong.is_empty() && told.contains("0, 3"), "{line}: {told}{wrong}");
+    }
+    // A refusal repeats the whole line with the missing answer in its place.
+    let (_, wrong) = said(&["riskbreaker-0.0.3"], "create with set trap");
+    assert!(wrong.contains("`create ANSWER with set trap`"), "{wrong}");
+}
+
 /// Whatever the program prints as a name or a heading can be typed.
 #[test]
 fn printed_names_and_headings_can_be_typed_in_every_game() {

@@ -415,7 +415,7 @@ impl Repl {
             return self.reply_all(&question, reply);
         }
         if words.free.iter().any(|(id, _)| is_pass(id)) {
-            return self.take_free_act("pass", "", words);
+            return self.take_free_act("pass", "");
         }
         match question.ask {
             Ask::ChooseMany { min: 0, .. } => {
@@ -431,7 +431,7 @@ impl Repl {
             return match words.free_act(rest) {
                 Some((act, rest)) => {
                     let (act, rest) = (act.to_owned(), rest.to_owned());
-                    self.take_free_act(&act, &rest, words)
+                    self.take_free_act(&act, &rest)
                 }
                 None => {
                     let (first, _) = split_first(rest);
@@ -445,7 +445,7 @@ impl Repl {
     }
 
     /// Does an act that is nobody's turn, for the seat that is named, asked, or played by a person; `rest` answers what it asks.
-    pub(super) fn take_free_act(&mut self, act: &str, rest: &str, words: &Vocabulary) -> Done {
+    pub(super) fn take_free_act(&mut self, act: &str, rest: &str) -> Done {
         let acts = self.session.free_acts();
         // If no seat may take the act, the first one is told the reason.
         let nobody = !acts.iter().any(|free| *free.name == *act && free.enabled);
@@ -483,7 +483,9 @@ impl Repl {
             }
         }
         self.step = self.session.advance()?;
-        let cut = answers(rest, words);
+        // The options of what the act asks are known only now.
+        self.gather_words();
+        let cut = answers(rest, &self.words());
         let answered = self.reply_behind(&readable_name(act), cut.head, cut.named);
         if answered.is_err() && !self.masters() {
             // What the act asks is seen: it is not taken back by an answer that does not fit.

@@ -397,7 +397,7 @@ impl Repl {
             Meaning::Nothing => Ok(()),
             Meaning::Command(command, rest) => self.paged(command, &rest, &words),
             Meaning::Answer { head, named } => self.reply(head, named),
-            Meaning::Free { act, rest } => self.take_free_act(&act, &rest, &words),
+            Meaning::Free { act, rest } => self.take_free_act(&act, &rest),
             Meaning::View(name) => self.view(&name),
             Meaning::Lua(_) if !self.masters() => Err(self.not_here()),
             Meaning::Lua(_) | Meaning::Unknown { .. } if crate::cli::is_call(line) => Err(Complaint::Wrong(format!(
