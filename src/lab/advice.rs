@@ -100,15 +100,25 @@ pub struct AdviceLimits {
     pub seed: Option<u64>,
 }
 
+/// How long a question is thought about at most if nothing else is said, in seconds.
+const SECONDS: u64 = 3;
+
 impl Default for AdviceLimits {
     fn default() -> AdviceLimits {
-        AdviceLimits { games: 4_000, time: Duration::from_secs(3), threads: None, first: 32, seed: None }
+        AdviceLimits { games: 4_000, time: Duration::from_secs(SECONDS), threads: None, first: 32, seed: None }
     }
 }
 
 impl AdviceLimits {
     /// A game that is played out is stopped after this many actions.
     pub const ACTIONS: u64 = 2_000;
+
+    /// A limit of so many seconds, and the default number of games in proportion.
+    pub fn of_seconds(seconds: u64) -> AdviceLimits {
+        let usual = AdviceLimits::default();
+        let games = (usual.games * seconds / SECONDS).max(1);
+        AdviceLimits { games, time: Duration::from_secs(seconds), ..usual }
+    }
 
     /// The default number of games, within a time.
     pub fn within(time: Duration) -> AdviceLimits {

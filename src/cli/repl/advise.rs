@@ -21,6 +21,8 @@ use crate::cli::row::{Row, Span};
 const ODDS_WAYS: u64 = 200_000;
 /// The most outcomes that a hint lists for an answer.
 const NAMED: usize = 2;
+/// The longest time that a hint takes, in seconds.
+const MOST_SECONDS: u64 = 600;
 /// The most answers that a hint lists.
 const MOST_ROWS: usize = 8;
 
@@ -165,10 +167,20 @@ impl Repl {
     }
 
     /// `hint`: ranks the answers, the best first.
-    pub(super) fn hint(&mut self) -> Done {
+    pub(super) fn hint(&mut self, rest: &str) -> Done {
+        let limits = match rest {
+            "" => AdviceLimits::default(),
+            seconds => match seconds.parse() {
+                Ok(seconds @ 1..=MOST_SECONDS) => AdviceLimits::of_seconds(seconds),
+                _ => {
+                    let text = format!("`hint` takes a number of seconds, 1 to {MOST_SECONDS}: `hint 20`, not `{rest}`.");
+                    return Err(Complaint::Wrong(text));
+                }
+            },
+        };
         let question = self.wanted_question()?;
         let watch = Watch::begin();
-        let advised = self.session.advise(question.id, AdviceLimits::default(), Some(&watch.wanted()))?;
+        let advised = self.session.advise(question.id, limits, Some(&watch.wanted()))?;
         if self.screen.json() {
             let mut told = json!(advised.report());
             told["question"] = json!(question.topic);

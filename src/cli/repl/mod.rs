@@ -453,7 +453,7 @@ impl Repl {
             Word::Skip => self.leave_out(rest, true),
             Word::Restore => self.leave_out(rest, false),
             Word::Odds => self.odds(rest, words),
-            Word::Hint => self.hint(),
+            Word::Hint => self.hint(rest),
             Word::Sheet => self.sheet(rest),
             Word::Who => self.who(rest),
             Word::Why => self.why(rest, words),
