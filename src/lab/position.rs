@@ -373,6 +373,10 @@ impl Session {
     /// unless one of several entities is to be chosen, the ruleset says what a hit is, and the chances are known at once.
     pub fn hit_chances(&mut self, question: &Question, viewer: &Viewer) -> Vec<(Arc<str>, Fraction, bool)> {
         let Ask::Choose { options, .. } = &question.ask else { return Vec::new() };
+        // A free act attacks nobody: whoever is hit later is hit without it.
+        if self.game().is_free_act(question.id.action) {
+            return Vec::new();
+        }
         let can_be_hit = |entity: EntityId| self.ruleset().can_be_hit(&self.game().context.state, entity);
         let targets: Vec<Arc<str>> = options
             .iter()

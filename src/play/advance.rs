@@ -656,6 +656,10 @@ fn perform(
     context.before_script = context.dealt;
     context.in_last_call = !matches!(cause, Cause::Entry { .. });
     context.entry_key = None;
+    context.acts_for = match cause {
+        Cause::Free { seat, .. } => Some(seat.clone()),
+        _ => None,
+    };
     match cause {
         Cause::Start => vm.call(context, &Call::Start { scenario }),
         Cause::Free { seat, name } if leaves_out(context, name, |_| Audience::named(seat)) => Ok(Value::None),

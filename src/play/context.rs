@@ -36,6 +36,8 @@ pub(crate) struct ActionContext {
     pub drawn_by_others: DicePosition,
     /// Number of the action under way.
     pub action: u32,
+    /// The seat whose free act is carried out. Somebody acts for it, also if nobody plays it otherwise.
+    pub acts_for: Option<Arc<str>>,
     pub tape: Tape,
     pub cursor: usize,
     pub phase: Phase,
@@ -289,6 +291,7 @@ impl ActionContext {
             cursor: 0,
             phase: Phase::Play,
             stop: None,
+            acts_for: None,
             listening: true,
             keeps_tape: true,
             events: Vec::new(),

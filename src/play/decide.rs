@@ -161,6 +161,12 @@ impl Game {
         }
     }
 
+    /// Whether an action that is open or waits behind the open one is a free act.
+    pub fn is_free_act(&self, action: u32) -> bool {
+        let mut all = self.open.iter().chain(&self.held);
+        all.any(|open| open.number == action && matches!(open.cause, Cause::Free { .. }))
+    }
+
     /// Checks an answer that a viewer gives to a question of an action that nobody was asked. `None` if there was no such
     /// question that is the viewer's to answer.
     pub fn fits_auto(&self, action: u32, viewer: &Viewer, topic: &str, reply: &Value) -> Option<Result<(), Refusal>> {

@@ -561,6 +561,7 @@ impl ActionContext {
             };
             return Ok(Answerer::Tape(option));
         }
+        let acts = self.acts(seat);
         if let Some(explorer) = &mut self.explorer {
             let (topic, about, has_options) = asked;
             let before = self.tape.before(self.cursor);
@@ -569,9 +570,14 @@ impl ActionContext {
         }
         Ok(match self.seats.get(seat) {
             Some(Driver::Policy(policy)) => Answerer::Policy(policy),
-            Some(Driver::Absent) => Answerer::Default,
-            Some(Driver::Human) | None => Answerer::Reader,
+            Some(Driver::Absent) if !acts => Answerer::Default,
+            Some(Driver::Absent | Driver::Human) | None => Answerer::Reader,
         })
+    }
+
+    /// Whether a seat carries out its own free act. What this act asks is asked of whoever does it, even if nobody plays the seat.
+    fn acts(&self, seat: &str) -> bool {
+        self.acts_for.as_deref() == Some(seat)
     }
 
     /// The answer that is refused, in words: a policy's is named after it.
@@ -645,8 +651,8 @@ impl ActionContext {
         }
         match self.seats.get(&question.seat) {
             Some(Driver::Policy(policy)) => Ok(Asked::Policy(policy.clone())),
-            Some(Driver::Absent) => Ok(Asked::Default),
-            Some(Driver::Human) | None => match self.early.answer(question) {
+            Some(Driver::Absent) if !self.acts(&question.seat) => Ok(Asked::Default),
+            Some(Driver::Absent | Driver::Human) | None => match self.early.answer(question) {
                 None => Ok(self.put_out(question.clone())),
                 Some(Ok((answer, seq))) => {
                     self.record(Asking::of(question), answer.clone(), By::Person(seq), self.position());
@@ -661,7 +667,7 @@ impl ActionContext {
     pub fn waits_for_person(&self, question: &Question) -> (bool, bool) {
         let waits = match self.seats.get(&question.seat) {
             Some(Driver::Policy(_)) => false,
-            Some(Driver::Absent) => question.default.is_none(),
+            Some(Driver::Absent) => question.default.is_none() || self.acts(&question.seat),
             Some(Driver::Human) | None => true,
         };
         let Question { seat, topic, about, .. } = question;
