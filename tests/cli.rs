@@ -593,6 +593,86 @@ fn printed_names_and_headings_can_be_typed_in_every_game() {
     }
 }
 
+/// An answer to a question of a look-ahead is named as at the prompt: without accents, in any case and normalization.
+#[test]
+fn answers_to_odds_are_named_as_a_person_types_them() {
+    let position = Path::new(env!("CARGO_TARGET_TMPDIR")).join("accents.toml");
+    let units = "us = [{ name = \"Ann\" }]\nthem = [{ name = \"Éowyn\" }, { name = \"Éomer\" }]\n";
+    std::fs::write(&position, units).expect("a position");
+    let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("rulesets");
+    let odds = |topic: &str, typed: &str| {
+        let mut program = Command::new(env!("CARGO_BIN_EXE_riskbreaker"));
+        program.args(["odds", "attack", "--rules", "contest", "--until", "action", "--rulesets"]).arg(&shipped);
+        let told = program.arg("--position").arg(&position).args([topic, typed]).output().expect("the program starts");
+        String::from_utf8_lossy(&[told.stdout.as_slice(), &told.stderr].concat()).into_owned()
+    };
+    for topic in ["--target", "--vs"] {
+        for typed in ["Éowyn", "e\u{301}owyn", "E\u{301}OWYN", "eow", "EOWYN"] {
+            let told = odds(topic, typed);
+            assert!(told.contains("Ann target: Éowyn (given)"), "{topic} {typed}: {told}");
+        }
+        for typed in ["eo", "Éo", "e\u{301}"] {
+            let told = odds(topic, typed);
+            assert!(told.contains("may be Éowyn or Éomer"), "{topic} {typed}: {told}");
+        }
+    }
+}
+
+fn copy_all(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).expect("a folder");
+    for entry in std::fs::read_dir(from).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        let copy = to.join(path.file_name().expect("a name"));
+        if path.is_dir() {
+            copy_all(&path, &copy);
+        } else {
+            std::fs::copy(&path, &copy).expect("a copy");
+        }
+    }
+}
+
+/// A name that a seat may not know is neither found nor named as a candidate, whatever is typed.
+#[test]
+fn a_name_that_a_seat_may_not_know_is_no_candidate() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("unseen-names");
+    let _ = std::fs::remove_dir_all(&folder);
+    copy_all(&Path::new(env!("CARGO_MANIFEST_DIR")).join("rulesets/contest"), &folder.join("contest"));
+    let scenario = "title = \"Unseen\"\n\
+        us = [{ name = \"Zorro\", unseen = true, speed = 1, missile = \"short_bow\" }, { name = \"Gus\", at = \"-60, 0\" }]\n\
+        them = [{ name = \"Bob\", at = \"0, 0\" }]\n";
+    std::fs::write(folder.join("contest/scenarios/unseen.toml"), scenario).expect("a scenario");
+    let rulesets = folder.to_str().expect("a path");
+    let told = |seat: &str, line: &str| {
+        let args = ["play", "unseen", "--rulesets", rulesets, "--rules", "contest", "--seed", "3", "--as", seat];
+        let told = play_anywhere(&args, &format!("{line}\n"));
+        String::from_utf8_lossy(&[told.stdout.as_slice(), &told.stderr].concat()).into_owned()
+    };
+    for line in [
+        "sheet Zorr",
+        "sheet zorr",
+        "why Zor stealth",
+        "why Bob melee_combat Zor",
+        "contest on Zor",
+        "do contest against zor",
+        "odds contest target Zor",
+        "who Zor",
+        "who",
+        "look",
+        "log all",
+        "plan",
+        "match",
+        "raise who Zor",
+        "set Zor x 3",
+        "help Zor",
+        "move towards Zor",
+        "hint",
+    ] {
+        let told = told("foes", line);
+        assert!(!told.contains("Zorro"), "{line}: {told}");
+    }
+    assert!(told("players", "sheet Zor").contains("Zorro"));
+}
+
 fn play(args: &[&str], lines: &str) -> Output {
     play_anywhere(&[&["--rulesets", RULESETS], args].concat(), lines)
 }

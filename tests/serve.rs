@@ -653,12 +653,31 @@ fn what_only_the_game_master_may_see_is_in_no_message_to_others() {
     let question = master["questions"][0]["id"].clone();
     let mut told = Vec::new();
     for viewer in &viewers {
-        for method in METHODS.iter().filter(|method| !["bye", "hello"].contains(&method.name)) {
-            let params = json!({
-                "viewer": viewer, "entity": pot, "name": "plan", "question": question, "policy": "bold", "card": "coin",
-                "expect": 2, "pairs": [["card", "coin"]], "value": "coin", "id": 1,
-            });
-            told.push(ask(&other, method.name, params).0.to_string());
+        let requests = [
+            ("view", json!({ "since": 0 })),
+            ("sheet", json!({ "entity": pot })),
+            ("why", json!({ "entity": pot, "name": "plan" })),
+            ("answers", json!({ "question": question })),
+            ("suggest", json!({ "question": question, "policy": "bold" })),
+            ("odds", json!({ "question": question })),
+            ("hint", json!({ "question": question, "games": 1 })),
+            ("card", json!({ "card": "coin" })),
+            ("acts", json!({})),
+            ("act", json!({ "name": "coin" })),
+            ("undo", json!({ "expect": 2 })),
+            ("redo", json!({ "expect": 2 })),
+            ("edit", json!({ "edit": { "set": { "entity": pot, "field": "plan", "value": "x" } } })),
+            ("entries", json!({})),
+            ("goto", json!({ "entry": 1 })),
+            ("rules.preview", json!({ "ruleset": "dicey" })),
+            ("reply", json!({ "pairs": [["card", "coin"]] })),
+            ("answer", json!({ "question": question, "value": "coin" })),
+        ];
+        for (method, mut params) in requests {
+            params["viewer"] = viewer.clone();
+            let answer = ask(&other, method, params).0;
+            assert_ne!(answer["error"]["code"], -32602, "{method}: {answer}");
+            told.push(answer.to_string());
         }
     }
     told.extend(other.outbox().take());
@@ -2014,4 +2033,280 @@ fn files_of_others_are_neither_overwritten_nor_reached() {
     assert_eq!(fs::read_to_string(folder.join("letter.txt")).unwrap(), "Dear Ann");
     assert_eq!(fs::read_to_string(inside.join("letter.txt")).unwrap(), "Dear Bob");
     assert!(!folder.join("new.json").exists());
+}
+
+/// A table of a shipped ruleset whose secrets are marked, with a connection for each viewer.
+struct Marked {
+    /// Keeps the table; its outbox is not looked at.
+    _host: Host,
+    operator: Connection,
+    viewers: Vec<(&'static str, Connection)>,
+    /// A text that stands for a secret, and the seats that may know it.
+    marks: Vec<(&'static str, Vec<&'static str>)>,
+    /// The beginning of a secret name, as somebody types it who guesses.
+    guess: &'static str,
+    /// Marks that each viewer was told, by their place.
+    told: Vec<Vec<bool>>,
+}
+
+impl Marked {
+    fn begin(ruleset: &str, position: Json, viewers: &[&'static str]) -> Marked {
+        let host = Host::new(Library::open(root("rulesets")).unwrap());
+        let operator = host.connect(true);
+        let seats: BTreeMap<&str, &str> =
+            viewers.iter().chain(&["gm"]).filter(|seat| !seat.is_empty()).map(|seat| (*seat, "human")).collect();
+        let table = json!({ "table": "a", "ruleset": ruleset, "position": position, "seed": 7, "seats": seats });
+        done(&operator, "table.new", table);
+        let join = |seat: &&'static str| {
+            let connection = host.connect(false);
+            let mut params = json!({ "table": "a", "role": "watcher" });
+            if !seat.is_empty() {
+                params = json!({ "table": "a", "role": "seat", "seat": seat });
+            }
+            let token = done(&operator, "invite", params).0["token"].clone();
+            done(&connection, "hello", json!({ "token": token }));
+            (*seat, connection)
+        };
+        let viewers: Vec<_> = viewers.iter().map(join).collect();
+        let told = vec![vec![]; viewers.len()];
+        Marked { _host: host, operator, viewers, marks: vec![], guess: "", told }
+    }
+
+    fn view(&self) -> Json {
+        done(&self.operator, "view", json!({ "table": "a" })).0
+    }
+
+    /// What the game master does. Whether it is accepted.
+    fn master(&self, method: &str, mut params: Json) -> bool {
+        params["table"] = "a".into();
+        ask(&self.operator, method, params).0.get("error").is_none()
+    }
+
+    /// Answers the first open question: by `chosen` where that says something and it is taken, else as the policy `random` does.
+    fn play(&self, chosen: impl Fn(&str, &str) -> Option<Json>) -> bool {
+        let view = self.view();
+        let Some(question) = view["questions"].as_array().and_then(|open| open.first()) else { return false };
+        let title = |id: &Json| {
+            let entities = view["entities"].as_array().unwrap().iter();
+            let found = entities.filter(|entity| entity["id"] == *id).map(|entity| entity["title"].as_str());
+            found.flatten().next().unwrap_or_default().to_owned()
+        };
+        let topic = question["topic"].as_str().unwrap();
+        let chosen = chosen(&title(&question["about"]), topic);
+        if chosen.is_some_and(|value| self.master("reply", json!({ "pairs": [[topic, value]] }))) {
+            return true;
+        }
+        let id = &question["id"];
+        let suggest = json!({ "table": "a", "question": id, "policy": "random" });
+        let value = done(&self.operator, "suggest", suggest).0["value"].clone();
+        self.master("answer", json!({ "question": id, "value": value }))
+    }
+
+    /// Asks everything that a viewer can ask, about every entity that there is, and looks for marks in what it is told. `ahead`: odds
+    /// and hints, too, which take their time.
+    fn look(&mut self, when: &str, ahead: bool) {
+        let master = self.view();
+        let ids: Vec<Json> = master["entities"].as_array().unwrap().iter().map(|entity| entity["id"].clone()).collect();
+        let topics: Vec<Json> = master["questions"].as_array().unwrap().iter().map(|q| q["topic"].clone()).collect();
+        for at in 0..self.viewers.len() {
+            let (seat, connection) = (self.viewers[at].0, &self.viewers[at].1);
+            let mut all = connection.outbox().take();
+            let mut note = |method: &str, params: Json| {
+                let (answer, told) = ask(connection, method, params.clone());
+                assert_ne!(answer["error"]["code"], -32602, "{method} {params}: {answer}");
+                all.push(format!("{method} {params}: {answer} {told:?}"));
+                answer["result"].clone()
+            };
+            let view = note("view", json!({ "since": 0 }));
+            for (n, entity) in ids.iter().enumerate() {
+                note("sheet", json!({ "entity": entity }));
+                for name in ["name", "x", "place", "known_to", "melee_combat"] {
+                    note("why", json!({ "entity": entity, "name": name, "with": [ids[(n + 1) % ids.len()]] }));
+                }
+            }
+            let open = view["questions"].as_array().unwrap();
+            let is_asked = open.iter().any(|question| question["yours"] == true);
+            // Whoever is asked for a text would have given it.
+            for topic in topics.iter().map(|topic| topic.as_str().unwrap()).chain(["who", "target", "card", "place"]) {
+                if !is_asked {
+                    note("reply", json!({ "pairs": [[topic, self.guess]] }));
+                }
+            }
+            let own = open.iter().map(|question| question["id"].clone());
+            let near =
+                (0..3).map(|ordinal| json!({ "action": view["questions"][0]["id"]["action"], "ordinal": ordinal }));
+            let near = near.filter(|id| id["action"].is_u64());
+            for question in own.chain(near).take(2) {
+                note("answers", json!({ "question": question }));
+                note("suggest", json!({ "question": question, "policy": "random" }));
+                if ahead {
+                    note("odds", json!({ "question": question, "given": [["target", self.guess]] }));
+                    note("hint", json!({ "question": question, "games": 1 }));
+                }
+                if !is_asked {
+                    note("answer", json!({ "question": question, "value": self.guess }));
+                }
+            }
+            for name in ["put", "say_aware", "drop_pack", "narrate", "no such act"] {
+                note("act", json!({ "name": name, "as": "gm" }));
+            }
+            note("acts", json!({}));
+            note("card", json!({ "card": self.guess }));
+            note("undo", json!({ "expect": 0 }));
+            note("redo", json!({ "expect": 0 }));
+            note("edit", json!({ "edit": { "set": { "entity": ids[0], "field": "name", "value": "x" } } }));
+            note("switch", json!({ "name": "open_traps", "value": "on" }));
+            note("rules.preview", json!({ "ruleset": "riskbreaker-0.0.1" }));
+            note("entries", json!({}));
+            note("goto", json!({ "entry": 1 }));
+            all.extend(connection.outbox().take());
+            let text = all.join("\n");
+            let marks = self.marks.iter();
+            let told: Vec<bool> = marks.map(|(mark, _)| text.contains(mark)).collect();
+            self.told[at].resize(told.len(), false);
+            for (n, (mark, may)) in self.marks.iter().enumerate().filter(|(n, _)| told[*n]) {
+                self.told[at][n] = true;
+                let line = all.iter().find(|line| line.contains(mark)).unwrap();
+                assert!(may.contains(&seat), "`{seat}` is told {mark} {when}: {line}");
+            }
+        }
+    }
+
+    /// Every mark has reached those who may know it: a test that looks for what is nowhere would prove nothing.
+    fn all_were_told(&self) {
+        for (n, (mark, may)) in self.marks.iter().enumerate() {
+            for (at, (seat, _)) in self.viewers.iter().enumerate() {
+                assert_eq!(self.told[at][n], may.contains(seat), "{mark} and `{seat}`");
+            }
+        }
+    }
+}
+
+/// Marks in a trap, in the place that only its makers have heard of, and in a trap of the game master, over some dozens of
+/// actions with undo, redo, edits and a change of rules.
+#[test]
+fn no_request_tells_a_marked_trap_of_0_0_3_to_others() {
+    let position = json!({
+        "us": ["A = W5: Set Trap; P5: Scout; idle", "B = M4: Sword"], "them": ["X = M4: Sword; P5: Observation", "Y = M4: Sword"],
+        "advantage": [12, 0], "turns": ["A", "X", "B", "Y"],
+        "triggers": [{ "name": "MARKMASTER", "state": "word", "harm": 1 }],
+    });
+    let mut game = Marked::begin("riskbreaker-0.0.3", position, &["players", "foes", ""]);
+    game.marks = vec![("MARKCELLAR", vec!["players"]), ("MARKTRAP", vec!["players"]), ("MARKMASTER", vec![])];
+    game.guess = "MARK";
+    let lays = [
+        ("card", "create_trigger"),
+        ("skill", "Scout"),
+        ("state", "enter"),
+        ("by", "anyone"),
+        ("place", "MARKCELLAR"),
+        ("condition", "MARKTRAP"),
+        ("damage", "SD 2"),
+        ("extras", "none"),
+        ("victim", "whoever"),
+    ];
+    for (topic, value) in lays {
+        assert!(
+            game.master("reply", json!({ "pairs": [[topic, value]] })),
+            "{topic} {value}: {}",
+            game.view()["questions"]
+        );
+        game.look(&format!("after {topic}"), false);
+    }
+    let quiet = |_: &str, topic: &str| (topic == "card").then(|| json!("pass"));
+    for round in 0..30 {
+        let played = if round % 4 == 0 { game.play(quiet) } else { game.play(|_, _| None) };
+        if !played {
+            break;
+        }
+        if round % 6 == 5 {
+            let seq = game.view()["seq"].clone();
+            game.master("undo", json!({ "expect": seq }));
+            game.look(&format!("undone in step {round}"), false);
+        }
+        if round == 10 {
+            assert!(game.master("rules.change", json!({ "ruleset": "riskbreaker-0.0.1" })));
+        } else if round == 20 {
+            game.master("rules.change", json!({ "ruleset": "riskbreaker-0.0.3" }));
+        }
+        if round % 4 == 0 {
+            game.look(&format!("in step {round}"), round == 8);
+        }
+    }
+    game.all_were_told();
+}
+
+/// Marks in the name, the story, a wound, a weapon, the place and a modifier of an unseen unit, while it creeps about.
+#[test]
+fn no_request_tells_a_marked_unseen_unit_of_contest_to_others() {
+    let position = json!({
+        "sides": [
+            { "name": "Heroes", "seat": "players", "units": [
+                { "name": "MARKNAME", "unseen": true, "at": "-1.7, 0", "description": "MARKSTORY", "weapons": ["markblade"],
+                  "stats": { "stealth": 40 }, "pack": 20 },
+                { "name": "Gus", "at": "-60, 0", "weapons": ["sword"] },
+            ] },
+            { "name": "Foes", "seat": "foes", "units": [
+                { "name": "Bob", "at": "0, 0", "weapons": ["sword"] }, { "name": "Dan", "at": "40, 0", "missile": "short_bow" },
+            ] },
+            { "name": "Crowd", "seat": "third", "units": [{ "name": "Eve", "at": "0, 90" }] },
+        ],
+        "injuries": [{ "of": "MARKNAME", "class": "MARKWOUND", "penalty": 1 }],
+    });
+    let mut game = Marked::begin("contest", position, &["players", "foes", "third", ""]);
+    let own = || vec!["players"];
+    game.marks = vec![
+        ("MARKNAME", own()),
+        ("MARKSTORY", own()),
+        ("MARKWOUND", own()),
+        ("markblade", own()),
+        ("-73.7", own()),
+        ("MARKREASON", own()),
+        ("MARKSTAT", own()),
+    ];
+    game.guess = "MARK";
+    game.look("at the beginning", true);
+    let acts = [
+        ("put", vec![("who", "MARKNAME"), ("place", "-73.7, 0")]),
+        ("modify", vec![("who", "MARKNAME"), ("stat", "MARKSTAT"), ("amount", "-3"), ("reason", "MARKREASON")]),
+        ("drop_pack", vec![("who", "MARKNAME")]),
+    ];
+    for (act, answers) in acts {
+        assert!(
+            game.master("act", json!({ "name": act, "as": if act == "drop_pack" { "players" } else { "gm" } })),
+            "{act}"
+        );
+        for (topic, value) in answers {
+            let value: Json = value.parse::<i64>().map_or(json!(value), Json::from);
+            game.master("reply", json!({ "pairs": [[topic, value]] }));
+            game.look(&format!("in {act}, after {topic}"), false);
+        }
+    }
+    // What it does stays unseen.
+    let cards = ["wait", "sneak_attack", "dodge", "contest", "lie_down", "move", "maneuver"];
+    for round in 0..36 {
+        let quiet = |about: &str, topic: &str| match (about, topic) {
+            ("MARKNAME", "card") => {
+                let questions = game.view()["questions"].to_string();
+                Some(json!(if questions.contains("holds") { "forgo" } else { cards[round / 3 % cards.len()] }))
+            }
+            ("MARKNAME", "oppose") => Some(json!([])),
+            ("MARKNAME", "creep_on") => Some(json!(true)),
+            (_, "scene") => Some(json!("fight")),
+            (_, "ruling") => Some(json!("roll")),
+            _ => None,
+        };
+        if !game.play(quiet) {
+            break;
+        }
+        if round % 9 == 8 {
+            let seq = game.view()["seq"].clone();
+            game.master("undo", json!({ "expect": seq }));
+            game.look(&format!("undone in step {round}"), false);
+        }
+        if round % 6 == 0 {
+            game.look(&format!("in step {round}"), round == 24);
+        }
+    }
+    game.all_were_told();
 }

@@ -784,6 +784,28 @@ fn a_campaign_of_an_older_version_says_what_is_new_and_keeps_its_rules_until_the
     }
 }
 
+/// The line at the opening counts the changes that `rules NAME` lists, also for the ruleset in force.
+#[test]
+fn the_ruleset_in_force_lists_what_changed_in_its_files() {
+    let place = folder("changed_in_force");
+    let rulesets = place.join("rulesets");
+    copy_folder(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rulesets/tug"), &rulesets.join("tug"));
+    sitting(&place, &rulesets, &["--rules", "tug", "--seed", "2"], "quit\n");
+    let card = rulesets.join("tug/maneuvers/rest.luau");
+    let text = fs::read_to_string(&card).unwrap().replace(">= 2", ">= 3").replace("at most twice", "at most thrice");
+    fs::write(&card, text).unwrap();
+    let told = sitting(&place, &rulesets, &[], "rules tug\nrules tug yes\nquit\n");
+    assert!(told.contains("edited since, 3 changes"), "{told}");
+    let (_, listed) = told.split_once("tug -> tug").unwrap_or_else(|| panic!("{told}"));
+    assert_eq!(listed.lines().filter(|line| line.starts_with("  changes ")).count(), 3, "{told}");
+    for change in ["changes `text` of Rest", "changes how `when` of Rest works"] {
+        assert!(listed.contains(change), "{told}");
+    }
+    assert!(!told.contains("nothing has changed"), "{told}");
+    let told = sitting(&place, &rulesets, &[], "quit\n");
+    assert!(!told.contains("edited since"), "{told}");
+}
+
 /// Texts that were said in the game of a file.
 fn said(path: &Path) -> Vec<String> {
     let library = library("tests/rulesets");

@@ -74,6 +74,9 @@ impl fmt::Display for Source {
     }
 }
 
+/// The most names in the answers to a look-ahead that are put right one by one.
+const MOST_RETYPED: usize = 20;
+
 /// An answer that is given beforehand.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Given {
@@ -95,6 +98,34 @@ impl Given {
     pub fn to(question: &Question, value: Value) -> Given {
         let (topic, seat) = (question.topic.to_string(), Some(question.seat.clone()));
         Given { topic, seat, about: question.about, value, once: true }
+    }
+
+    /// Looks ahead with answers that a person has typed: where one names no option exactly, the label of the option that it fits
+    /// takes its place (see [`retyped`](super::retyped)), and `look` is called again.
+    ///
+    /// # Errors
+    ///
+    /// What `look` refuses, and [`Refusal::Ambiguous`] for a name that fits several options.
+    pub fn typed<T>(all: &mut [Given], mut look: impl FnMut(&[Given]) -> Result<T, Refusal>) -> Result<T, Refusal> {
+        let mut left = MOST_RETYPED;
+        loop {
+            let refusal = match look(all) {
+                Err(refusal) if left > 0 => refusal,
+                told => return told,
+            };
+            let topic = refusal.topic().unwrap_or_default();
+            let mut better = None;
+            for given in all.iter_mut().filter(|given| given.topic == topic) {
+                better = super::retyped(&given.value, &refusal)?.map(|value| given.value = value);
+                if better.is_some() {
+                    break;
+                }
+            }
+            if better.is_none() {
+                return Err(refusal);
+            }
+            left -= 1;
+        }
     }
 
     /// The replies of a viewer, by topic, to an open question and to what its action asks later. Those to later questions count

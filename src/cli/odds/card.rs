@@ -330,8 +330,13 @@ pub fn column(
             ..OddsQuery::default()
         },
     };
-    let position = position.named_by_typing(ruleset).map_err(|refusal| call_error(refusal.to_string()))?;
-    let (odds, place) = position.odds(ruleset).map_err(|refusal| {
+    let mut position = position.named_by_typing(ruleset).map_err(|refusal| call_error(refusal.to_string()))?;
+    let mut given = std::mem::take(&mut position.query.given);
+    let told = Given::typed(&mut given, |given| {
+        position.query.given = given.to_vec();
+        position.odds(ruleset)
+    });
+    let (odds, place) = told.map_err(|refusal| {
         // Of several columns it has to be said which.
         let several = !args.compare.is_empty() || args.sweep.is_some();
         let of = if several { format!("{name}: ") } else { String::new() };

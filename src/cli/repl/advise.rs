@@ -84,20 +84,24 @@ impl Repl {
         let answer = replies.iter().find(|(topic, _)| *topic == *question.topic);
         let heading = match answer {
             Some((_, value)) => {
-                let answer = question.read(value).map_err(|refusal| self.with_opening(question, refusal))?;
+                let answer = question.read_typed(value).map_err(|refusal| self.with_opening(question, refusal))?;
                 question.tell(&answer)
             }
             None => readable_name(&question.topic),
         };
         // Whoever sits at a screen that is everybody's may answer every seat.
         let giver = if self.masters() { Viewer::master() } else { self.viewer() };
-        let given = Given::all(question, &giver, replies);
+        let mut given = Given::all(question, &giver, replies);
         let limits = Limits { ways: ODDS_WAYS, ..Limits::default() };
         let (answering, viewer) = (Answering::Default, Some(self.viewer()));
         let watch = Watch::begin();
         let interrupt = Some(watch.wanted());
-        let query = OddsQuery { given, answering, viewer, limits, interrupt, ..OddsQuery::default() };
-        let found = self.session.odds_ahead(question.id, query.clone(), until.as_deref())?;
+        let query = OddsQuery { answering, viewer, limits, interrupt, ..OddsQuery::default() };
+        let found = Given::typed(&mut given, |given| {
+            let query = OddsQuery { given: given.to_vec(), ..query.clone() };
+            self.session.odds_ahead(question.id, query, until.as_deref())
+        })?;
+        let query = OddsQuery { given, ..query };
         if !compared.is_empty() {
             let query = OddsQuery { until: found.until.clone(), ..query };
             let mut columns = vec![("as it is".to_owned(), found)];
