@@ -96,6 +96,7 @@ pub mod state;
 pub mod store;
 #[cfg(feature = "watch")]
 pub mod watch;
+mod work;
 
 pub use crate::play::{
     Answer, Ask, Choice, DiceSource, Driver, Edit, Event, Fault, FreeAct, Happening, Question, QuestionId, Refusal,
@@ -103,6 +104,7 @@ pub use crate::play::{
 };
 pub use crate::ruleset::{Card, Library, LoadError};
 pub use crate::state::{Audience, EntityId, Value};
+pub use crate::work::WorkBudget;
 
 /// The Rust of the book, which is tested as it stands there.
 #[cfg(all(doctest, feature = "watch"))]
@@ -116,8 +118,10 @@ mod tests {
     use std::path::{Path, PathBuf};
 
     /// The modules in the order of `docs/architecture.md`: each names only those before it.
-    const ROOMS: [&str; 12] =
-        ["names", "dice", "state", "ruleset", "play", "script", "lab", "spec", "watch", "check", "store", "serve"];
+    const ROOMS: [&str; 13] = [
+        "work", "names", "dice", "state", "ruleset", "play", "script", "lab", "spec", "watch", "check", "store",
+        "serve",
+    ];
 
     fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
         for entry in fs::read_dir(folder).unwrap().flatten() {

@@ -14,7 +14,7 @@ use riskbreaker::lab::{
     compare_cards,
 };
 use riskbreaker::play::{Answering, Given};
-use riskbreaker::{Driver, Edit, Happening, Library, Ruleset, Session, Setup, Value, Viewer};
+use riskbreaker::{Driver, Edit, Happening, Library, Ruleset, Session, Setup, Value, Viewer, WorkBudget};
 
 fn library(folder: &str) -> Library {
     Library::open(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)).unwrap()
@@ -762,7 +762,7 @@ fn an_edit_to_a_card_shows_in_its_odds_and_in_no_other_card() {
     });
     let now = Ruleset::load(&Library::from_files(edited), "tug").unwrap_or_else(|error| panic!("{error}"));
     let variant = |rules: &Arc<Ruleset>| Variant::new("tug", rules, Setup::default()).unwrap();
-    let cards = compare_cards(&variant(&rules("tug")), &variant(&now), None).unwrap();
+    let cards = compare_cards(&variant(&rules("tug")), &variant(&now), &WorkBudget::unlimited()).unwrap().cards;
     let changed: Vec<&str> = cards.iter().filter(|card| card.differs()).map(|card| &*card.card).collect();
     assert_eq!((cards.len(), changed), (2, vec!["pull"]));
     let chances = |odds: &Odds| values(odds, "at").into_iter().map(|(_, chance)| chance).collect::<Vec<_>>();
@@ -779,7 +779,7 @@ fn a_card_that_comes_to_the_same_by_more_ways_does_not_differ() {
     });
     let now = Ruleset::load(&Library::from_files(edited), "tug").unwrap_or_else(|error| panic!("{error}"));
     let variant = |rules: &Arc<Ruleset>| Variant::new("tug", rules, Setup::default()).unwrap();
-    let cards = compare_cards(&variant(&rules("tug")), &variant(&now), None).unwrap();
+    let cards = compare_cards(&variant(&rules("tug")), &variant(&now), &WorkBudget::unlimited()).unwrap().cards;
     let pull = cards.iter().find(|card| &*card.card == "pull").unwrap();
     let (before, after) = (pull.before.as_ref().unwrap(), pull.now.as_ref().unwrap());
     assert!(before.points < after.points && !pull.differs(), "{pull:?}");

@@ -154,16 +154,54 @@ fn a_game_that_grows_is_refused_by_the_size_of_its_states() {
     let library = Library::from_files(files.map(|(path, text)| (format!("grows/{path}"), text.as_bytes().to_vec())));
     let rules = Ruleset::load(&library, "grows").unwrap_or_else(|error| panic!("{error}"));
     let limits = GameLimits { bytes: 64 << 10, ..GameLimits::default() };
-    let refusal = game_odds(&rules, Setup::default(), limits, None).unwrap_err().to_string();
+    let limit_of = |limits| {
+        let found = game_odds(&rules, Setup::default(), limits, None).unwrap();
+        assert!(found.is_partial() && found.results.is_empty() && found.remaining.is_one(), "{found:?}");
+        found.limit.unwrap()
+    };
+    let refusal = limit_of(limits);
     let states = refusal.strip_prefix("the game has more states than the ").and_then(|rest| rest.split(' ').next());
     let states: u32 = states.unwrap_or_else(|| panic!("{refusal}")).parse().unwrap();
     assert!((100..4_000).contains(&states), "{refusal}");
     // So is one whose ways take much work; a quarter of it has to lead to some end.
     let little = GameLimits { work: 4_000_000, ..GameLimits::default() };
-    let refusals = [(); 2].map(|()| game_odds(&rules, Setup::default(), little, None).unwrap_err().to_string());
-    let told = "none of them is an end: `sim` plays it instead, and leaves out games that do not end";
+    let refusals = [(); 2].map(|()| limit_of(little));
+    let told = "none of them is an end, and no random game came to one";
     assert!(refusals[0].ends_with(told), "{}", refusals[0]);
     assert_eq!(refusals[0], refusals[1]);
+}
+
+/// A game that never ends in some states is followed as far as that is: the chance of its ends is bounded, and the rest is open.
+#[test]
+fn a_game_that_may_go_on_for_ever_is_partial() {
+    let play = "local rb = require(\"@riskbreaker\")
+return rb.play({
+    start = function() rb.recur(\"act\", { 1, 1 }, { 1, 0 }, rb.spawn(\"thing\", {})) end,
+    entries = {
+        act = function(x)
+            if x.a == 0 and rb.roll(\"1d4\", \"end\") == 1 then return rb.finish(\"done\") end
+            x:set(\"a\", 1)
+        end,
+    },
+})";
+    let files = [
+        ("ruleset.toml", "id = \"idle\"\ntitle = \"Idle\"\nversion = \"1.0.0\"\nscenario = \"start\"\n"),
+        ("scenarios/start.toml", "title = \"Start\"\n"),
+        (
+            "kinds.luau",
+            "local rb = require(\"@riskbreaker\")\nreturn rb.kinds({ thing = { fields = { a = rb.int() } } })",
+        ),
+        ("play.luau", play),
+    ];
+    let library = Library::from_files(files.map(|(path, text)| (format!("idle/{path}"), text.as_bytes().to_vec())));
+    let rules = Ruleset::load(&library, "idle").unwrap_or_else(|error| panic!("{error}"));
+    let found = game_odds(&rules, Setup::default(), GameLimits::default(), None).unwrap();
+    assert!(found.is_partial() && found.never_ends && !found.interrupted, "{found:?}");
+    let [(name, least)] = found.results.as_slice() else { panic!("{found:?}") };
+    assert_eq!(name, "done");
+    // What is proven is rounded down.
+    assert!(*least <= of(1, 4) && *least > of(249, 1000), "{least}");
+    assert_eq!(least + &found.remaining, Fraction::ONE);
 }
 
 /// What the host keeps of rolls counts, whether they are rolled or gone through.

@@ -6,7 +6,7 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::known::{Known, instead};
+use super::known::Known;
 use super::slip::is_slip;
 use crate::ruleset::{Document, Problem, Rulebook, Source, in_order, slips};
 use crate::state::Value;
@@ -95,7 +95,7 @@ impl Reader<'_> {
         let mut drivers: Vec<String> = self.rules.policies().iter().map(ToString::to_string).collect();
         drivers.extend(["human".to_string(), "absent".to_string()]);
         if !drivers.iter().any(|known| **known == **driver) {
-            self.problem(span, format!("there is no policy `{driver}`"), instead(driver, &drivers));
+            self.problem(span, format!("there is no policy `{driver}`"), self.known.instead(driver, &drivers));
         }
     }
 

@@ -1,10 +1,9 @@
 use super::flow::{end_of, falls_through};
-use super::known::instead;
 use super::script::Reader;
 use super::signature::Signature;
 use super::symbol::Symbol;
 use super::syntax::{listed, listed_texts, literal, local_id, returned, text};
-use crate::ruleset::{nearest, slips};
+use crate::ruleset::slips;
 use crate::script::api;
 use crate::script::syntax::{Expression, ExpressionKind, Function, TableItem};
 
@@ -52,8 +51,11 @@ impl Reader<'_> {
             && let Some(ask) = literal(value)
         {
             let asks: Vec<String> = api::QUESTIONS.iter().map(|(ask, _)| ask.to_string()).collect();
-            if !asks.contains(&ask) && nearest(&ask, asks.iter().map(String::as_str)).is_some() {
-                self.problem(value.location(), (format!("there is no question `{ask}`"), instead(&ask, &asks)));
+            if !asks.contains(&ask) && self.known.nearest(&ask, asks.iter().map(String::as_str)).is_some() {
+                self.problem(
+                    value.location(),
+                    (format!("there is no question `{ask}`"), self.known.instead(&ask, &asks)),
+                );
             }
         }
         if name == "seats" && self.path.starts_with("play") && self.keys.first().is_some_and(|key| key == "free") {
@@ -167,7 +169,7 @@ impl Reader<'_> {
         let like_it = |word: &str| word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
         let words = self.known.names.texts().filter(|word| **word != *fact && like_it(word));
         let wrong = format!("no script knows the {name} \"{fact}\"");
-        if let Some(near) = nearest(&fact, words) {
+        if let Some(near) = self.known.nearest(&fact, words) {
             self.problem(value.location(), (wrong, format!("did you mean \"{near}\"?")));
         } else if let Some(others) = self.values_of_others(name, &fact) {
             self.problem(value.location(), (wrong, format!("other cards have {others}")));

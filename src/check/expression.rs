@@ -1,14 +1,13 @@
 //! Expressions of a script.
 
 use super::evidence::is_length_of;
-use super::known::{Wrong, instead};
+use super::known::Wrong;
 use super::script::Reader;
 use super::signature::type_named;
 use super::symbol::Symbol;
 use super::syntax::{literal, text, value_of};
 use super::value_type::ValueType;
 use crate::dice::Dice;
-use crate::ruleset::nearest;
 use crate::script::api;
 use crate::script::syntax::{BinaryOp, Expression, ExpressionKind, Function, Location, TableItem, UnaryOp};
 
@@ -214,8 +213,7 @@ impl Reader<'_> {
         }
         // A variable of that name elsewhere in the file is not in reach here.
         known.extend(self.locals.names.iter().map(String::as_str).filter(|local| *local != name));
-        let may_compare = self.known.may_compare(known.len());
-        nearest(name, known.into_iter().filter(|_| may_compare)).map(str::to_string)
+        self.known.nearest(name, known).map(str::to_string)
     }
 
     fn table(&mut self, items: &[TableItem<'_>]) {
@@ -272,7 +270,7 @@ impl Reader<'_> {
         }
         if let [(at, text)] = odd.as_slice()
             && self.known.names.times(text) <= 1
-            && let Some(near) = nearest(text, cards.iter().map(String::as_str))
+            && let Some(near) = self.known.nearest(text, cards.iter().map(String::as_str))
         {
             self.problem(*at, (format!("there is no card `{text}`"), format!("did you mean `{near}`?")));
         }
@@ -434,7 +432,7 @@ impl Reader<'_> {
                     format!("`@parent` means the ruleset below; this one's own file is `{path}`")
                 }
                 Some(meant) => format!("did you mean `{meant}`?"),
-                None => instead(path, &names),
+                None => self.known.instead(path, &names),
             };
             self.problem(at, (format!("there is no file `{name}` to require"), cure));
         }

@@ -1,9 +1,8 @@
-use super::known::instead;
 use super::script::Reader;
 use super::symbol::Symbol;
 use super::syntax::{constant, listed, literal, named, text};
 use super::value_type::ValueType;
-use crate::ruleset::{SwitchKind, nearest};
+use crate::ruleset::SwitchKind;
 use crate::script::api;
 use crate::script::syntax::{BinaryOp, Expression, ExpressionKind, Location};
 use crate::state::{Kind, State, Type, Value};
@@ -21,7 +20,7 @@ impl Reader<'_> {
             };
             if !fits {
                 let cure = match (&switch.kind, &constant) {
-                    (SwitchKind::Choice { values }, Value::Text(text)) => instead(text, values),
+                    (SwitchKind::Choice { values }, Value::Text(text)) => self.known.instead(text, values),
                     _ => format!("it is {}", switch.kind),
                 };
                 self.problem(value.location(), (format!("the switch `{name}` is never {}", shown(&constant)), cure));
@@ -35,16 +34,16 @@ impl Reader<'_> {
         };
         if let Some(ids) = chosen.filter(|ids| !ids.iter().any(|id| **id == **given)) {
             let wrong = format!("the answer is never \"{given}\": it is the id of an option");
-            return self.problem(value.location(), (wrong, instead(given, &ids)));
+            return self.problem(value.location(), (wrong, self.known.instead(given, &ids)));
         }
         let ExpressionKind::IndexName { expr, index, .. } = one.kind() else { return self.slip(value) };
         if index == "topic" && !self.is_spec() {
             let topics: Vec<String> = self.known.names.topics().iter().cloned().collect();
             if !topics.iter().any(|topic| **topic == **given)
-                && nearest(given, topics.iter().map(String::as_str)).is_some()
+                && self.known.nearest(given, topics.iter().map(String::as_str)).is_some()
             {
                 let wrong = format!("no question has the topic \"{given}\"");
-                self.problem(value.location(), (wrong, instead(given, &topics)));
+                self.problem(value.location(), (wrong, self.known.instead(given, &topics)));
             }
             return;
         }
@@ -52,10 +51,10 @@ impl Reader<'_> {
         if name == "kind" && !self.is_spec() {
             let asks = api::QUESTIONS.iter().map(|(ask, _)| ask.to_string());
             let kinds: Vec<String> = asks.chain(self.known.names("kind").unwrap_or_default()).collect();
-            let near = nearest(given, kinds.iter().map(String::as_str)).is_some();
+            let near = self.known.nearest(given, kinds.iter().map(String::as_str)).is_some();
             if near && !kinds.iter().any(|kind| **kind == **given) && self.known.names.times(given) <= 1 {
                 let wrong = format!("there is no kind \"{given}\", neither of a question nor of an entity");
-                return self.problem(value.location(), (wrong, instead(given, &kinds)));
+                return self.problem(value.location(), (wrong, self.known.instead(given, &kinds)));
             }
         }
         if thing == Some(Symbol::Holder) {
@@ -79,9 +78,12 @@ impl Reader<'_> {
             let Type::Enum(texts) = ty else { return };
             values.extend(texts.iter().map(ToString::to_string));
         }
-        let certain = kind.is_some() || nearest(given, values.iter().map(String::as_str)).is_some();
+        let certain = kind.is_some() || self.known.nearest(given, values.iter().map(String::as_str)).is_some();
         if !types.is_empty() && certain && !values.iter().any(|value| **value == **given) {
-            self.problem(value.location(), (format!("`{name}` is never \"{given}\""), instead(given, &values)));
+            self.problem(
+                value.location(),
+                (format!("`{name}` is never \"{given}\""), self.known.instead(given, &values)),
+            );
         }
     }
 
@@ -95,7 +97,8 @@ impl Reader<'_> {
     fn field(&mut self, kind: &Kind, name: &str, at: Location, value: Option<Expression<'_>>) {
         let Some(field) = kind.field_named(name) else {
             let names: Vec<String> = kind.fields.iter().map(|field| field.name.to_string()).collect();
-            return self.problem(at, (format!("a {} has no field `{name}`", kind.name), instead(name, &names)));
+            return self
+                .problem(at, (format!("a {} has no field `{name}`", kind.name), self.known.instead(name, &names)));
         };
         let declared = kind.field(field);
         let (Some(value), Some(schema)) = (value, self.known.schema()) else { return };
@@ -228,7 +231,7 @@ impl Reader<'_> {
         let thing = self.symbol(of);
         if thing == Some(Symbol::Spec) && api::spec_method(name).is_none() {
             let names: Vec<String> = api::SPEC_METHODS.iter().map(|method| method.name.to_string()).collect();
-            self.problem(at, (format!("a spec has no `t:{name}`"), instead(name, &names)));
+            self.problem(at, (format!("a spec has no `t:{name}`"), self.known.instead(name, &names)));
         }
         if thing == Some(Symbol::Spec) {
             self.spec_call(name, args);

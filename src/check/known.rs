@@ -1,11 +1,13 @@
 use std::collections::BTreeSet;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::CheckReport;
 use super::names::Names;
-use crate::ruleset::{Problem, Rulebook, Stack, nearest};
+use crate::ruleset::{Problem, Rulebook, Source, Stack, nearest};
 use crate::spec::leading_ids;
 use crate::state::{Kind, Schema, Type};
+use crate::work::WorkBudget;
 
 /// The names of a ruleset that scripts may use, as far as the check can know them.
 pub(super) struct Known<'r> {
@@ -16,26 +18,27 @@ pub(super) struct Known<'r> {
     ids: BTreeSet<String>,
     texts: Vec<&'r str>,
     dynamic_switches: AtomicBool,
-    /// How many more names may be compared with those that are not known.
-    comparisons: AtomicUsize,
+    /// What the check may still do.
+    pub budget: WorkBudget,
     /// Rule ids that are named although the ruleset has no `RULES.md`.
     unwritten: Mutex<BTreeSet<String>>,
 }
 
-/// Comparing one name with another takes a microsecond or two.
-const MOST_COMPARISONS: usize = 500_000;
+/// The work of comparing a name with another, to find what was meant.
+pub(super) const WORK_OF_COMPARISON: u64 = 100;
 
 /// What is wrong and what to do about it.
 pub(super) type Wrong = (String, String);
 
 impl<'r> Known<'r> {
-    pub fn new(stack: &'r Stack, rules: Option<&'r Rulebook>) -> Known<'r> {
+    /// Collects the names of a stack; `None` if the budget does not cover that.
+    pub fn new(stack: &'r Stack, rules: Option<&'r Rulebook>, budget: &WorkBudget) -> Option<Known<'r>> {
         let texts: Vec<&str> =
             stack.parts().iter().filter_map(|part| part.folder.file("RULES.md")).map(|source| &*source.text).collect();
         let ids = texts.iter().flat_map(|text| text.lines()).flat_map(leading_ids).collect();
-        let names = Names::new(stack, rules.map(Rulebook::schema));
-        let (dynamic_switches, comparisons) = (AtomicBool::new(false), AtomicUsize::new(MOST_COMPARISONS));
-        Known { stack, rules, names, ids, texts, dynamic_switches, comparisons, unwritten: Mutex::default() }
+        let names = Names::new(stack, rules.map(Rulebook::schema), budget)?;
+        let (dynamic_switches, budget) = (AtomicBool::new(false), budget.clone());
+        Some(Known { stack, rules, names, ids, texts, dynamic_switches, budget, unwritten: Mutex::default() })
     }
 
     pub fn schema(&self) -> Option<&'r Schema> {
@@ -47,10 +50,36 @@ impl<'r> Known<'r> {
         Some(schema.kind(schema.kind_named(name)?))
     }
 
-    /// Whether a name that is not known may be compared with so many others, to find what was meant.
+    /// Counts the reading of a file. False if the budget is spent.
+    pub fn spend_on(&self, source: &Source) -> bool {
+        self.budget.spend(source.text.len() as u64 * CheckReport::WORK_OF_BYTE)
+    }
+
+    /// Counts the comparison of a name that is not known with so many others. False if the budget is spent.
     pub fn may_compare(&self, names: usize) -> bool {
-        let left = self.comparisons.load(Ordering::Relaxed).checked_sub(names);
-        left.inspect(|left| self.comparisons.store(*left, Ordering::Relaxed)).is_some()
+        self.budget.spend(names as u64 * WORK_OF_COMPARISON)
+    }
+
+    /// Finds the name that was most likely meant by a misspelt one; `None` once the budget is spent.
+    pub fn nearest<'c>(&self, word: &str, names: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
+        nearest(word, names.into_iter().take_while(|_| self.may_compare(1)))
+    }
+
+    /// What to write instead of a name.
+    pub fn instead(&self, name: &str, names: &[String]) -> String {
+        if !self.may_compare(names.len()) {
+            return "declare it, or use another".into();
+        }
+        let meant = crate::ruleset::instead(name, names.iter().map(String::as_str));
+        let begins = names.iter().filter(|known| known.len() >= 3 && name.starts_with(known.as_str()));
+        match names.len() {
+            0 => "there are none".into(),
+            17.. if meant.starts_with("known") => match begins.max_by_key(|known| known.len()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => "declare it, or use another".into(),
+            },
+            _ => meant,
+        }
     }
 
     /// Notes that some script reads switches by names that it works out.
@@ -73,7 +102,7 @@ impl<'r> Known<'r> {
         if self.ids.contains(id) || self.texts.iter().any(|text| mentions(text, id)) {
             return None;
         }
-        let cure = match nearest(id, self.ids.iter().map(String::as_str)) {
+        let cure = match self.nearest(id, self.ids.iter().map(String::as_str)) {
             Some(near) => format!("did you mean `{near}`? Or add the rule to RULES.md"),
             None => "add the rule to RULES.md, as `- **ID** text`".to_string(),
         };
@@ -117,7 +146,7 @@ impl<'r> Known<'r> {
         }
         let cure = match sort {
             "hook" | "item" if names.is_empty() => format!("write it: `riskbreaker new {sort} {name}`"),
-            _ => instead(name, &names),
+            _ => self.instead(name, &names),
         };
         Some((format!("there is no {sort} `{name}`"), cure))
     }
@@ -128,7 +157,7 @@ impl<'r> Known<'r> {
         if members.iter().any(|known| known == name) {
             return None;
         }
-        Some((format!("a {} has no `{name}`", kind.name), instead(name, &members)))
+        Some((format!("a {} has no `{name}`", kind.name), self.instead(name, &members)))
     }
 
     /// Whether some kind has a derived value of that name, and none a field.
@@ -155,20 +184,6 @@ impl<'r> Known<'r> {
     pub fn always_refers(&self, field: &str) -> bool {
         let mut types = self.types_of(field).peekable();
         types.peek().is_some() && types.all(|ty| matches!(ty, Type::Ref(_)))
-    }
-}
-
-/// What to write instead of a name.
-pub(super) fn instead(name: &str, names: &[String]) -> String {
-    let meant = crate::ruleset::instead(name, names.iter().map(String::as_str));
-    let begins = names.iter().filter(|known| known.len() >= 3 && name.starts_with(known.as_str()));
-    match names.len() {
-        0 => "there are none".into(),
-        17.. if meant.starts_with("known") => match begins.max_by_key(|known| known.len()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => "declare it, or use another".into(),
-        },
-        _ => meant,
     }
 }
 

@@ -1,8 +1,7 @@
-use super::known::instead;
 use super::script::Reader;
 use super::symbol::Symbol;
 use super::syntax::{literal, text};
-use crate::ruleset::{instead_or, nearest, slips};
+use crate::ruleset::{instead_or, slips};
 use crate::script::api;
 use crate::script::syntax::{Expression, ExpressionKind, Location};
 
@@ -17,7 +16,8 @@ impl Reader<'_> {
                 if api::FORMER_WORDS.contains(&name) {
                     return;
                 }
-                let cure = if is_verb { format!("it is a verb: rb.act.{name}") } else { instead(name, &names) };
+                let cure =
+                    if is_verb { format!("it is a verb: rb.act.{name}") } else { self.known.instead(name, &names) };
                 self.problem(at, (format!("rb has no `{name}`"), cure));
             }
             Some(Symbol::Word(word)) => self.member_of_word(word, name, at),
@@ -26,7 +26,7 @@ impl Reader<'_> {
                 if !names.contains(&name) {
                     let cure = match (library, name) {
                         ("math", "random" | "randomseed") => "roll dice: rb.roll(\"1d6\", \"what for\")".to_string(),
-                        _ => instead(name, &names.iter().map(|name| name.to_string()).collect::<Vec<_>>()),
+                        _ => self.known.instead(name, &names.iter().map(|name| name.to_string()).collect::<Vec<_>>()),
                     };
                     self.problem(at, (format!("{library} has no `{name}`"), cure));
                 }
@@ -42,10 +42,10 @@ impl Reader<'_> {
                     && !module.members.contains_key(name)
                 {
                     let names: Vec<String> = module.members.keys().cloned().collect();
-                    if self.asked && nearest(name, names.iter().map(String::as_str)).is_none() {
+                    if self.asked && self.known.nearest(name, names.iter().map(String::as_str)).is_none() {
                         return; // whether a layer above has put it there
                     }
-                    self.problem(at, (format!("{path} gives no `{name}`"), instead(name, &names)));
+                    self.problem(at, (format!("{path} gives no `{name}`"), self.known.instead(name, &names)));
                 }
             }
             Some(Symbol::Event(verb)) => {
@@ -56,7 +56,10 @@ impl Reader<'_> {
                     && !self.known.names.is_assigned(name)
                 {
                     let names: Vec<String> = params.iter().cloned().chain(["result".to_string()]).collect();
-                    self.problem(at, (format!("a hook at `{verb}` is given no `{name}`"), instead(name, &names)));
+                    self.problem(
+                        at,
+                        (format!("a hook at `{verb}` is given no `{name}`"), self.known.instead(name, &names)),
+                    );
                 }
             }
             Some(Symbol::Question) => {
@@ -126,7 +129,7 @@ impl Reader<'_> {
         if self.known.stack.scenario().is_none() && !names.given().any(is_near) {
             return;
         }
-        let given = || nearest(name, names.given().filter(|given| !given.contains(' ')));
+        let given = || self.known.nearest(name, names.given().filter(|given| !given.contains(' ')));
         let near = if compared { names.meant(name).or_else(given) } else { None };
         let wrong = format!("nothing has a `{name}`");
         if api::library("table").is_some_and(|names| names.contains(&name)) {

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::CheckReport;
 use super::evidence::Fields;
+use super::known::WORK_OF_COMPARISON;
 use super::signature::{Callee, Signature, Surroundings, is_vocabulary};
 use super::syntax::{is_text_map, literal, local_id, member, path_of, possible_texts, text};
 use super::value_type::{ValueType, orders, reckons};
@@ -13,6 +15,7 @@ use crate::script::syntax::{
     TableItem, UnaryOp, parse,
 };
 use crate::state::Schema;
+use crate::work::WorkBudget;
 
 /// How often what functions need of their arguments is passed on to their callers.
 const CALLS_DEEP: usize = 4;
@@ -20,6 +23,8 @@ const CALLS_DEEP: usize = 4;
 /// Names over all files of a ruleset, those of its parents among them.
 #[derive(Debug, Default)]
 pub(super) struct Names {
+    /// What the check may still do.
+    budget: WorkBudget,
     /// Known names: keys of tables and of data, fields, texts that read like a name.
     given: BTreeSet<String>,
     /// The same without the files that declare kinds.
@@ -93,7 +98,8 @@ pub(super) struct Module {
 }
 
 impl Names {
-    pub fn new(stack: &Stack, schema: Option<&Schema>) -> Names {
+    /// Collects the names of a stack; `None` if the budget does not cover that.
+    pub fn new(stack: &Stack, schema: Option<&Schema>, budget: &WorkBudget) -> Option<Names> {
         let fields = Fields::new(schema);
         let mut names = Names { attached: Some(BTreeSet::new()), fields, ..Names::default() };
         for name in api::known_members() {
@@ -108,6 +114,9 @@ impl Names {
         }
         for part in stack.parts() {
             for (path, source) in &part.folder.files {
+                if !budget.spend(source.text.len() as u64 * CheckReport::WORK_OF_BYTE) {
+                    return None;
+                }
                 match source.kind() {
                     Some(SourceKind::Script) => names.script(path, &source.path, &source.text),
                     Some(SourceKind::Data) => match Data::read(source) {
@@ -119,7 +128,8 @@ impl Names {
             }
         }
         names.propagate(stack);
-        names
+        names.budget = budget.clone();
+        Some(names)
     }
 
     /// Propagates what functions need and do to their callers, [`CALLS_DEEP`] times.
@@ -351,8 +361,11 @@ impl Names {
         self.reads(name) <= self.written.get(name).copied().unwrap_or_default()
     }
 
-    /// A name that is read, one letter away from another.
+    /// A name that is read, one letter away from another. `None` once the budget is spent.
     pub fn read_and_near(&self, name: &str) -> Option<&str> {
+        if !self.budget.spend(self.read.len() as u64 * WORK_OF_COMPARISON) {
+            return None;
+        }
         let near =
             |other: &&String| other.len() > 1 && slips(name, other, 1) == Some(1) && !self.is_only_written(other);
         self.read.keys().find(near).map(String::as_str).filter(|_| name.len() > 1)
@@ -415,8 +428,12 @@ impl Names {
         self.given.iter().map(String::as_str)
     }
 
-    /// The nearest known name to an unknown member or key of data. Of several, the one that is read most often.
+    /// The nearest known name to an unknown member or key of data. Of several, the one that is read most often. `None` once the
+    /// budget is spent.
     pub fn meant(&self, name: &str) -> Option<&str> {
+        if !self.budget.spend(self.read.len() as u64 * WORK_OF_COMPARISON) {
+            return None;
+        }
         let letters = name.chars().count();
         let small = |name: &str| !name.contains(|letter: char| letter.is_uppercase() || letter == ' ');
         let most = if letters < 2 { 0 } else { (letters / 3).clamp(1, 4) };

@@ -1,10 +1,8 @@
-use super::known::instead;
 use super::script::Reader;
 use super::slip::is_slip;
 use super::symbol::Symbol;
 use super::syntax::{constant, literal, named, value_of};
 use super::value_type::ValueType;
-use crate::ruleset::nearest;
 use crate::script::api;
 use crate::script::syntax::{Expression, ExpressionKind, TableItem};
 use crate::state::Value;
@@ -29,7 +27,7 @@ impl Reader<'_> {
             let all: Vec<String> = api::QUESTION_FIELDS.iter().chain(own).map(|name| name.to_string()).collect();
             if !all.contains(&name) {
                 misspelt = true;
-                self.problem(at, (format!("rb.{ask} has no field `{name}`"), instead(&name, &all)));
+                self.problem(at, (format!("rb.{ask} has no field `{name}`"), self.known.instead(&name, &all)));
             }
             match (name.as_str(), literal(value)) {
                 ("seat", Some(seat)) => self.tell(value.location(), self.known.wrong_name("seat", &seat)),
@@ -244,8 +242,13 @@ impl Reader<'_> {
                         if name == "id" {
                             id = literal(value);
                         }
-                        if !known.contains(&name) && nearest(&name, known.iter().map(String::as_str)).is_some() {
-                            self.problem(at, (format!("an option has no field `{name}`"), instead(&name, &known)));
+                        if !known.contains(&name)
+                            && self.known.nearest(&name, known.iter().map(String::as_str)).is_some()
+                        {
+                            self.problem(
+                                at,
+                                (format!("an option has no field `{name}`"), self.known.instead(&name, &known)),
+                            );
                         }
                     }
                     id
@@ -263,7 +266,7 @@ impl Reader<'_> {
             && let Some(name) = literal(default)
             && !ids.contains(&name)
         {
-            self.problem(default.location(), (format!("no option is `{name}`"), instead(&name, &ids)));
+            self.problem(default.location(), (format!("no option is `{name}`"), self.known.instead(&name, &ids)));
         }
     }
 }

@@ -157,10 +157,27 @@ impl<'r> Reader<'r> {
         self.path.starts_with("specs/")
     }
 
+    /// Whether the rest of the file is not read: it has too many problems, or the budget is spent.
+    pub(super) fn is_over(&self) -> bool {
+        self.found.len() >= MOST_PROBLEMS || self.known.budget.is_spent()
+    }
+
+    /// What of the file was not read, where reading it ended early.
+    pub(super) fn rest(&self) -> String {
+        match self.found.last() {
+            Some(last) if self.found.len() >= MOST_PROBLEMS => {
+                format!("{} after its first {MOST_PROBLEMS} problems (line {})", self.full, last.line.unwrap_or(1))
+            }
+            _ => self.full.to_owned(),
+        }
+    }
+
     pub(super) fn problem(&mut self, at: Location, (message, cure): Wrong) {
         if self.found.len() >= MOST_PROBLEMS {
             return;
         }
+        // The place is found by going through the text.
+        self.known.budget.spend(self.text.len() as u64);
         let place = place_in(self.text, at.begin);
         // What is said of a place first is nearest to what is wrong with it.
         if !self.found.iter().any(|found| (found.line, found.column) == (Some(place.0), Some(place.1))) {

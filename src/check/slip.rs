@@ -53,7 +53,7 @@ impl Reader<'_> {
             return;
         }
         let wrong = format!("nothing offers \"{word}\": it stands nowhere else, and no card is called so");
-        self.problem(answer.location(), (wrong, super::known::instead(&word, &cards)));
+        self.problem(answer.location(), (wrong, self.known.instead(&word, &cards)));
     }
 
     fn slip_for(&mut self, value: Expression<'_>, counts: impl Fn(&str, &str) -> bool) {

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::known::instead;
 use super::script::Reader;
 use super::syntax::{constant, listed_texts, literal, named};
 use super::value_type::ValueType;
-use crate::ruleset::{SwitchValue, nearest};
+use crate::ruleset::SwitchValue;
 use crate::script::syntax::{AstNode, Block, Expression, ExpressionKind, Location, TableItem};
 use crate::spec::{EVENT_SORTS, REFUSAL_KINDS};
 use crate::state::{Kind, Value};
@@ -100,7 +99,10 @@ impl Reader<'_> {
                 };
                 let value_types: Vec<String> = EVENT_SORTS.iter().map(|(sort, _)| sort.to_string()).collect();
                 if !value_types.contains(&sort) {
-                    self.problem(at, (format!("there is no kind of event `{sort}`"), instead(&sort, &value_types)));
+                    self.problem(
+                        at,
+                        (format!("there is no kind of event `{sort}`"), self.known.instead(&sort, &value_types)),
+                    );
                 }
             }
             _ => {}
@@ -141,10 +143,10 @@ impl Reader<'_> {
         // It may be an option that a position gives a name to.
         let again =
             self.spec_texts.get(&name.to_lowercase()).is_some_and(|(times, _)| *times > 1) || name.contains(' ');
-        if again && nearest(&name, names.iter().map(String::as_str)).is_none() {
+        if again && self.known.nearest(&name, names.iter().map(String::as_str)).is_none() {
             return;
         }
-        self.problem(arg.location(), (format!("there is no card `{name}`"), instead(&name, &names)));
+        self.problem(arg.location(), (format!("there is no card `{name}`"), self.known.instead(&name, &names)));
     }
 
     /// A name that stands once in the file, while a similar one stands in it as well, is taken for a misspelling.
@@ -169,7 +171,7 @@ impl Reader<'_> {
             return;
         }
         let others = self.spec_texts.iter().filter(|(other, _)| **other != lower).map(|(_, (_, other))| other.as_str());
-        if let Some(near) = nearest(&lower, others) {
+        if let Some(near) = self.known.nearest(&lower, others) {
             self.problem(at, (format!("nobody is called `{name}` here"), format!("did you mean `{near}`?")));
         }
     }
@@ -190,7 +192,10 @@ impl Reader<'_> {
         };
         members.extend(kinds.flat_map(of_kind));
         if !members.iter().any(|known| known == name) {
-            self.problem(at, (format!("no kind has a field or a derived value `{name}`"), instead(name, &members)));
+            self.problem(
+                at,
+                (format!("no kind has a field or a derived value `{name}`"), self.known.instead(name, &members)),
+            );
         }
     }
 
@@ -224,7 +229,7 @@ impl Reader<'_> {
                 }
                 _ => {
                     if let Some(word) = literal(*value).filter(|word| !matches!(&**word, "unchanged" | "gone")) {
-                        let cure = instead(&word, &["unchanged".to_string(), "gone".to_string()]);
+                        let cure = self.known.instead(&word, &["unchanged".to_string(), "gone".to_string()]);
                         self.problem(value.location(), (format!("nothing is expected by \"{word}\""), cure));
                     }
                 }
@@ -283,7 +288,7 @@ impl Reader<'_> {
         if names.topics().contains(topic) || names.times(topic) > 0 {
             return;
         }
-        if let Some(near) = nearest(topic, names.topics().iter().map(String::as_str)) {
+        if let Some(near) = self.known.nearest(topic, names.topics().iter().map(String::as_str)) {
             self.problem(at, (format!("no question has the topic `{topic}`"), format!("did you mean `{near}`?")));
         }
     }

@@ -13,6 +13,9 @@ use crate::script::syntax::{
 impl Reader<'_> {
     pub(super) fn block(&mut self, block: Block<'_>) {
         for statement in block.as_slice() {
+            if self.is_over() {
+                return;
+            }
             self.statement(*statement);
         }
     }

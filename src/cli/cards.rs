@@ -3,9 +3,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use riskbreaker::{Card, Driver, Ruleset, Session, Setup};
+use riskbreaker::{Card, Driver, Ruleset, Session, Setup, WorkBudget};
 
 use super::figures::escaped;
+use super::interrupt::{INTERRUPTED, watched_briefly};
 use super::row::{Row, Tone};
 use super::rule_text::cells_of;
 use super::screen::Screen;
@@ -32,6 +33,9 @@ const COLUMNS: usize = 3;
 const LETTERS: usize = 33;
 const LINES: usize = 19;
 
+/// The letters of rules that are read for the backs of all cards, and of sheets that are written.
+const WORK: u64 = 10_000_000_000;
+
 /// The lines that a paragraph takes.
 fn lines_of(letters: usize) -> usize {
     letters.div_ceil(LETTERS).max(1)
@@ -43,15 +47,21 @@ pub fn cards(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         return Err(call_error(format!("name one ruleset; there are {}", ids.join(", "))));
     };
     let rules = library::load(&library, &library.ways_to_play(id)[0], &args.layers)?;
-    let (page, told) = page(&rules);
+    let budget = WorkBudget::new(WORK).until(&watched_briefly());
+    let (page, told) = page(&rules, &budget);
+    if budget.is_interrupted() {
+        eprintln!("interrupted: {} is not written", args.out.display());
+        return Ok(ExitCode::from(INTERRUPTED));
+    }
     file::replace(&args.out, page).map_err(|error| report::unwritable(&args.out, &error))?;
     let mut screen = Screen::stdout(false);
     screen.row(&Row::at(0).with("new  ", Tone::Good).plain(format!("{}: {told}", args.out.display())))?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// The whole document, and a summary of its contents.
-fn page(rules: &std::sync::Arc<Ruleset>) -> (String, String) {
+/// The document, and a summary of its contents. Once the budget is spent, the cards that are left are not in it.
+fn page(rules: &std::sync::Arc<Ruleset>, budget: &WorkBudget) -> (String, String) {
+    let (read, mut written) = (rules.rule_texts().map(|(_, text)| text.len()).sum::<usize>() as u64, 0);
     let mut html = String::new();
     // Some titles say the version themselves.
     let version = if rules.title().contains(rules.version()) { "" } else { rules.version() };
@@ -64,6 +74,12 @@ fn page(rules: &std::sync::Arc<Ruleset>) -> (String, String) {
     let mut all: Vec<(&Card, &str)> = rules.cards().iter().map(|card| (card, "maneuver")).collect();
     all.extend(rules.items().iter().map(|item| (item, "item")));
     for chunk in all.chunks(PER_PAGE) {
+        // The text of each rule of a card is looked for in all of RULES.md.
+        let ids: usize = chunk.iter().map(|(card, _)| 1 + card.rules.len()).sum();
+        if !budget.spend(ids as u64 * read.max(1)) {
+            break;
+        }
+        written += chunk.len();
         let fronts: Vec<String> = chunk.iter().map(|(card, what)| front(card, what, rules, &title)).collect();
         let backs: Vec<String> = chunk.iter().map(|(card, what)| back(card, what, rules)).collect();
         sheet_of_cards(&mut html, &fronts, false);
@@ -74,8 +90,12 @@ fn page(rules: &std::sync::Arc<Ruleset>) -> (String, String) {
     let (sheets, count) = sheets(rules, &title);
     html.push_str(&sheets);
     html.push_str("</body>\n</html>\n");
-    let told =
-        format!("{} cards, {} items, {PER_PAGE} blank cards, {count} sheets", rules.cards().len(), rules.items().len());
+    let (cards, items) = (rules.cards().len(), rules.items().len());
+    let mut told = format!("{cards} cards, {items} items, {PER_PAGE} blank cards, {count} sheets");
+    if written < all.len() {
+        let first = &all[written].0.id;
+        told = format!("partial: {written} of {} cards and items; {first} and those after it are missing", all.len());
+    }
     (html, told)
 }
 

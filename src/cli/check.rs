@@ -2,12 +2,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use riskbreaker::check::findings;
+use riskbreaker::check::{self, CheckReport, first_and_count};
 use riskbreaker::ruleset::Problem;
-use riskbreaker::{Library, Ruleset};
+use riskbreaker::{Library, Ruleset, WorkBudget};
 use serde_json::json;
 
 use super::figures::counted;
+use super::interrupt::{INTERRUPTED, watched_briefly};
 use super::row::{Row, Tone};
 use super::screen::Screen;
 use super::{call_error, library, report};
@@ -29,10 +30,13 @@ pub fn check(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     let mut screen = Screen::stdout(args.json);
     // A problem of a layer appears over each ruleset that it lies over, and is reported once.
     let mut told: Vec<Problem> = Vec::new();
+    let mut is_partial = false;
     let ways: Vec<Vec<String>> = ids.iter().map(|id| library.ways_to_play(id)).collect();
+    let budget = WorkBudget::new(for_several(CheckReport::WORK, ways.concat().len())).until(&watched_briefly());
     for (id, is_one_of_several) in ways.iter().flat_map(|ways| ways.iter().map(|id| (id, ways.len() > 1))) {
-        let found = findings(&library, id, &[]);
-        for problem in &found {
+        let report = check::check(&library, id, &[], &budget);
+        let found = &report.problems;
+        for problem in found {
             let same = |other: &Problem| {
                 (&other.path, other.line, other.column, &other.message)
                     == (&problem.path, problem.line, problem.column, &problem.message)
@@ -45,7 +49,10 @@ pub fn check(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         if !found.is_empty() && is_one_of_several && !args.json {
             screen.row(&Row::at(0).strong(id).plain(format!(": {}", counted(found.len(), "problem", "problems"))))?;
         }
-        if found.is_empty() {
+        if report.is_partial() {
+            is_partial = true;
+            tell_unexamined(id, &report, &mut screen)?;
+        } else if found.is_empty() {
             let cards = Ruleset::load(&library, id)?.cards().len();
             if args.json {
                 screen.object(&json!({ "ruleset": id, "cards": cards, "problems": 0 }))?;
@@ -63,9 +70,29 @@ pub fn check(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     }
     if !told.is_empty() {
         screen.row(&Row::at(0).with(counted(told.len(), "problem", "problems"), Tone::Bad))?;
-        return Ok(ExitCode::FAILURE);
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(match (told.is_empty(), is_partial) {
+        _ if budget.is_interrupted() => ExitCode::from(INTERRUPTED),
+        (true, false) => ExitCode::SUCCESS,
+        _ => ExitCode::FAILURE,
+    })
+}
+
+/// The work for several rulesets together: that of each, up to eight.
+pub fn for_several(work: u64, rulesets: usize) -> u64 {
+    work * rulesets.clamp(1, 8) as u64
+}
+
+/// Says that a check is partial, and what was not examined.
+fn tell_unexamined(id: &str, report: &CheckReport, screen: &mut Screen) -> Result<()> {
+    if screen.json() {
+        let CheckReport { unexamined, interrupted, .. } = report;
+        let told = json!({ "ruleset": id, "partial": true, "unexamined": unexamined, "interrupted": interrupted });
+        return Ok(screen.object(&told)?);
+    }
+    let why = if report.interrupted { "interrupted" } else { "too much for one check" };
+    let what = format!(": partial ({why}), not examined: {}", first_and_count(&report.unexamined));
+    Ok(screen.row(&Row::at(0).strong(id).with(what, Tone::Bad))?)
 }
 
 /// Prints one problem: with its source line for a person, as one line for a pipe.

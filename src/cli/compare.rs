@@ -3,22 +3,24 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use anyhow::Result;
-use riskbreaker::lab::{CardOdds, Findings, MemoUse, Odds, Progress, Rate, Simulation, Variant, compare_cards};
-use riskbreaker::{Refusal, Ruleset, Scenario, Setup};
+use riskbreaker::lab::{
+    CardOdds, ComparedCards, Findings, MemoUse, Odds, Progress, Rate, Simulation, Variant, compare_cards,
+};
+use riskbreaker::{Refusal, Ruleset, Scenario, Setup, WorkBudget};
 use serde_json::json;
 
 use super::edition::{Edition, Editions, Named};
 use super::figures::likeliest;
-use super::interrupt::{INTERRUPTED, watched};
+use super::interrupt::{INTERRUPTED, watched_briefly};
 use super::odds::OddsJson;
 use super::play::{pair, with_pairs};
 use super::row::{Row, Span};
 use super::screen::Screen;
 use super::sim::{rate_text, result_bars, results};
 use super::{call_error, library};
+use riskbreaker::check::first_and_count;
 
 /// Compares two sets of rules: odds of cards, and who wins
 ///
@@ -63,12 +65,17 @@ pub struct Args {
     json: bool,
 }
 
+/// The work for the odds of all cards, in steps of a script: about fifteen seconds.
+const WORK: u64 = 3_000_000_000;
+/// When so many actions were played, no more games are begun.
+const MOST_ACTIONS: u64 = 20_000_000;
+
 /// What a comparison has found.
 struct Comparison {
     scenario: String,
     names: [String; 2],
     now: Arc<Ruleset>,
-    cards: Result<Vec<CardOdds>, Refusal>,
+    cards: Result<ComparedCards, Refusal>,
     /// Cards that the first has and the second has not.
     gone: Vec<Arc<str>>,
     findings: Findings,
@@ -83,8 +90,8 @@ pub fn compare(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         let setup = setup(&args, scenario.as_deref(), side);
         variants.push(Variant::new(&*side.name, &side.rules, setup).map_err(|error| call_error(error.to_string()))?);
     }
-    let interrupted = watched();
-    let cards = compare_cards(&variants[0], &variants[1], Some(&interrupted));
+    let budget = WorkBudget::new(WORK).until(&watched_briefly());
+    let cards = compare_cards(&variants[0], &variants[1], &budget);
     // Each plays its own where they share none.
     let scenario = scenario.unwrap_or_else(|| {
         let mut own: Vec<&str> = sides.iter().filter_map(|side| side.rules.default_scenario()).collect();
@@ -101,7 +108,10 @@ pub fn compare(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         actions: 20_000,
     };
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut go_on = |_: &Findings, _: Progress| !interrupted.load(Ordering::Relaxed);
+    let mut go_on = |found: &Findings, _: Progress| {
+        let actions: u64 = found.tallies.iter().map(|tally| tally.actions).sum();
+        actions < MOST_ACTIONS && !budget.is_interrupted()
+    };
     let findings = simulation.run(threads, None, None, &mut go_on).map_err(|error| call_error(error.to_string()))?;
     let ids = |at: usize| sides[at].rules.cards().iter().map(|card| card.id.clone()).collect::<BTreeSet<Arc<str>>>();
     let gone = ids(0).difference(&ids(1)).cloned().collect();
@@ -115,7 +125,7 @@ pub fn compare(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     } else {
         found.show(&mut screen, args.seed)?;
     }
-    if interrupted.load(Ordering::Relaxed) {
+    if budget.is_interrupted() {
         eprintln!("interrupted: what is above is what was known by then");
         return Ok(ExitCode::from(INTERRUPTED));
     }
@@ -179,7 +189,7 @@ fn setup(args: &Args, scenario: Option<&str>, side: &Edition) -> Setup {
 impl Comparison {
     /// The cards whose odds differ.
     fn differing(&self) -> impl Iterator<Item = &CardOdds> {
-        self.cards.iter().flatten().filter(|card| card.differs())
+        self.cards.iter().flat_map(|cards| &cards.cards).filter(|card| card.differs())
     }
 
     /// What a card is called, and who could play it.
@@ -195,11 +205,32 @@ impl Comparison {
     fn without_cards(&self) -> Option<String> {
         match &self.cards {
             Err(refusal) => Some(refusal.to_string()),
-            Ok(cards) if self.gone.is_empty() && self.differing().next().is_none() => {
-                Some(format!("The odds of the {} cards that come up in {} are the same.", cards.len(), self.scenario))
-            }
+            Ok(cards) if self.gone.is_empty() && self.differing().next().is_none() => Some(format!(
+                "The odds of the {} cards that come up in {} are the same.",
+                cards.cards.len(),
+                self.scenario
+            )),
             Ok(_) => None,
         }
+    }
+
+    /// What is missing, one line for each; empty after a whole comparison.
+    fn missing(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        if let Ok(cards) = &self.cards {
+            let ids: Vec<String> = cards.unexamined.iter().map(ToString::to_string).collect();
+            if !ids.is_empty() {
+                lines.push(format!("Partial: cards that were not compared: {}.", first_and_count(&ids)));
+            } else if cards.is_partial() {
+                lines.push("Partial: the odds of some cards are estimates.".to_owned());
+            }
+        }
+        if !self.findings.complete {
+            lines.push(format!("Partial: {} of {} games were played.", self.games(), self.findings.plan.trials));
+        }
+        let in_vain = |at: &usize| self.findings.gave_up_on(*at) || self.findings.tallies[*at].trials == 0;
+        lines.extend((0..2).filter(in_vain).map(|at| format!("Partial: no game of {} counts.", self.names[at])));
+        lines
     }
 
     /// How many games have another result with the same dice.
@@ -254,7 +285,8 @@ impl Comparison {
         let rounds = format!("rounds, average: {} and {}", rounds(0), rounds(1));
         screen.row(&Row::at(2).plain(rounds))?;
         screen.row(&Row::prose(0).plain(self.otherwise()))?;
-        self.left_out(seed).iter().try_for_each(|line| screen.row(&Row::prose(0).plain(line)))?;
+        let lines = self.left_out(seed).into_iter().chain(self.missing());
+        lines.into_iter().try_for_each(|line| screen.row(&Row::prose(0).plain(line)))?;
         Ok(())
     }
 
@@ -285,7 +317,7 @@ impl Comparison {
         let rounds = |at: usize| format!("{:.2}", self.findings.tallies[at].mean_rounds());
         row(&mut text, ["rounds, average", &rounds(0), &rounds(1)]);
         text += &format!("\n{}\n", self.otherwise());
-        for line in self.left_out(seed) {
+        for line in self.left_out(seed).into_iter().chain(self.missing()) {
             text += &format!("\n{line}\n");
         }
         text
@@ -300,6 +332,8 @@ impl Comparison {
             "gone": self.gone,
             "cards_refused": self.cards.as_ref().err().map(|refusal| refusal.to_string()),
             "findings": self.findings,
+            "partial": !self.missing().is_empty(),
+            "unexamined": self.cards.as_ref().map(|cards| cards.unexamined.clone()).unwrap_or_default(),
         })
     }
 }

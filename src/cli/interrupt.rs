@@ -1,7 +1,9 @@
 //! Ctrl-C: long work stops early with a partial result. A second Ctrl-C ends the program at once.
 
+use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 /// How a program ends that was interrupted.
 pub const INTERRUPTED: u8 = 130;
@@ -14,6 +16,19 @@ pub fn watched() -> Arc<AtomicBool> {
     static FOR_EVER: OnceLock<Watch> = OnceLock::new();
     FOR_EVER.get_or_init(Watch::begin).wanted()
 }
+
+/// The same for an analysis whose result is printed at its end: if the program has not ended by itself half a second after
+/// Ctrl-C, it is ended.
+pub fn watched_briefly() -> Arc<AtomicBool> {
+    IS_BRIEF.store(true, Ordering::Relaxed);
+    watched()
+}
+
+/// Whether the program ends soon after Ctrl-C, whatever it does.
+static IS_BRIEF: AtomicBool = AtomicBool::new(false);
+
+/// The time for a partial result after Ctrl-C; a build without optimization takes longer for the same work.
+const GRACE: Duration = Duration::from_millis(if cfg!(debug_assertions) { 4_000 } else { 420 });
 
 /// Watches for Ctrl-C during one piece of work at the prompt.
 pub struct Watch(Arc<AtomicBool>);
@@ -35,6 +50,12 @@ fn flag() -> &'static Arc<AtomicBool> {
                 return;
             }
             if WATCHING.load(Ordering::Relaxed) == 0 || seen.swap(true, Ordering::Relaxed) {
+                std::process::exit(INTERRUPTED.into());
+            }
+            if IS_BRIEF.load(Ordering::Relaxed) {
+                // A second Ctrl-C is not heard in the meantime, and is not needed.
+                std::thread::sleep(GRACE);
+                let _ = writeln!(std::io::stderr(), "interrupted: no more is known");
                 std::process::exit(INTERRUPTED.into());
             }
         });

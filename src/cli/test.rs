@@ -1,19 +1,20 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use anyhow::Result;
+use riskbreaker::check::first_and_count;
 use riskbreaker::ruleset::system_message;
 use riskbreaker::spec::{
     Coverage, LineCoverage, RuleStatus, SpecReport, SpecResult, SpecRun, SpecSource, spec_of_fault,
 };
 use riskbreaker::watch::{Watched, Watcher};
-use riskbreaker::{Library, LoadError, Session};
+use riskbreaker::{Library, LoadError, Session, WorkBudget};
 use serde_json::json;
 
+use super::check::for_several;
 use super::figures::counted;
-use super::interrupt::{INTERRUPTED, watched};
+use super::interrupt::{INTERRUPTED, watched_briefly};
 use super::row::{Row, Span, Tone};
 use super::screen::Screen;
 use super::{call_error, file, library, report};
@@ -85,24 +86,27 @@ pub fn test(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     }
     let mut green = true;
     let mut found = 0;
-    let interrupted = watched();
+    let ways: Vec<String> = ids.iter().flat_map(|id| library.ways_to_play(id)).collect();
+    let budget = WorkBudget::new(for_several(SpecRun::WORK, ways.len())).until(&watched_briefly());
+    let mut unexamined = Vec::new();
     let run = SpecRun {
         further,
         only_further: args.only.is_some(),
         filter: args.filter.clone(),
         measured: args.coverage,
-        interrupt: Some(interrupted.clone()),
+        budget: budget.clone(),
     };
-    for id in &ids.iter().flat_map(|id| library.ways_to_play(id)).collect::<Vec<_>>() {
-        if interrupted.load(Ordering::Relaxed) {
-            break;
+    for id in &ways {
+        if budget.is_spent() {
+            unexamined.push(id.clone());
+            continue;
         }
         match run.of(&library, id, &args.layers) {
             Ok(told) => {
                 found += told.results.len() + told.broken.len();
                 green &= told.is_green();
                 tell(&told, &mut screen)?;
-                if args.coverage && !told.interrupted {
+                if args.coverage && !told.is_partial() {
                     green &= covers_all(&told.coverage);
                     tell_coverage(&told, &mut screen)?;
                 }
@@ -113,7 +117,16 @@ pub fn test(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
             }
         }
     }
-    if interrupted.load(Ordering::Relaxed) {
+    if !unexamined.is_empty() {
+        green = false;
+        if args.json {
+            screen.event("partial", &json!({ "partial": true, "unexamined": unexamined }))?;
+        } else {
+            let what = format!("partial: no spec was run of {}", first_and_count(&unexamined));
+            screen.row(&Row::at(0).with(what, Tone::Bad))?;
+        }
+    }
+    if budget.is_interrupted() {
         eprintln!("interrupted: the specs that were not done by then are not counted");
         return Ok(ExitCode::from(INTERRUPTED));
     }
@@ -153,7 +166,8 @@ fn watch(args: &Args, library: &Library, id: &str, screen: &mut Screen) -> Resul
             }
         }
         let further = specs_in(args.specs.as_ref())?;
-        let run = SpecRun { further, filter: args.filter.clone(), ..SpecRun::default() };
+        let budget = WorkBudget::new(SpecRun::WORK);
+        let run = SpecRun { further, filter: args.filter.clone(), budget, ..SpecRun::default() };
         for way in &ways {
             match run.of(library, way, &args.layers) {
                 Ok(told) => tell(&told, screen)?,
@@ -223,6 +237,12 @@ fn tell(told: &SpecReport, screen: &mut Screen) -> Result<()> {
             screen.event("broken", &json!({ "ruleset": told.ruleset, "fault": fault }))?;
         }
         screen.event("total", &json!({ "ruleset": told.ruleset, "passed": told.passed(), "failed": told.failed(), "overruled": told.overruled().count(), "broken": told.broken.len() }))?;
+        if told.is_partial() {
+            screen.event(
+                "partial",
+                &json!({ "ruleset": told.ruleset, "partial": true, "unexamined": told.unexamined, "interrupted": told.interrupted }),
+            )?;
+        }
         return Ok(());
     }
     for fault in &told.broken {
@@ -237,6 +257,7 @@ fn tell(told: &SpecReport, screen: &mut Screen) -> Result<()> {
     let mut total = Row::at(0).strong(&told.ruleset).plain(": ");
     total = match (told.passed(), told.failed()) {
         (0, 0) if told.interrupted => total.plain("interrupted before a spec was done"),
+        (0, 0) if told.is_partial() => total.plain("no spec was done"),
         (0, 0) if told.broken.is_empty() => total.plain("no specs"),
         (passed, 0) => total.with(counted(passed, "spec holds", "specs hold"), Tone::Good),
         (passed, failed) => {
@@ -255,7 +276,13 @@ fn tell(told: &SpecReport, screen: &mut Screen) -> Result<()> {
     if told.interrupted && !told.results.is_empty() {
         total = total.plain(", interrupted");
     }
-    Ok(screen.row(&total)?)
+    screen.row(&total)?;
+    if told.is_partial() {
+        let why = if told.interrupted { "" } else { " (too much for one run)" };
+        let what = format!(": partial{why}, not run: {}", first_and_count(&told.unexamined));
+        screen.row(&Row::at(0).strong(&told.ruleset).with(what, Tone::Bad))?;
+    }
+    Ok(())
 }
 
 /// The specs of what lies below that come out otherwise now: what house rules have changed, said by the rules themselves.

@@ -4,8 +4,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Result;
+use riskbreaker::WorkBudget;
+use riskbreaker::check::first_and_count;
 use riskbreaker::script::{reference_page, type_module};
 
+use super::interrupt::{INTERRUPTED, watched_briefly};
 use super::row::{Row, Tone};
 use super::screen::Screen;
 use super::{call_error, check, file, library, report};
@@ -25,6 +28,9 @@ pub struct Args {
     reference: bool,
 }
 
+/// The letters of all types that are written.
+const WORK: u64 = 100_000_000;
+
 /// The file that `require("@riskbreaker")` means to an editor, inside a ruleset's folder; the game does not read it.
 pub const DEFINITION: &str = ".riskbreaker/riskbreaker.luau";
 
@@ -35,14 +41,20 @@ pub fn types(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let (library, ids) = check::chosen(args.ruleset, folder)?;
-    let mut written = 0;
+    let (mut written, mut left) = (0, Vec::new());
+    let budget = WorkBudget::new(WORK).until(&watched_briefly());
     for id in &ids {
+        if budget.is_spent() {
+            left.push(id.clone());
+            continue;
+        }
         let on_disk = library.folder_of(id);
         if on_disk.is_none() && !args.print {
             continue;
         }
         let rules = library::load(&library, &library.ways_to_play(id)[0], &[])?;
         let text = type_module(&rules);
+        budget.spend(text.len() as u64);
         match on_disk.filter(|_| !args.print) {
             None => screen.verbatim(&text)?,
             Some(folder) => {
@@ -58,6 +70,13 @@ pub fn types(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
             }
         }
         written += 1;
+    }
+    if !left.is_empty() {
+        let what = format!("partial: no types were written of {}", first_and_count(&left));
+        screen.row(&Row::at(0).with(what, Tone::Note))?;
+    }
+    if budget.is_interrupted() {
+        return Ok(ExitCode::from(INTERRUPTED));
     }
     if written == 0 {
         return Err(call_error(format!(

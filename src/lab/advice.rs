@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use super::alarm::Alarm;
 use super::exploration::{Detail, explore};
-use super::interrupt::is_set;
 use super::odds::{Limits, Odds, OddsQuery, unseen_in_words};
 use super::paired::Difference;
 use super::playouts::{PlayedOut, Playouts};
@@ -12,6 +11,7 @@ use super::position::{MOST, answered_behind, decided, given_in};
 use super::reason::give_reasons;
 use crate::dice::Fraction;
 use crate::play::{Answer, Answering, Game, Given, Machine, Question, QuestionId, Refusal, Session, Slot, Viewer};
+use crate::work::is_set;
 
 /// The value of one answer to a question, and the reasons.
 #[derive(Clone, Debug)]
@@ -56,6 +56,8 @@ pub struct Advised {
     pub stopped: u64,
     /// Whether the clock ended the work. Otherwise the same seed gives the same result on any machine.
     pub out_of_time: bool,
+    /// Whether somebody interrupted the work.
+    pub interrupted: bool,
     /// Whether the places are by games. Otherwise they are by the exact value after the next step, or there are none.
     pub(super) by_games: bool,
     /// What the one who asks cannot see, and whether it was dealt anew: see [`Odds::unseen`].
@@ -75,6 +77,11 @@ impl Advised {
     pub fn best(&self) -> &[Advice] {
         let count = self.answers.iter().take_while(|advice| advice.place == Some(1)).count();
         &self.answers[..count]
+    }
+
+    /// Whether something is missing: the clock ended the work, somebody interrupted it, or games had no end.
+    pub fn is_partial(&self) -> bool {
+        self.out_of_time || self.interrupted || self.stopped > 0
     }
 
     /// Whether the answers are ranked by games that were played out.
@@ -191,6 +198,7 @@ impl Session {
             rank_by_worth(&mut advised.answers);
         }
         advised.out_of_time = alarm.went_off() || odds_cut;
+        advised.interrupted = is_set(interrupt.map(|interrupt| &**interrupt));
         Ok(advised)
     }
 }
@@ -250,6 +258,7 @@ fn weigh_all(game: &Game, vm: &mut dyn Machine, question: &Question, thought: &T
         games: 0,
         stopped: 0,
         out_of_time: false,
+        interrupted: false,
         by_games: false,
         unseen: game.unseen(),
         dealt: game.context.deals_for.is_some(),

@@ -24,6 +24,8 @@ pub struct AdviceReport {
     pub stopped: u64,
     /// Whether the clock ended the work.
     pub out_of_time: bool,
+    /// Whether something is missing: the clock ended the work, somebody interrupted it, or games had no end.
+    pub partial: bool,
     /// What the one who asks cannot see.
     pub unseen: Vec<String>,
     /// Whether that was dealt anew; otherwise it is left out.
@@ -99,6 +101,7 @@ impl Advised {
             games: self.games,
             stopped: self.stopped,
             out_of_time: self.out_of_time,
+            partial: self.is_partial(),
             unseen: self.unseen.clone(),
             dealt: self.dealt,
         }

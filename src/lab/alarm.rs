@@ -4,7 +4,7 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::interrupt::is_set;
+use crate::work::is_set;
 
 /// A flag that stops work: it is set when a time is over, or when somebody interrupts.
 ///

@@ -12,10 +12,10 @@ use std::sync::atomic::AtomicBool;
 
 use dashu_int::ops::BitTest;
 
-use super::interrupt::is_set;
 use super::interval::Interval;
 use crate::dice::Fraction;
 use crate::play::{Assumed, ChoicePoint, Edge, Fork, Source};
+use crate::work::is_set;
 
 /// What an end is worth, by seat.
 pub(super) type Worth = BTreeMap<Arc<str>, Fraction>;

@@ -1,12 +1,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
-use super::interrupt::is_set;
 use super::position::{odds_of, with_people};
 use super::{Odds, OddsQuery, Variant};
 use crate::play::{Ask, Driver, Given, Question, Refusal, Ruleset, Session, Step};
 use crate::state::Value;
+use crate::work::WorkBudget;
 
 /// The odds of one card in one position, under two sets of rules.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,6 +18,23 @@ pub struct CardOdds {
     pub before: Result<Odds, Refusal>,
     /// The same by the second rules.
     pub now: Result<Odds, Refusal>,
+}
+
+/// The odds of cards under two sets of rules, and how far the comparison came.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ComparedCards {
+    /// By id.
+    pub cards: Vec<CardOdds>,
+    /// Cards that came up and were not compared, since the budget was spent or somebody interrupted the work.
+    pub unexamined: Vec<Arc<str>>,
+}
+
+impl ComparedCards {
+    /// Whether some were not compared, or not followed to their end.
+    pub fn is_partial(&self) -> bool {
+        let cut = |odds: &Result<Odds, Refusal>| odds.as_ref().is_ok_and(Odds::is_partial);
+        !self.unexamined.is_empty() || self.cards.iter().any(|card| cut(&card.before) || cut(&card.now))
+    }
 }
 
 impl CardOdds {
@@ -39,12 +55,7 @@ const QUESTIONS: usize = 600;
 ///
 /// A scenario that does not start, a script that fails on the way, or rules that declare other kinds and fields, so that
 /// no position is one of both.
-pub fn compare_cards(
-    before: &Variant,
-    now: &Variant,
-    interrupt: Option<&Arc<AtomicBool>>,
-) -> Result<Vec<CardOdds>, Refusal> {
-    let is_interrupted = || is_set(interrupt.map(|interrupt| &**interrupt));
+pub fn compare_cards(before: &Variant, now: &Variant, budget: &WorkBudget) -> Result<ComparedCards, Refusal> {
     let kinds = |rules: &Ruleset| serde_json::to_value(rules.schema()).ok();
     if kinds(&before.rules) != kinds(&now.rules) {
         return Err(Refusal::new(
@@ -54,7 +65,7 @@ pub fn compare_cards(
     let (now, setup) = (&now.rules, &now.setup);
     let mut session = with_people(now, setup.clone())?;
     let mut seen: BTreeSet<Arc<str>> = BTreeSet::new();
-    let mut found = Vec::new();
+    let mut found = ComparedCards::default();
     for _ in 0..QUESTIONS {
         match session.advance()? {
             Step::Ask => {}
@@ -67,18 +78,19 @@ pub fn compare_cards(
                 if !seen.insert(option.id.clone()) {
                     continue;
                 }
-                if is_interrupted() {
-                    break;
+                if budget.is_spent() {
+                    found.unexamined.push(option.id.clone());
+                    continue;
                 }
                 let given = vec![Given::to(&question, Value::Text(option.id.clone()))];
-                let query = OddsQuery { given, interrupt: interrupt.cloned(), ..OddsQuery::default() };
+                let query = OddsQuery { given, budget: budget.clone(), ..OddsQuery::default() };
                 let actor = question.about.map(|about| session.view().title(about));
                 let by_old = by_other(&session, before, &question, query.clone());
                 let by_new = session.odds_at(question.id, query);
-                found.push(CardOdds { card: option.id.clone(), actor, before: by_old, now: by_new });
+                found.cards.push(CardOdds { card: option.id.clone(), actor, before: by_old, now: by_new });
             }
         }
-        if seen.len() == now.cards().len() || is_interrupted() {
+        if seen.len() == now.cards().len() || budget.is_spent() {
             break;
         }
         let suggested = match setup.seats.get(&question.seat) {
@@ -89,7 +101,7 @@ pub fn compare_cards(
         let Some(answer) = answer else { break };
         session.answer(question.id, answer)?;
     }
-    found.sort_by(|one, other| one.card.cmp(&other.card));
+    found.cards.sort_by(|one, other| one.card.cmp(&other.card));
     Ok(found)
 }
 

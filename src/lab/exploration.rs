@@ -3,7 +3,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::chain::{Chain, TOO_LONG, Unsolved, Worth};
-use super::interrupt::is_set;
 use super::odds::{Estimate, FieldOdds, Limits, Odds, OddsQuery};
 use super::outcome::{Effect, Outcome};
 use crate::dice::DiceRng;
@@ -14,6 +13,7 @@ use crate::play::{
 };
 use crate::ruleset::nearest;
 use crate::state::{EntityId, FieldId, KindId, State, Value};
+use crate::work::is_set;
 
 /// If no more than one in so many is left, what was found is reported, with the remainder.
 pub(super) const NEGLIGIBLE: u64 = 1_000_000_000;
@@ -21,6 +21,10 @@ pub(super) const NEGLIGIBLE: u64 = 1_000_000_000;
 /// checked after every `TAIL_EVERY` runs.
 const TAIL: f64 = 1e-15;
 const TAIL_EVERY: u64 = 500;
+/// Where paths meet, the rest may be closed exactly. It is followed up to so many times the work that it took to come there, and
+/// `TAIL_WORK` more.
+const TAIL_TIMES: u64 = 3;
+const TAIL_WORK: u64 = 50_000_000;
 /// Rolls and answers over all runs, for each run that is allowed.
 const STEPS: u64 = 40;
 /// After this many runs or points, or this many rolls and answers, the search is given up if most is still open and hardly any
@@ -48,7 +52,9 @@ const MOST_EFFECTS: usize = 1_000_000;
 const SAMPLED_ROLLS: u64 = 4_000_000;
 /// Plays for an estimate after an interruption, and how long they may take.
 const LAST_SAMPLES: u64 = 1_000;
-const LAST_MOMENT: Duration = Duration::from_millis(400);
+const LAST_MOMENT: Duration = Duration::from_millis(150);
+/// The work of the plays for an estimate after the budget of several queries is spent.
+const LAST_WORK: u64 = 20_000_000;
 
 enum Failure {
     Refused(Refusal),
@@ -418,19 +424,27 @@ impl Exploration<'_> {
     }
 
     fn is_interrupted(&self) -> bool {
-        is_set(self.query.interrupt.as_deref())
+        is_set(self.query.interrupt.as_deref()) || self.query.budget.is_interrupted()
+    }
+
+    /// Counts work.
+    fn spend(&mut self, work: u64) {
+        self.work += work;
+        self.query.budget.spend(work);
     }
 
     /// Follows every way.
     fn exact(&mut self) -> Result<Counted, Failure> {
         let mut met_again = 0_u64;
         let (mut is_judged, mut keeps) = (false, false);
+        let mut work_to_tail = None;
         loop {
             while self.explorer().begin() {
                 if self.is_interrupted() {
                     return Err(Failure::Interrupted);
                 }
-                let is_full = self.work > self.limits.work || self.effects > MOST_EFFECTS;
+                let is_full =
+                    self.work > self.limits.work || self.query.budget.is_spent() || self.effects > MOST_EFFECTS;
                 if self.explorer().is_spent() || is_full {
                     return self.all_but_little();
                 }
@@ -453,9 +467,12 @@ impl Exploration<'_> {
                 }
                 let (runs, steps) = (self.explorer().runs, self.explorer().steps);
                 if runs % TAIL_EVERY == 0
-                    && met_again < runs / 100
                     && self.query.answering != Answering::Best
-                    && self.explorer().open_mass() < TAIL
+                    && (work_to_tail.is_some() || self.explorer().open_mass() < TAIL)
+                    && {
+                        let most = work_to_tail.get_or_insert(self.work).saturating_mul(TAIL_TIMES);
+                        met_again < runs / 100 || self.work > most.saturating_add(TAIL_WORK)
+                    }
                 {
                     let counted = self.solve()?;
                     if counted.remaining <= ratio(1, NEGLIGIBLE) {
@@ -516,6 +533,7 @@ impl Exploration<'_> {
             chain.settle(explorer.start)
         })();
         self.work += chain.work();
+        self.query.budget.spend(chain.work());
         let settled = solved.map_err(|unsolved| {
             Failure::Refused(Refusal::failing(match unsolved {
                 Unsolved::Endless if !self.query.until.is_empty() => {
@@ -569,7 +587,8 @@ impl Exploration<'_> {
         let mut interrupted = estimate.interrupted;
         let began = Instant::now();
         let most_steps = self.explorer().steps.saturating_add(SAMPLED_ROLLS);
-        let most_work = self.work.saturating_add(self.limits.work / 2);
+        let is_spent = self.query.budget.is_spent();
+        let most_work = self.work.saturating_add(if is_spent { LAST_WORK } else { self.limits.work / 4 });
         let keep = if self.query.unmerged { None } else { self.vm.begin_keeping() };
         self.explorer().keep_resume_points(keep);
         for n in 0..estimate.samples {
@@ -653,7 +672,7 @@ impl Exploration<'_> {
         }
         let dice = self.game.context.position();
         let next = self.game.behind_attempt(self.vm);
-        self.work += WORK_OF_RUN;
+        self.spend(WORK_OF_RUN);
         let next = next.map_err(|fault| {
             let way = self.game.context.explorer.as_ref().map(|explorer| explorer.told()).unwrap_or_default();
             Refusal::failing(format!("a script fails on the way{way}: {fault}"))
@@ -713,9 +732,11 @@ impl Exploration<'_> {
 
     /// Looks at what came of the run of an action: why it was cut short, if it was, or that the run ends before the action does.
     fn after(&mut self, run: Result<(), Fault>) -> Result<Result<Option<String>, OffPlan>, Failure> {
-        self.work += WORK_OF_RUN + self.vm.work_of_last_call() + std::mem::take(&mut self.explorer().work);
+        let rolled = std::mem::take(&mut self.explorer().work);
+        let events = WORK_OF_EVENT * self.game.context.events.len() as u64;
+        let script = self.vm.work_of_last_call();
+        self.spend(WORK_OF_RUN + script + rolled + events);
         let context = &mut self.game.context;
-        self.work += WORK_OF_EVENT * context.events.len() as u64;
         if let Err(fault) = run {
             let way = context.explorer.as_ref().map(|explorer| explorer.told()).unwrap_or_default();
             return Err(Refusal::failing(format!("a script fails on the way{way}: {fault}")).into());
@@ -765,7 +786,9 @@ impl Exploration<'_> {
         }
         for seat in seats {
             let found = self.vm.worth(context, &seat).map_err(Refusal::fault)?;
-            self.work += self.vm.work_of_last_call();
+            let work = self.vm.work_of_last_call();
+            self.work += work;
+            self.query.budget.spend(work);
             match found {
                 Some(found) => worth.push((seat, found)),
                 None if self.seats.contains(&seat) => {}

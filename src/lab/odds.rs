@@ -9,6 +9,7 @@ use super::tally::Rate;
 use crate::dice::{Fraction, float, sum};
 use crate::play::{Answering, Assumed, Given, Refusal, Viewer};
 use crate::state::{EntityId, Value, readable_name};
+use crate::work::WorkBudget;
 
 /// What the odds of an action are asked for.
 #[derive(Clone, Debug, Default)]
@@ -34,6 +35,9 @@ pub struct OddsQuery {
     pub unmerged: bool,
     /// Once this is set, the work ends within a moment with an estimate from what is known.
     pub interrupt: Option<Arc<AtomicBool>>,
+    /// What this query may use of the work of several: once it is spent, the work ends with an estimate from few plays. The work
+    /// is that of [`Limits::work`].
+    pub budget: WorkBudget,
 }
 
 /// How far the ways of an action are followed. All limits are counts: the same call gives the same answer on every machine.
@@ -47,8 +51,8 @@ pub struct Limits {
     pub bytes: usize,
     /// How often the action is played at random for an estimate, if one of the other limits is reached.
     pub samples: u64,
-    /// Work of scripts and dice over all runs, in steps of a script; about 200 million take a second. Once it is used up, the
-    /// action is played at random, with half as much work and at least once.
+    /// Work of scripts, dice and fingerprints over all runs, in steps of a script; about 200 million take a second. Once it is
+    /// used up, the action is played at random, with a quarter as much work and at least once.
     pub work: u64,
 }
 
@@ -83,7 +87,7 @@ impl Limits {
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { ways: 400_000, points: 300_000, bytes: 96 << 20, samples: 20_000, work: 8_000_000_000 }
+        Limits { ways: 400_000, points: 300_000, bytes: 96 << 20, samples: 20_000, work: 2_000_000_000 }
     }
 }
 
@@ -256,6 +260,11 @@ impl Odds {
     /// What the one who asks cannot see, and how it was treated, in words; nothing where the asker sees all.
     pub fn unseen_in_words(&self) -> Option<String> {
         unseen_in_words(&self.unseen, self.dealt)
+    }
+
+    /// Whether a limit was reached, or somebody interrupted the work: the chances are an estimate.
+    pub fn is_partial(&self) -> bool {
+        self.estimate.is_some()
     }
 
     /// Whether every way was followed to its end: each chance is right to the last digit.

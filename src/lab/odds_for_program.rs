@@ -41,6 +41,7 @@ pub fn odds_for_program(
     let hits = odds.hits();
     Ok(Value::map(vec![
         ("exact", Value::Bool(odds.is_exact())),
+        ("partial", Value::Bool(odds.is_partial())),
         ("outcomes", Value::list(outcomes)),
         ("remaining", chance(&odds.remaining)),
         ("hits", Value::map(hits.iter().map(|(target, of)| (&**target, chance(of))))),

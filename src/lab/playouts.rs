@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 use super::advice::{Advice, AdviceLimits, Advised};
-use super::interrupt::is_set;
 use super::paired::{Difference, standard_errors};
 use super::tally::Rate;
 use crate::dice::DiceRng;
 use crate::play::{
     Answer, By, DiceSource, Driver, Game, Halt, MACHINE_STACK, Machine, Question, Refusal, Ruleset, Slot, Viewer,
 };
+use crate::work::is_set;
 
 /// The result of games that were played to their end by policies.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -3,7 +3,6 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use super::exploration::{Detail, explore};
-use super::interrupt::is_set;
 use super::{Compared, Limits, Odds, OddsQuery, check_compared};
 use crate::dice::Fraction;
 use crate::play::{
@@ -12,6 +11,7 @@ use crate::play::{
 };
 use crate::ruleset::instead;
 use crate::state::{EntityId, Field, Type, Value};
+use crate::work::is_set;
 
 /// A card about to be played, in a position that a scenario leads to.
 #[derive(Clone, Debug, Default)]

@@ -636,8 +636,11 @@ const LONGEST_TOLD: Duration = LONGEST.saturating_mul(5);
 
 /// Why a game is left out that goes on and on.
 pub(super) fn not_ended(actions: u64) -> String {
-    format!("it has not ended after {actions} actions")
+    format!("{NOT_ENDED} {actions} actions")
 }
+
+/// How the reason begins.
+pub(super) const NOT_ENDED: &str = "it has not ended after";
 
 impl Findings {
     /// Whether fewer games were played than wanted, since none of the first ones counts with a variant.

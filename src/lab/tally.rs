@@ -91,6 +91,11 @@ pub struct LeftOut {
 }
 
 impl LeftOut {
+    /// Whether the game was stopped since it went on for too long. Otherwise it failed.
+    pub fn did_not_end(&self) -> bool {
+        self.why == super::trial::TOO_LONG || self.why.starts_with(super::simulation::NOT_ENDED)
+    }
+
     pub(super) fn new(trial: u64, why: impl Into<String>) -> LeftOut {
         LeftOut { trial, why: why.into(), cure: None }
     }

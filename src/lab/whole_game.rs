@@ -7,7 +7,6 @@ use std::sync::atomic::AtomicBool;
 
 use super::chain::{Chain, Row, TOO_LONG, Target, Unsolved};
 use super::exploration::{MOST_STARTS, NEGLIGIBLE, WORK_OF_RUN};
-use super::interrupt::is_set;
 use super::interval::Interval;
 use super::simulation::{MemoUse, Simulation, Variant};
 use super::tally::Rate;
@@ -17,6 +16,7 @@ use crate::play::{
     write_whole_state,
 };
 use crate::state::State;
+use crate::work::is_set;
 
 /// How far a game is followed: counts, so that the same call gives the same answer on every machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub struct GameLimits {
 
 impl Default for GameLimits {
     fn default() -> GameLimits {
-        GameLimits { states: 500_000, ways: 4_000_000, bytes: 192 << 20, work: 6_000_000_000, fractions: 2_000_000_000 }
+        GameLimits { states: 500_000, ways: 4_000_000, bytes: 192 << 20, work: 2_000_000_000, fractions: 1_000_000_000 }
     }
 }
 
@@ -54,6 +54,8 @@ pub struct GameOdds {
     pub decimal: bool,
     /// Why the game was not followed to its end, if a limit was reached.
     pub limit: Option<String>,
+    /// Whether it is proven that some games never end; [`GameOdds::limit`] is set then.
+    pub never_ends: bool,
     /// What random games come to, if a limit was reached.
     pub estimate: Option<GameEstimate>,
     /// States between two actions, those that are equal counted once.
@@ -75,6 +77,13 @@ pub struct GameEstimate {
     pub results: Vec<(String, Rate)>,
 }
 
+impl GameOdds {
+    /// Whether a limit was reached, or somebody interrupted the work: then each chance is only known to lie between two bounds.
+    pub fn is_partial(&self) -> bool {
+        self.limit.is_some() || self.interrupted
+    }
+}
+
 /// Games that are played for an estimate, the actions of each at most, and the seed of their dice.
 const GAMES: u64 = 2_000;
 const ACTIONS: u64 = 5_000;
@@ -92,8 +101,7 @@ const LOOKED_AT_EVERY: usize = 2_000;
 ///
 /// # Errors
 ///
-/// A sentence: a setup that does not fit, a seat that nobody plays, the fault of a script, or more states than the limits allow
-/// where random games do not end either.
+/// A sentence: a setup that does not fit, a seat that nobody plays, or the fault of a script.
 pub fn game_odds(
     rules: &Arc<Ruleset>,
     setup: Setup,
@@ -130,12 +138,10 @@ pub fn game_odds(
     };
     let mut found = rules.run(work).unwrap_or_else(|_| Err(Refusal::failing("the script worker has died")))?;
     if let Some(limit) = &found.limit {
-        found.estimate = estimate(rules, setup, stop.as_deref());
-        if found.estimate.is_none() && !found.interrupted && found.results.is_empty() {
-            let text = format!(
-                "{limit}, none of them is an end: `sim` plays it instead, and leaves out games that do not end"
-            );
-            return Err(Refusal::failing(text));
+        found.estimate = if found.never_ends { None } else { estimate(rules, setup, stop.as_deref()) };
+        if found.estimate.is_none() && !found.interrupted && found.results.is_empty() && !found.never_ends {
+            let text = format!("{limit}, none of them is an end, and no random game came to one");
+            found.limit = Some(text);
         }
     }
     Ok(found)
@@ -285,7 +291,7 @@ impl<'a> Solver<'a> {
                 },
                 Err(_) => {
                     let text = "the game can go on for ever: from some states no end can be reached";
-                    return Err(Refusal::failing(text).into());
+                    return Ok(GameOdds { never_ends: true, ..self.limited(interrupt, text.to_owned()) });
                 }
             };
             if settled.remaining <= ratio(1, NEGLIGIBLE) {
@@ -311,6 +317,7 @@ impl<'a> Solver<'a> {
             actions: Fraction::ZERO,
             decimal: false,
             limit: None,
+            never_ends: false,
             estimate: None,
             states,
             ways,

@@ -350,6 +350,8 @@ const MOST_TOLD: usize = 20;
 /// The work of a roll or a question, and of a die, for the host.
 const WORK_OF_ROLL: u64 = 150;
 const WORK_OF_DIE: u64 = 2;
+/// The work of a byte of a fingerprint: to find what it stands for, to write it and to compare it.
+const WORK_OF_BYTE: u64 = 2;
 /// Bytes of resume points that are kept; beyond, actions run from their start.
 const MOST_KEPT: usize = 12 << 20;
 /// How often a resume point is made again for a roll after it failed: the machine drops its snapshots now and then.
@@ -907,7 +909,9 @@ impl Explorer {
         }
         self.tell_deciding(&mut key);
         write_state(context, &mut key);
-        match fingerprint(&mut key) {
+        let taken = fingerprint(&mut key);
+        self.work += WORK_OF_BYTE * key.len() as u64;
+        match taken {
             Ok(()) => Some(key),
             Err(why) => {
                 *self.unproven.entry(why).or_insert(0) += 1;

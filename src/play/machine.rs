@@ -123,6 +123,9 @@ pub(crate) trait Machine {
     /// How much work the last call of a script was, as the budget counts it.
     fn work_of_last_call(&self) -> u64;
 
+    /// How much work all calls of scripts on this thread were that have ended.
+    fn work_of_thread(&self) -> u64;
+
     /// Returns the function that takes snapshots of the running script; `None` if this machine cannot.
     fn begin_keeping(&mut self) -> Option<KeepPlace> {
         None

@@ -21,6 +21,8 @@ use crate::state::{Change, EntityId, Key, Value};
 pub struct Session {
     game: Option<Box<Game>>,
     rules: Arc<Ruleset>,
+    /// The work of its scripts so far, as their budgets count it.
+    work: u64,
 }
 
 /// Where a game stands.
@@ -133,7 +135,7 @@ impl Session {
     /// A scenario, switch, seat or policy that the ruleset does not know, with the nearest one.
     pub fn start(rules: &Arc<Ruleset>, setup: Setup) -> Result<Session, StartError> {
         let game = Prepared::new(rules, setup)?.game();
-        Ok(Session { game: Some(Box::new(game)), rules: rules.clone() })
+        Ok(Session { game: Some(Box::new(game)), rules: rules.clone(), work: 0 })
     }
 
     /// Plays until somebody must decide, a script fails, or the game is over.
@@ -789,7 +791,7 @@ impl Session {
         game.context.keeps_tape = true;
         game.context.chance = DiceRng::stream(self.seed(), OTHER_DICE);
         game.context.dice = DiceSource::Seeded;
-        Session { game: Some(Box::new(game)), rules: self.rules.clone() }
+        Session { game: Some(Box::new(game)), rules: self.rules.clone(), work: 0 }
     }
 
     pub(crate) fn game(&self) -> &Game {
@@ -805,7 +807,19 @@ impl Session {
         &mut self,
         work: impl FnOnce(&mut Game, &mut dyn Machine) -> R + Send + 'static,
     ) -> Result<R, SessionError> {
-        lend(&self.rules, &mut self.game, work)
+        let counted = move |game: &mut Game, machine: &mut dyn Machine| {
+            let before = machine.work_of_thread();
+            let result = work(game, machine);
+            (result, machine.work_of_thread().wrapping_sub(before))
+        };
+        let (result, work) = lend(&self.rules, &mut self.game, counted)?;
+        self.work = self.work.saturating_add(work);
+        Ok(result)
+    }
+
+    /// The work of its scripts since it was started or opened, as their budgets count it.
+    pub(crate) fn work(&self) -> u64 {
+        self.work
     }
 
     /// Lends a game of these rules, and gives it back.

@@ -8,6 +8,7 @@ use super::document::{Document, Entry, in_order, kind_of, whole_number};
 use super::nearest::instead;
 use super::problem::Problem;
 use super::quoted::{quoted, turns_direction};
+use super::rulebook::LONGEST_TITLE;
 use super::source::Source;
 use super::switch::{Switch, SwitchKind, SwitchValue};
 use super::version::Version;
@@ -131,6 +132,13 @@ impl Reader<'_, '_> {
         let id = required("id", folder);
         let title = required("title", "My Game");
         let version = required("version", "1.0.0");
+        if let (Some(entry), Some(title)) = (find(&entries, "title"), &title)
+            && title.chars().count() > LONGEST_TITLE
+        {
+            let message =
+                format!("a title has at most {LONGEST_TITLE} letters, and this one has {}", title.chars().count());
+            self.wrong(&entry.span, message, "shorten it; `summary` has room for a sentence");
+        }
         self.id_is_the_folders(find(&entries, "id"), id.as_deref(), folder);
         self.version_is_one(find(&entries, "version"), version.as_deref());
         let engine = find(&entries, "engine").and_then(|entry| self.engine(entry));

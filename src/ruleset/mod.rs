@@ -50,8 +50,8 @@ pub(crate) use origin::inode;
 pub use problem::{LoadError, Problem};
 pub use quoted::{plain_json, system_message};
 pub(crate) use read_folder::read_regular;
-pub(crate) use rulebook::plain;
 pub use rulebook::{Card, Fact, Rulebook};
+pub(crate) use rulebook::{LONGEST_NAME, LONGEST_TITLE, plain};
 #[cfg(feature = "watch")]
 pub(crate) use source::is_litter;
 #[cfg(feature = "check")]

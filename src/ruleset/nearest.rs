@@ -14,7 +14,45 @@ pub(crate) fn slips(one: &str, other: &str, most: usize) -> Option<usize> {
     if one_has.max(other_has) > LONGEST || one_has.abs_diff(other_has) > most {
         return None;
     }
-    Some(strsim::damerau_levenshtein(one, other)).filter(|found| *found <= most)
+    let (mut one_letters, mut other_letters) = (['\0'; LONGEST], ['\0'; LONGEST]);
+    one.chars().zip(&mut one_letters).for_each(|(letter, place)| *place = letter);
+    other.chars().zip(&mut other_letters).for_each(|(letter, place)| *place = letter);
+    slips_within(&one_letters[..one_has], &other_letters[..other_has], most)
+}
+
+/// The optimal string alignment distance, if it is at most `most`. Only the `2 * most + 1` cells of a row are computed that can
+/// be as small, and it ends at the first row that has none.
+fn slips_within(one: &[char], other: &[char], most: usize) -> Option<usize> {
+    let same = one.iter().zip(other).take_while(|(one, other)| one == other).count();
+    let (one, other) = (&one[same..], &other[same..]);
+    let same = one.iter().rev().zip(other.iter().rev()).take_while(|(one, other)| one == other).count();
+    let (one, other) = (&one[..one.len() - same], &other[..other.len() - same]);
+    let far = most + 1;
+    // The rows of the last two letters and of the current one; a cell outside of the band is too far.
+    let mut rows = [[far; LONGEST + 1]; 3];
+    (0..=other.len().min(most)).for_each(|at| rows[0][at] = at);
+    for (at, letter) in one.iter().enumerate() {
+        let (row, last, before) = ((at + 1) % 3, at % 3, (at + 2) % 3);
+        let (from, to) = ((at + 1).saturating_sub(most), (at + 1 + most).min(other.len()));
+        let mut least = far;
+        rows[row] = [far; LONGEST + 1];
+        for place in from..=to {
+            let mut cell = rows[last][place] + 1;
+            if place > 0 {
+                cell = cell.min(rows[row][place - 1] + 1);
+                cell = cell.min(rows[last][place - 1] + usize::from(*letter != other[place - 1]));
+            }
+            if at > 0 && place > 1 && *letter == other[place - 2] && one[at - 1] == other[place - 1] {
+                cell = cell.min(rows[before][place - 2] + 1);
+            }
+            rows[row][place] = cell.min(far);
+            least = least.min(cell);
+        }
+        if least > most {
+            return None;
+        }
+    }
+    Some(rows[one.len() % 3][other.len()]).filter(|found| *found <= most)
 }
 
 /// Finds the candidate that was most likely meant by a misspelt word, if any is near enough.
@@ -113,6 +151,18 @@ mod tests {
         assert_eq!(instead("colour", ["id"; 20]), format!("known: {}id", "id, ".repeat(19)));
         assert_eq!(instead("a", []), "there are none");
         assert_eq!(instead_or("colour", KEYS, "declare it"), "declare it");
+    }
+
+    #[test]
+    fn slips_are_counted_up_to_a_limit_as_without_one() {
+        let words =
+            ["", "a", "ab", "ba", "abc", "acb", "abcd", "bacd", "xabcd", "abdce", "kitten", "sitting", "grau", "grün"];
+        for (one, other) in words.iter().flat_map(|one| words.iter().map(move |other| (one, other))) {
+            let whole = strsim::osa_distance(one, other);
+            for most in 0..5 {
+                assert_eq!(slips(one, other, most), Some(whole).filter(|found| *found <= most), "{one} {other} {most}");
+            }
+        }
     }
 
     #[test]

@@ -23,9 +23,13 @@ pub struct Problem {
 }
 
 impl Problem {
+    /// The most letters of a message and of a cure. What is longer ends in `…`.
+    pub const LONGEST: usize = 2_000;
+
     /// Makes a problem of a whole file or ruleset; [`Problem::at`] narrows it to a place in the file.
     pub fn new(path: impl Into<String>, message: impl Into<String>) -> Self {
-        Problem { path: path.into(), line: None, column: None, message: message.into(), cure: None }
+        let message = at_most(message.into(), Self::LONGEST);
+        Problem { path: path.into(), line: None, column: None, message, cure: None }
     }
 
     /// Says in which line and column it is, both from 1.
@@ -39,9 +43,21 @@ impl Problem {
     /// Says what to do about it.
     #[must_use]
     pub fn with_cure(mut self, cure: impl Into<String>) -> Self {
-        self.cure = Some(cure.into());
+        self.cure = Some(at_most(cure.into(), Self::LONGEST));
         self
     }
+}
+
+/// A text, cut to a number of letters, of which the last is `…` then.
+fn at_most(mut text: String, letters: usize) -> String {
+    if text.len() > letters
+        && let Some((cut, _)) = text.char_indices().nth(letters - 1)
+        && text[cut..].chars().nth(1).is_some()
+    {
+        text.truncate(cut);
+        text.push('…');
+    }
+    text
 }
 
 /// Prints one line, `path:line:column: message (cure)`. What the author wrote is escaped, so that no file can move the
@@ -101,6 +117,15 @@ mod tests {
             Problem::new("my-game/ruleset.toml", "unknown key `tittle`").at((2, 1)).with_cure("did you mean `title`?");
         assert_eq!(problem.to_string(), "my-game/ruleset.toml:2:1: unknown key `tittle` (did you mean `title`?)");
         assert_eq!(Problem::new("my-game", "is empty").to_string(), "my-game: is empty");
+    }
+
+    #[test]
+    fn a_long_message_is_cut() {
+        let long = |letters: usize| Problem::new("g", "ü".repeat(letters)).with_cure("ü".repeat(letters));
+        let (whole, cut) = (long(Problem::LONGEST), long(Problem::LONGEST + 1));
+        assert_eq!(whole.message, "ü".repeat(Problem::LONGEST));
+        assert_eq!(cut.message, format!("{}…", "ü".repeat(Problem::LONGEST - 1)));
+        assert_eq!(cut.cure.as_deref(), Some(&*cut.message));
     }
 
     #[test]

@@ -51,6 +51,11 @@ fn worked_out<S: serde::Serializer>(serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str("worked out")
 }
 
+/// The most letters of the name of something declared, such as a card, a field or a verb.
+pub(crate) const LONGEST_NAME: usize = 100;
+/// The most letters of a title.
+pub(crate) const LONGEST_TITLE: usize = 200;
+
 /// No topic has a longer name, in bytes.
 const LONGEST_TOPIC: usize = 100;
 

@@ -9,7 +9,7 @@ use super::api::{ENTITY_FIELDS, ENTITY_METHODS};
 use super::conversion::{from_lua, sort_of, whole_of};
 use super::handles::Handles;
 use super::load::{Loader, kept, sorted};
-use crate::ruleset::instead_or;
+use crate::ruleset::{LONGEST_NAME, instead_or};
 use crate::state::{Audience, AudienceRule, ENDING, Field, FieldId, Kind, KindId, Schema, Type, readable_name};
 
 /// What kinds declare beside their fields, by the name of the kind.
@@ -154,6 +154,9 @@ impl Loader<'_> {
         let Some(fields) = self.table_at("kinds", &kind.name, body, "fields")? else { return Ok(nullable) };
         for (field, declared) in sorted(&fields)? {
             let path = format!("{}/fields/{field}", kind.name);
+            if !self.is_short("name", "kinds", &path, &field, LONGEST_NAME) {
+                continue;
+            }
             if ENTITY_FIELDS.iter().chain(ENTITY_METHODS).any(|taken| **taken == *field) {
                 self.problem("kinds", &path, format!("`{field}` is taken by the host"), "choose another name");
                 continue;

@@ -21,7 +21,8 @@ use super::types::is_luau_name;
 use super::vm::Trusted;
 use crate::ruleset::quoted::quoted;
 use crate::ruleset::{
-    Card, CreationPart, Data, Declarations, Fact, LoadError, Manifest, Problem, Stack, instead, nearest, plain,
+    Card, CreationPart, Data, Declarations, Fact, LONGEST_NAME, LONGEST_TITLE, LoadError, Manifest, Problem, Stack,
+    instead, nearest, plain,
 };
 
 pub(super) struct Loaded {
@@ -304,6 +305,9 @@ impl Loader<'_> {
     fn verbs(&mut self, verbs: &Table, declarations: &mut Declarations) -> Result<Table> {
         let made_verbs = self.lua.create_table()?;
         for (name, verb) in sorted(verbs)? {
+            if !self.is_short("name", "verbs", &name, &name, LONGEST_NAME) {
+                continue;
+            }
             match verb {
                 Lv::Table(verb) if verb.raw_get::<Option<bool>>("@verb")? == Some(true) => {
                     let params: Table = verb.raw_get("params")?;
@@ -574,6 +578,11 @@ impl Loader<'_> {
         known: &[&str],
         facts: Option<&Table>,
     ) -> Result<()> {
+        self.is_short("name", what, at, at.rsplit('/').next().unwrap_or(at), LONGEST_NAME);
+        if let Lv::String(title) = body.raw_get::<Lv>("title")? {
+            let path = if at.is_empty() { "title".to_owned() } else { format!("{at}/title") };
+            self.is_short("title", what, &path, &title.to_string_lossy(), LONGEST_TITLE);
+        }
         let open = matches!(what, "maneuver" | "item");
         let mut allowed: Vec<String> = known.iter().map(|key| key.to_string()).collect();
         let mut types: BTreeMap<String, String> = BTreeMap::new();
@@ -601,6 +610,9 @@ impl Loader<'_> {
         }
         for (key, value) in sorted(body)? {
             let path = if at.is_empty() { key.clone() } else { format!("{at}/{key}") };
+            if !self.is_short("name", what, &path, &key, LONGEST_NAME) {
+                continue;
+            }
             if allowed.contains(&key) {
                 if let Some(ty) = types.get(&key) {
                     let (found, ty) = (sort_of(&value), ty.trim_end_matches('?'));
@@ -681,6 +693,17 @@ impl Loader<'_> {
     }
 
     /// Notes a problem at the place where a field was declared.
+    /// Reports a name or a title that has too many letters.
+    pub(super) fn is_short(&mut self, sort: &str, what: &str, path: &str, text: &str, most: usize) -> bool {
+        if text.len() <= most || text.chars().count() <= most {
+            return true;
+        }
+        let letters = text.chars().count();
+        let message = format!("a {sort} has at most {most} letters, and {} has {letters}", quoted(text));
+        self.problem(what, path, message, "shorten it");
+        false
+    }
+
     pub(super) fn problem(&mut self, what: &str, path: &str, message: impl Into<String>, cure: impl Into<String>) {
         if self.problems.len() >= MOST_PROBLEMS {
             return;

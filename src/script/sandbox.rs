@@ -100,6 +100,8 @@ thread_local! {
     static BEGUN: Cell<Option<[Duration; 2]>> = const { Cell::new(None) };
     /// Of the last call.
     static LEFT: Cell<Rest> = const { Cell::new(Rest { work: 0, beside: 0, held: 0, taken: [Duration::ZERO; 2] }) };
+    /// Of all calls on this thread that have ended.
+    static DONE: Cell<u64> = const { Cell::new(0) };
     static SPENT: Cell<Option<&'static str>> = const { Cell::new(None) };
     static SPENT_AT: Cell<Option<Place>> = const { Cell::new(None) };
     /// The cure for the error that was raised last, if its origin gave one.
@@ -348,8 +350,18 @@ pub(super) fn left() -> Budget {
 
 /// How much of the work of an action the last call took, with what was worked out beside the game.
 pub(super) fn work_of_last_call() -> u64 {
+    work_in(Budget::ACTION)
+}
+
+/// How much of the work of a budget the last call took, with what was worked out beside the game.
+pub(super) fn work_in(budget: Budget) -> u64 {
     let Rest { work, beside, .. } = LEFT.get();
-    (Budget::ACTION.work - work + beside).max(0) as u64
+    (budget.work - work + beside).max(0) as u64
+}
+
+/// How much work all calls on this thread took that have ended. Of a game that runs on from entry to entry, the last one counts.
+pub(super) fn work_of_thread() -> u64 {
+    DONE.get()
 }
 
 /// Counts bytes that the host is to keep for the account that is charged.
@@ -443,7 +455,9 @@ pub(super) fn guarded<R>(
         spent = spent.or(Some("memory"));
     }
     let [held, ..] = HOLD.get();
-    LEFT.set(Rest { work: account::game_left(), beside: account::used_beside(), held, taken: taken() });
+    let (left, beside) = (account::game_left(), account::used_beside());
+    LEFT.set(Rest { work: left, beside, held, taken: taken() });
+    DONE.set(DONE.get().wrapping_add((budget.work - left + beside).max(0) as u64));
     (result, spent)
 }
 

@@ -23,6 +23,8 @@ pub(crate) struct SpecFile {
     specs: Vec<Registered>,
     name: String,
     text: String,
+    /// The work of reading the file.
+    work: u64,
 }
 
 /// A spec as its file declares it: one of its cases, where it has several.
@@ -89,6 +91,7 @@ impl SpecFile {
             Ok((lua, allowed))
         });
         let (lua, allowed) = made.map_err(|error| fault_of_program(&error, None, name, text))?;
+        let before = sandbox::work_of_thread();
         let (loaded, spent) = guarded(&lua, Budget::LOAD, || {
             let rb = lua.create_table()?;
             let spec = lua.create_function(move |_, values: MultiValue| {
@@ -112,7 +115,8 @@ impl SpecFile {
             compile(&lua, name, text, &environment)?.call::<()>(())
         });
         loaded.map_err(|error| fault_of_program(&error, spent, name, text))?;
-        Ok(SpecFile { machine: lua, specs: specs.take(), name: name.to_string(), text: text.to_string() })
+        let work = sandbox::work_of_thread().wrapping_sub(before);
+        Ok(SpecFile { machine: lua, specs: specs.take(), name: name.to_string(), text: text.to_string(), work })
     }
 
     /// Names and rule ids, in the order of the file.
@@ -120,14 +124,21 @@ impl SpecFile {
         self.specs.iter().map(|spec| (&*spec.name, &*spec.rules))
     }
 
-    /// Plays one spec; says why it fails, if it does.
-    pub fn run<S: SpecMethods + 'static>(&self, at: usize, case: &Rc<RefCell<S>>) -> Option<Fault> {
+    /// The work of reading the file.
+    pub fn work(&self) -> u64 {
+        self.work
+    }
+
+    /// Plays one spec: says why it fails, if it does, and how much work the script of the spec was, without the games that it
+    /// plays.
+    pub fn run<S: SpecMethods + 'static>(&self, at: usize, case: &Rc<RefCell<S>>) -> (Option<Fault>, u64) {
         let spec = &self.specs[at];
         let (result, spent) = guarded(&self.machine, Budget::SPEC, || {
             spec.run.call::<()>((SpecHandle(case.clone()), spec.case.clone()))?;
             case.borrow_mut().close().map_err(wrong)
         });
-        result.err().map(|error| fault_of_program(&error, spent, &self.name, &self.text))
+        let work = sandbox::work_in(Budget::SPEC);
+        (result.err().map(|error| fault_of_program(&error, spent, &self.name, &self.text)), work)
     }
 }
 

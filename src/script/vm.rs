@@ -21,7 +21,7 @@ use super::handles::{Handles, Synced};
 use super::host::begin_reads;
 use super::host::{HostState, entry_tables, read_absolute_key};
 use super::load;
-use super::sandbox::{Budget, clock, collect, give_back, guarded, spent_at, work_of_last_call};
+use super::sandbox::{Budget, clock, collect, give_back, guarded, spent_at, work_of_last_call, work_of_thread};
 use crate::play::{
     ActionContext, Call, Driver, Explanation, Fault, Former, FreeAct, Hits, Lines, Machine, Phase, PolicyAct, Stop,
 };
@@ -465,6 +465,10 @@ impl Machine for Vm {
 
     fn work_of_last_call(&self) -> u64 {
         work_of_last_call()
+    }
+
+    fn work_of_thread(&self) -> u64 {
+        work_of_thread()
     }
 
     #[cfg(feature = "continuations")]

@@ -529,6 +529,7 @@ fn report(odds: &Odds) -> OddsReport {
     let outcomes = odds.lines().into_iter().zip(&odds.outcomes);
     OddsReport {
         exact: odds.is_exact(),
+        partial: odds.is_partial(),
         estimate: odds
             .estimate
             .as_ref()

@@ -194,6 +194,8 @@ pub struct OddsParams {
 pub struct OddsReport {
     /// Whether the chances are exact; otherwise they are shares of random plays.
     pub exact: bool,
+    /// Whether a limit was reached, or the work was cancelled: the chances are an estimate then.
+    pub partial: bool,
     /// Why they are estimated, and from how many plays.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub estimate: Option<EstimateReport>,

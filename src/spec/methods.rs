@@ -18,6 +18,24 @@ const MOST_ROUNDS: usize = 20;
 
 impl SpecMethods for Case {
     fn call(&mut self, method: &str, args: &[Value], line: Option<u32>) -> Checked<Value> {
+        if self.shelf.budget.is_spent() {
+            return Err(wrong("the budget of work of the specs is spent"));
+        }
+        let before = self.session.as_ref().map_or(0, Session::work);
+        let result = self.carry_out(method, args, line);
+        let after = self.session.as_ref().map_or(0, Session::work);
+        self.shelf.budget.spend(after.saturating_sub(before));
+        result
+    }
+
+    fn close(&mut self) -> Checked<()> {
+        self.end_of_spec()
+    }
+}
+
+impl Case {
+    /// Carries out a method of the table.
+    fn carry_out(&mut self, method: &str, args: &[Value], line: Option<u32>) -> Checked<Value> {
         let args = Args { method, values: args };
         self.line = line;
         if !matches!(method, "value" | "titles" | "equal") {
@@ -75,10 +93,6 @@ impl SpecMethods for Case {
             "equal" => done(equal(&args)),
             other => Err(format!("a spec has no `t:{other}`")),
         }
-    }
-
-    fn close(&mut self) -> Checked<()> {
-        self.end_of_spec()
     }
 }
 
@@ -459,8 +473,8 @@ impl Case {
         if let Ok(answer) = question.read(&Value::text(&card)) {
             self.cards.extend(cards_in(&self.rules, &answer));
         }
-        let interrupt = self.shelf.interrupt.clone();
-        odds::compare(self.session()?, &question, (&*card, answers), &expected, (within.as_ref(), &*until), interrupt)
+        let budget = self.shelf.budget.clone();
+        odds::compare(self.session()?, &question, (&*card, answers), &expected, (within.as_ref(), &*until), budget)
     }
 
     fn over(&mut self, args: &Args) -> Checked<()> {

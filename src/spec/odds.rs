@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use crate::dice::{Fraction, float};
 
@@ -10,6 +9,7 @@ use super::case::{Checked, same, wrong};
 use crate::lab::{Effect, Odds, OddsQuery, Outcome, check_compared};
 use crate::play::{Given, Question, Session, Viewer};
 use crate::state::{EntityId, Value};
+use crate::work::WorkBudget;
 
 /// What is expected of a card: something that it comes to, with its chance.
 pub(super) struct Expected {
@@ -194,7 +194,7 @@ pub(super) fn compare(
     (card, answers): (&str, Vec<(String, Value)>),
     expected: &[Expected],
     (within, until): (Option<&Fraction>, &str),
-    interrupt: Option<Arc<AtomicBool>>,
+    budget: WorkBudget,
 ) -> Checked<()> {
     question.read(&Value::text(card)).map_err(wrong)?;
     let replies = std::iter::once((question.topic.to_string(), Value::text(card))).chain(answers);
@@ -206,7 +206,7 @@ pub(super) fn compare(
     }
     let looked_at = watch.clone();
     let until = crate::lab::until(session.ruleset(), Some(until)).map_err(wrong)?;
-    let query = OddsQuery { given, watch, interrupt, until, ..OddsQuery::default() };
+    let query = OddsQuery { given, watch, budget, until, ..OddsQuery::default() };
     let odds = session.odds_at(question.id, query).map_err(wrong)?;
     if !odds.is_exact() && within.is_none() {
         let remaining = float(&odds.remaining);

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
@@ -15,6 +15,7 @@ use super::lines::{LineCoverage, play_at_random};
 use crate::play::{DICE_RUN_OUT, Fault, MACHINE_STACK, Ruleset};
 use crate::ruleset::{Library, LoadError, Source, read_regular};
 use crate::script::SpecFile;
+use crate::work::WorkBudget;
 
 /// A file of specs.
 #[derive(Clone, Debug)]
@@ -39,7 +40,11 @@ pub struct SpecReport {
     /// What of the scripts was reached, where that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lines: Option<LineCoverage>,
-    /// Whether the run was interrupted: specs that were not done by then are missing.
+    /// Specs that were not run, since the budget of work was spent or somebody interrupted the run: `FILE: NAME`, or the file
+    /// alone if its specs are not known. Empty after a whole run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unexamined: Vec<String>,
+    /// Whether the run was interrupted.
     pub interrupted: bool,
 }
 
@@ -107,9 +112,14 @@ impl SpecReport {
         self.results.iter().filter(|result| result.overruled)
     }
 
-    /// Whether every spec was read and holds.
+    /// Whether every spec was read and run, and holds.
     pub fn is_green(&self) -> bool {
-        self.failed() == 0 && self.broken.is_empty()
+        self.failed() == 0 && self.broken.is_empty() && !self.is_partial()
+    }
+
+    /// Whether some specs were not run.
+    pub fn is_partial(&self) -> bool {
+        !self.unexamined.is_empty()
     }
 }
 
@@ -177,11 +187,14 @@ pub struct SpecRun {
     pub filter: Option<String>,
     /// Plays some games at random, too, and counts which lines of the scripts were reached.
     pub measured: bool,
-    /// Once it is set, the report has the specs that are done.
-    pub interrupt: Option<Arc<AtomicBool>>,
+    /// What the run may do. Once it is spent or interrupted, the report has the specs that are done, and names the others.
+    pub budget: WorkBudget,
 }
 
 impl SpecRun {
+    /// The usual work of a run, in steps of a script: at least half a minute.
+    pub const WORK: u64 = 3_000_000_000;
+
     /// Plays the specs of a ruleset, each twice, by two loads of the ruleset that share nothing; both must agree.
     ///
     /// # Errors
@@ -193,13 +206,13 @@ impl SpecRun {
             false => Ruleset::load_with(library, id, layers)?,
         };
         let second = Ruleset::load_with(library, id, layers)?;
-        let shelf = |rules| Arc::new(Shelf { interrupt: self.interrupt.clone(), ..Shelf::new(library, rules) });
+        let shelf = |rules| Arc::new(Shelf::new(library, rules, &self.budget));
         let machines = [shelf(first), shelf(second)];
         let own = machines[0].rules.specs().filter(|_| !self.only_further);
         let own = own.map(|(path, text)| SpecSource { path: path.to_string(), text: text.to_string() });
         let sources = own.chain(self.further.iter().cloned()).collect();
         let mut report = run_all(id, layers, &machines, sources, self.filter.as_deref());
-        if self.measured && !report.interrupted {
+        if self.measured && !report.is_partial() {
             let measured = &machines[0].rules;
             let mut played = play_at_random(measured);
             played.extend(report.results.iter().flat_map(|result| result.cards.iter().cloned()));
@@ -221,7 +234,8 @@ pub fn run_specs(
     further: Vec<SpecSource>,
     filter: Option<&str>,
 ) -> Result<SpecReport, LoadError> {
-    SpecRun { further, filter: filter.map(str::to_owned), ..SpecRun::default() }.of(library, id, layers)
+    let budget = WorkBudget::new(SpecRun::WORK);
+    SpecRun { further, filter: filter.map(str::to_owned), budget, ..SpecRun::default() }.of(library, id, layers)
 }
 
 fn run_all(
@@ -232,7 +246,7 @@ fn run_all(
     filter: Option<&str>,
 ) -> SpecReport {
     let next = AtomicUsize::new(0);
-    let found: Mutex<Vec<OfFile>> = Mutex::new(Vec::new());
+    let found: Mutex<Vec<(usize, OfFile)>> = Mutex::new(Vec::new());
     let workers = thread::available_parallelism().map_or(1, usize::from).min(sources.len().max(1));
     thread::scope(|scope| {
         for _ in 0..workers {
@@ -240,10 +254,10 @@ fn run_all(
             let work = || {
                 loop {
                     let at = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(source) = sources.get(at).filter(|_| !machines[0].is_interrupted()) else { return };
-                    let (results, broken) = run_file(source, machines, filter);
+                    let Some(source) = sources.get(at) else { return };
+                    let of_file = run_file(source, machines, filter);
                     if let Ok(mut found) = found.lock() {
-                        found.push((at, results, broken));
+                        found.push((at, of_file));
                     }
                 }
             };
@@ -253,16 +267,17 @@ fn run_all(
     });
     let mut found = found.into_inner().unwrap_or_default();
     found.sort_by_key(|(at, ..)| *at);
-    let (mut results, mut broken) = (Vec::new(), Vec::new());
-    for (_, of_file, fault) in found {
-        results.extend(of_file);
-        broken.extend(fault);
+    let (mut results, mut broken, mut unexamined) = (Vec::new(), Vec::new(), Vec::new());
+    for (_, of_file) in found {
+        results.extend(of_file.results);
+        broken.extend(of_file.broken);
+        unexamined.extend(of_file.unexamined);
     }
-    mark_overruled(&mut results, &machines[0].library, &machines[0].rules, layers);
+    mark_overruled(&mut results, &machines[0].library, &machines[0].rules, layers, &machines[0].budget);
     let mut coverage = Coverage::of(machines[0].rules.own_rule_texts(), &results);
     coverage.unknown = Coverage::of(machines[0].rules.rule_texts(), &results).unknown;
-    let interrupted = machines[0].is_interrupted();
-    SpecReport { ruleset: id.to_string(), results, broken, coverage, lines: None, interrupted }
+    let interrupted = machines[0].budget.is_interrupted();
+    SpecReport { ruleset: id.to_string(), results, broken, coverage, lines: None, unexamined, interrupted }
 }
 
 /// The ruleset whose specs are played, and the rulesets of its library that specs change to, each loaded once.
@@ -270,17 +285,13 @@ pub(crate) struct Shelf {
     pub rules: Arc<Ruleset>,
     library: Library,
     others: Mutex<BTreeMap<String, Arc<Ruleset>>>,
-    /// Ends the run once it is set.
-    pub interrupt: Option<Arc<AtomicBool>>,
+    /// Ends the run once it is spent.
+    pub budget: WorkBudget,
 }
 
 impl Shelf {
-    fn new(library: &Library, rules: Arc<Ruleset>) -> Shelf {
-        Shelf { rules, library: library.clone(), others: Mutex::default(), interrupt: None }
-    }
-
-    fn is_interrupted(&self) -> bool {
-        crate::lab::is_set(self.interrupt.as_deref())
+    fn new(library: &Library, rules: Arc<Ruleset>, budget: &WorkBudget) -> Shelf {
+        Shelf { rules, library: library.clone(), others: Mutex::default(), budget: budget.clone() }
     }
 
     /// A ruleset by its id.
@@ -307,7 +318,13 @@ impl Shelf {
 
 /// Marks failed specs of rulesets below that hold there as overruled. Not if a script of the rules on top has failed: that stays
 /// a failure, unless it only ran out of written dice.
-fn mark_overruled(results: &mut [SpecResult], library: &Library, rules: &Ruleset, layers: &[String]) {
+fn mark_overruled(
+    results: &mut [SpecResult],
+    library: &Library,
+    rules: &Ruleset,
+    layers: &[String],
+    budget: &WorkBudget,
+) {
     if results.iter().all(|result| result.failure.is_none()) {
         return;
     }
@@ -323,7 +340,7 @@ fn mark_overruled(results: &mut [SpecResult], library: &Library, rules: &Ruleset
     let (lower, sources) = (below.parts(), below.specs().collect::<Vec<_>>());
     let on_top: Vec<String> =
         rules.parts().into_iter().filter(|part| !lower.contains(part)).map(|part| format!("{part}/")).collect();
-    let shelf = || Arc::new(Shelf::new(library, below.clone()));
+    let shelf = || Arc::new(Shelf::new(library, below.clone(), budget));
     let machines = [shelf(), shelf()];
     for result in results {
         let Some(failure) = &result.failure else { continue };
@@ -334,23 +351,44 @@ fn mark_overruled(results: &mut [SpecResult], library: &Library, rules: &Ruleset
             continue;
         }
         let source = SpecSource { path: path.to_owned(), text: text.to_owned() };
-        let (found, _) = run_file(&source, &machines, Some(&result.name));
+        let found = run_file(&source, &machines, Some(&result.name)).results;
         let mut there = found.iter().filter(|spec| spec.name == result.name).peekable();
         result.overruled = there.peek().is_some() && there.all(|spec| spec.failure.is_none());
     }
 }
 
-/// The place of a file among the sources, what came of its specs, and why it could not be read.
-type OfFile = (usize, Vec<SpecResult>, Option<Fault>);
+/// What came of the specs of a file.
+#[derive(Default)]
+struct OfFile {
+    results: Vec<SpecResult>,
+    /// Why the file cannot be read as specs.
+    broken: Option<Fault>,
+    /// Specs that were not run, as [`SpecReport::unexamined`] names them.
+    unexamined: Vec<String>,
+}
 
-fn run_file(source: &SpecSource, machines: &[Arc<Shelf>; 2], filter: Option<&str>) -> (Vec<SpecResult>, Option<Fault>) {
+/// The work of a run of a spec, and of a byte of a file that is read, without scripts.
+const WORK_OF_SPEC: u64 = 50_000;
+const WORK_OF_BYTE: u64 = 20;
+
+fn run_file(source: &SpecSource, machines: &[Arc<Shelf>; 2], filter: Option<&str>) -> OfFile {
+    let budget = &machines[0].budget;
+    if !budget.spend(2 * source.text.len() as u64 * WORK_OF_BYTE) {
+        return OfFile { unexamined: vec![source.path.clone()], ..OfFile::default() };
+    }
     let (file, again) = match (SpecFile::load(&source.path, &source.text), SpecFile::load(&source.path, &source.text)) {
         (Ok(file), Ok(again)) => (file, again),
-        (Err(fault), _) | (_, Err(fault)) => return (Vec::new(), Some(fault)),
+        (Err(fault), _) | (_, Err(fault)) => return OfFile { broken: Some(fault), ..OfFile::default() },
     };
-    let mut results = Vec::new();
+    budget.spend(file.work() + again.work());
+    let mut of_file = OfFile::default();
     for (at, (name, rules)) in file.list().enumerate() {
         if filter.is_some_and(|filter| !name.contains(filter) && !source.path.contains(filter)) {
+            continue;
+        }
+        let unexamined = format!("{}: {name}", source.path);
+        if !budget.spend(2 * WORK_OF_SPEC) {
+            of_file.unexamined.push(unexamined);
             continue;
         }
         let first = play(&file, at, &machines[0]);
@@ -367,11 +405,12 @@ fn run_file(source: &SpecSource, machines: &[Arc<Shelf>; 2], filter: Option<&str
                 fault = Some(differs);
             }
         }
-        // What came of a spec that was interrupted says nothing.
-        if machines[0].is_interrupted() {
-            break;
+        // What came of a spec that was cut short says nothing.
+        if budget.is_spent() && fault.is_some() || budget.is_interrupted() {
+            of_file.unexamined.push(unexamined);
+            continue;
         }
-        results.push(SpecResult {
+        of_file.results.push(SpecResult {
             path: source.path.clone(),
             name: name.to_string(),
             rules: rules.to_vec(),
@@ -381,7 +420,7 @@ fn run_file(source: &SpecSource, machines: &[Arc<Shelf>; 2], filter: Option<&str
             warnings: first.warnings,
         });
     }
-    (results, None)
+    of_file
 }
 
 /// What came of one spec.
@@ -400,8 +439,9 @@ struct Played {
 /// Plays one spec of a file with a ruleset.
 fn play(file: &SpecFile, at: usize, shelf: &Arc<Shelf>) -> Played {
     let case = Rc::new(RefCell::new(Case::new(shelf)));
-    let fault = file.run(at, &case);
+    let (fault, work) = file.run(at, &case);
     let case = case.borrow();
+    shelf.budget.spend(work);
     let (position, dice, cards) = (case.position.clone(), case.dice.clone(), case.cards.clone());
     let warnings = case.warnings.clone();
     Played { fault, position, dice, log: case.log(), end: case.end(), cards, warnings }

@@ -41,6 +41,7 @@ fn odds_of_a_card_end_with_an_estimate() {
     let told = interrupted(&[&call[..], &["--json"]].concat());
     let told: serde_json::Value = serde_json::from_slice(&told.stdout).expect("one object");
     assert_eq!((&told["exact"], &told["estimate"]["interrupted"]), (&false.into(), &true.into()));
+    assert_eq!(told["partial"], true);
     let chance = &told["outcomes"][0]["chance"];
     assert!(chance["low"].as_f64() < chance["high"].as_f64() && chance["fraction"].is_null(), "{chance}");
 }

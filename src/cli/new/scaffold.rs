@@ -4,16 +4,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Result;
-use riskbreaker::check::findings;
+use riskbreaker::check::{CheckReport, check, first_and_count};
 use riskbreaker::ruleset::Fact;
-use riskbreaker::spec::run_specs;
-use riskbreaker::{Driver, Happening, Library, Ruleset, Session, Setup};
+use riskbreaker::spec::{SpecRun, run_specs};
+use riskbreaker::{Driver, Happening, Library, Ruleset, Session, Setup, WorkBudget};
 
 use super::ruleset::{rule_prefix, title_of};
 use super::spec_text::{played, spec_file, started, written_as_luau};
 use super::trial::{Trial, play_once};
 use super::{Part, Written};
 use crate::cli::figures::counted;
+use crate::cli::interrupt::watched_briefly;
 use crate::cli::{call_error, library, types};
 
 /// A ruleset on the disk to which a part is added.
@@ -154,10 +155,18 @@ impl Scaffold {
         }
         let mut wrong: Vec<String> = Vec::new();
         let (mut passed, mut failed, mut loads) = (0, 0, true);
+        let interrupt = watched_briefly();
+        let to_check = WorkBudget::new(CheckReport::WORK).until(&interrupt);
+        let to_test = WorkBudget::new(SpecRun::WORK).until(&interrupt);
+        let run = SpecRun { filter: Some(self.name.clone()), budget: to_test, ..SpecRun::default() };
+        let mut unexamined = Vec::new();
         for way in &self.ways {
-            wrong.extend(findings(&self.library, way, &[]).iter().map(ToString::to_string));
-            match run_specs(&self.library, way, &[], Vec::new(), Some(&self.name)) {
-                Ok(report) => {
+            let mut report = check(&self.library, way, &[], &to_check);
+            wrong.extend(report.problems.iter().map(ToString::to_string));
+            unexamined.append(&mut report.unexamined);
+            match run.of(&self.library, way, &[]) {
+                Ok(mut report) => {
+                    unexamined.append(&mut report.unexamined);
                     passed += report.passed();
                     failed += report.failed() + report.broken.len();
                 }
@@ -176,7 +185,9 @@ impl Scaffold {
             }
         };
         let well = loads && failed == 0 && wrong.is_empty();
-        Ok(Written { files: written, then: specs.into_iter().chain(wrong).collect(), well })
+        let partial =
+            (!unexamined.is_empty()).then(|| format!("partial, not examined: {}", first_and_count(&unexamined)));
+        Ok(Written { files: written, then: specs.into_iter().chain(wrong).chain(partial).collect(), well })
     }
 
     /// The required facts of a card or an item, copied from another one.

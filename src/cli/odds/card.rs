@@ -181,6 +181,7 @@ fn tell_condition(
 pub fn condition_json(column: &Column, chance: &riskbreaker::dice::Fraction) -> Json {
     json!({
         "column": column.name, "exact": column.odds.is_exact(), "estimated": column.odds.estimate.is_some(),
+        "partial": column.odds.is_partial(),
         "chance": chance_of_json(&column.odds, chance),
     })
 }
@@ -234,7 +235,7 @@ fn tell_field(
         let given = args.given_that.as_ref().map(Conditions::to_string);
         screen.object(&json!({
             "entity": title, "field": field, "if": given, "exact": odds.is_exact(),
-            "estimated": odds.estimate.is_some(), "values": list,
+            "estimated": odds.estimate.is_some(), "partial": odds.is_partial(), "values": list,
         }))?;
         return Ok(ended(std::slice::from_ref(column)));
     }
@@ -326,7 +327,7 @@ pub fn column(
             answering: answering(&args.questions, ruleset)?,
             lenient: !args.compare.is_empty(),
             until: until(ruleset, args.until.as_deref()).map_err(|refusal| call_error(refusal.to_string()))?,
-            interrupt: Some(interrupt::watched()),
+            interrupt: Some(interrupt::watched_briefly()),
             ..OddsQuery::default()
         },
     };

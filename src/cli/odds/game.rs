@@ -10,7 +10,7 @@ use riskbreaker::{Driver, Scenario, Setup};
 use serde_json::{Value as Json, json};
 
 use super::super::figures::{bar, fraction, percent_of, share_within};
-use super::super::interrupt::{INTERRUPTED, watched};
+use super::super::interrupt::{INTERRUPTED, watched_briefly};
 use super::super::play::with_pairs;
 use super::super::row::Row;
 use super::super::screen::Screen;
@@ -31,7 +31,7 @@ pub fn of_game(scenario: &str, args: &Args, folder: Option<PathBuf>) -> Result<E
     // Seats that nobody is put on are played as in a simulation.
     let setup = Variant::new(rules.id(), &rules, setup).map_err(|error| call_error(error.to_string()))?.setup;
     let played: Vec<String> = setup.seats.iter().map(|(seat, driver)| format!("{seat} {}", told(driver))).collect();
-    let interrupt = watched();
+    let interrupt = watched_briefly();
     let found =
         game_odds(&rules, setup, GameLimits::default(), Some(interrupt)).map_err(|refusal| match refusal.failed() {
             true => anyhow::anyhow!("{refusal}"),
@@ -44,7 +44,7 @@ pub fn of_game(scenario: &str, args: &Args, folder: Option<PathBuf>) -> Result<E
         return Ok(code);
     }
     screen.row(&Row::at(0).strong(format!("{scenario} · {}", rules.name())))?;
-    if found.limit.is_some() || found.interrupted {
+    if found.is_partial() {
         show_bounds(&mut screen, &found)?;
         screen.row(&Row::at(0).faint(format!("played by: {}", played.join(", "))))?;
         return Ok(code);
@@ -129,7 +129,10 @@ fn show_bounds(screen: &mut Screen, found: &GameOdds) -> Result<()> {
         Some(limit) => format!("not exact: {limit}"),
         None => format!("interrupted after {} states", found.states),
     };
-    let text = format!("{why}; each chance lies between these two, {} is open", percent_of(&found.remaining));
+    let text = match all.is_empty() {
+        true => format!("partial, {why}; no result is known"),
+        false => format!("{why}; each chance lies between these two, {} is open", percent_of(&found.remaining)),
+    };
     screen.row(&Row::at(0).faint(text))?;
     if let Some(known) = estimate {
         let left_out = match known.left_out {
@@ -173,7 +176,7 @@ fn game_json(found: &GameOdds, (scenario, ruleset): (&str, &str), played: &[Stri
     });
     json!({
         "scenario": scenario, "ruleset": ruleset, "seats": played, "exact": exact, "decimal": found.decimal,
-        "limit": found.limit, "interrupted": found.interrupted, "results": results, "remaining": remaining,
+        "limit": found.limit, "interrupted": found.interrupted, "partial": found.is_partial(), "results": results, "remaining": remaining,
         "mean_actions": actions, "estimate": estimate, "states": found.states, "ways": found.ways,
     })
 }

@@ -50,6 +50,7 @@ impl OddsJson<'_> {
         let hits = hits.iter().map(|(target, chance)| (&**target, chance_of_json(odds, chance)));
         object.serialize_entry("hits", &hits.collect::<BTreeMap<_, _>>())?;
         object.serialize_entry("outcomes", &OutcomesJson(odds))?;
+        object.serialize_entry("partial", &odds.is_partial())?;
         object.serialize_entry("points", &odds.points)?;
         object.serialize_entry("remaining", &odds.stated_remaining())?;
         object.serialize_entry("unseen", &odds.unseen)?;

@@ -226,12 +226,9 @@ impl Repl {
             let fit = (games as f64 * left.as_secs_f64() / spent.as_secs_f64() / 2.0) as u64;
             wanted = fit.min(MOST - games.min(MOST)).min(250);
         }
-        if tally.trials == 0 && watch.is_over() {
-            return Err(Complaint::wrong(
-                "The simulation was interrupted before a game ended. `encounter yes` begins the scene.",
-            ));
-        }
-        if let Some(failed) = tally.left_out.first().filter(|_| tally.trials == 0) {
+        // A game without an end is a finding; a script that fails is a mistake.
+        let failed = tally.left_out.iter().find(|left| !left.did_not_end());
+        if let Some(failed) = failed.filter(|_| tally.trials == 0) {
             return Err(Complaint::Wrong(format!("This scene cannot be played: {}.", failed.why)));
         }
         let mut results: Vec<(&String, Rate)> =
@@ -243,7 +240,7 @@ impl Repl {
                 played_by.iter().map(|(seat, driver)| (&**seat, policy_of(driver))).collect();
             let event = json!({
                 "title": title, "games": tally.trials, "undecided": tally.left_out.len(), "results": told, "seats": seats,
-                "notes": notes,
+                "notes": notes, "partial": watch.is_over() || !tally.left_out.is_empty(), "interrupted": watch.is_over(),
             });
             return Ok(self.screen.event("encounter", &event)?);
         }
@@ -259,7 +256,10 @@ impl Repl {
         self.screen.columns(2, cells.collect())?;
         let until = if watch.is_over() { ", interrupted" } else { "" };
         let mut text = format!("{} games, {}{until}", tally.trials, in_policies(&played_by));
-        if !tally.left_out.is_empty() {
+        if tally.trials == 0 {
+            let none = format!("no game had an end after {ACTIONS} actions ({} were played)", tally.left_out.len());
+            text = format!("{none}, {}{until}", in_policies(&played_by));
+        } else if !tally.left_out.is_empty() {
             text = format!("{text}; {} more had no end after {ACTIONS} actions", tally.left_out.len());
         }
         Ok(self.screen.row(&Row::at(2).faint(text))?)

@@ -1,0 +1,237 @@
+//! Analyses have budgets of work: a partial result says what it lacks, and twice the input takes about twice the work. Work is
+//! counted, never timed.
+#![cfg(feature = "cli")]
+
+mod files;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::{Command, Output};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use riskbreaker::check::{CheckReport, check, findings};
+use riskbreaker::spec::{SpecReport, SpecRun};
+use riskbreaker::{Library, WorkBudget};
+
+/// The small game with further files.
+fn tug(more: &[(&str, String)]) -> Library {
+    let mut files: BTreeMap<String, String> = files::of(&["tug"]);
+    files.extend(more.iter().map(|(path, text)| (format!("tug/{path}"), text.clone())));
+    Library::from_files(files)
+}
+
+/// The work of a whole check.
+fn work_of_check(more: &[(&str, String)]) -> u64 {
+    let budget = WorkBudget::unlimited();
+    check(&tug(more), "tug", &[], &budget);
+    budget.used()
+}
+
+/// Twice as much takes at most 2.2 times the work. What the game takes without it does not count.
+fn grows_evenly(what: &str, size: usize, made: impl Fn(usize) -> Vec<(&'static str, String)>) {
+    let base = work_of_check(&[]);
+    let [one, two] = [size, 2 * size].map(|size| work_of_check(&made(size)) - base);
+    assert!(one > 0 && two * 10 <= one * 22, "{what}: {size} take {one}, twice as many take {two}");
+}
+
+fn lines(count: usize, line: impl Fn(usize) -> String) -> String {
+    (0..count).map(|at| line(at) + "\n").collect()
+}
+
+fn function(body: &str) -> String {
+    format!("local m = {{}}\nfunction m.f(a)\n{body}return a\nend\nreturn m\n")
+}
+
+#[test]
+fn a_check_of_twice_as_much_takes_about_twice_the_work() {
+    let lib = |body: String| vec![("lib/long.luau", function(&body))];
+    grows_evenly("assignments", 2_000, |n| lib(lines(n, |_| "a = a + 1".into())));
+    grows_evenly("names that nothing has", 400, |n| lib(lines(n, |at| format!("print(m{at}_{})", "q".repeat(50)))));
+    grows_evenly("similar members", 400, |n| {
+        let similar = |letter: char| move |at: usize| format!("{letter}{at}_{} = 1,", "q".repeat(50));
+        let known = format!("return {{\n{}}}\n", lines(n, similar('k')));
+        let read = lines(n, |at| format!("a = a.j{at}_{}", "q".repeat(50)));
+        vec![("lib/known.luau", known), ("lib/long.luau", function(&read))]
+    });
+    grows_evenly("data", 300, |n| {
+        vec![("scenarios/long.toml", lines(n, |at| format!("[row{at}]\nname = \"N{at}\"\nstrenght = 3")))]
+    });
+    grows_evenly("scenarios", 20, |n| {
+        let names = ["a", "b"].iter().flat_map(|from| (0..n / 2).map(move |at| format!("scenarios/{from}{at}.toml")));
+        names.map(|name| (&*name.leak(), "title = \"x\"\n".to_owned())).collect()
+    });
+}
+
+#[test]
+fn a_check_whose_budget_is_spent_names_what_it_has_not_examined() {
+    let library = tug(&[]);
+    let whole = WorkBudget::unlimited();
+    let report = check(&library, "tug", &[], &whole);
+    assert_eq!(report, CheckReport::default());
+    // Wherever it ends, it says so: nothing is ever both partial and clean.
+    for share in 0..17 {
+        let report = check(&library, "tug", &[], &WorkBudget::new(whole.used() * share / 20));
+        assert!(report.is_partial() && !report.interrupted, "{share}: {report:?}");
+        assert!(report.unexamined.iter().all(|path| path.starts_with("tug/")), "{report:?}");
+        assert!(report.problems.is_empty(), "what is not examined is no problem: {report:?}");
+    }
+    assert!(!check(&library, "tug", &[], &WorkBudget::new(whole.used())).is_partial());
+}
+
+#[test]
+fn a_check_that_is_interrupted_is_partial() {
+    let flag = Arc::new(AtomicBool::new(true));
+    let report = check(&tug(&[]), "tug", &[], &WorkBudget::unlimited().until(&flag));
+    assert!(report.interrupted && report.unexamined.contains(&"tug/play.luau".to_owned()), "{report:?}");
+}
+
+#[test]
+fn a_file_with_too_many_problems_says_where_the_check_of_it_ended() {
+    let more = [("lib/long.luau", function(&lines(300, |at| format!("print(nobody{at}, a)"))))];
+    let report = check(&tug(&more), "tug", &[], &WorkBudget::unlimited());
+    let [rest] = report.unexamined.as_slice() else { panic!("{:?}", report.unexamined) };
+    assert_eq!(rest, "tug/lib/long.luau after its first 200 problems (line 201)");
+    let last = findings(&tug(&more), "tug", &[]).pop().unwrap().to_string();
+    assert!(last.starts_with("tug: not examined: tug/lib/long.luau after its first 200"), "{last}");
+}
+
+#[test]
+fn names_of_any_length_make_short_messages() {
+    let more = [("lib/long.luau", function(&lines(3, |at| format!("print(n{at}{})", "x".repeat(20_000)))))];
+    let found = findings(&tug(&more), "tug", &[]);
+    assert!(found.len() >= 3, "{found:?}");
+    assert!(found.iter().all(|problem| problem.to_string().len() < 5_000), "{found:?}");
+}
+
+const SPEC: &str = "local rb = require(\"@riskbreaker\")\n";
+
+fn specs(library: &Library, budget: &WorkBudget) -> SpecReport {
+    let run = SpecRun { budget: budget.clone(), ..SpecRun::default() };
+    run.of(library, "tug", &[]).unwrap()
+}
+
+/// A spec file whose specs have a body each.
+fn many(count: usize, body: &str) -> Vec<(&'static str, String)> {
+    let spec = |at| format!("rb.spec(\"s{at}\", {{}}, function(t)\n{body}\nend)");
+    vec![("specs/many.luau", SPEC.to_owned() + &lines(count, spec))]
+}
+
+#[test]
+fn specs_that_are_not_run_are_named() {
+    let library = tug(&many(12, "t:given(\"two\")\nwhile true do end"));
+    let library = &library;
+    let whole = WorkBudget::unlimited();
+    assert!(!specs(library, &whole).is_partial());
+    let report = specs(library, &WorkBudget::new(whole.used() / 2));
+    assert!(report.is_partial() && !report.is_green());
+    assert!(report.unexamined.iter().any(|name| name == "tug/specs/many.luau: s11"), "{:?}", report.unexamined);
+    let counted = report.results.len() + report.unexamined.len();
+    assert!(counted >= 12, "each spec is done or named: {counted}");
+}
+
+#[test]
+fn a_spec_that_the_budget_cuts_short_has_not_failed() {
+    let body = "t:given(\"two\")\nfor i = 1, 300 do t:titles(\"rope\") end";
+    let library = tug(&many(1, body));
+    let [none, whole] = [tug(&[]), library.clone()].map(|library| {
+        let budget = WorkBudget::unlimited();
+        let report = specs(&library, &budget);
+        assert!(report.is_green(), "{:?}", report.results);
+        budget.used()
+    });
+    assert!(whole > none);
+    for share in 1..10 {
+        let report = specs(&library, &WorkBudget::new(none + (whole - none) * share / 10));
+        assert_eq!(report.failed(), 0, "{:?}", report.results);
+    }
+}
+
+#[test]
+fn twice_as_many_specs_take_about_twice_the_work() {
+    let base = WorkBudget::unlimited();
+    specs(&tug(&[]), &base);
+    let [one, two] = [50, 100].map(|count| {
+        let budget = WorkBudget::unlimited();
+        specs(&tug(&many(count, "t:given(\"two\")\nt:titles(\"rope\")")), &budget);
+        budget.used() - base.used()
+    });
+    assert!(one > 0 && two * 10 <= one * 22, "50 take {one}, 100 take {two}");
+}
+
+#[test]
+fn names_and_titles_have_a_most_length() {
+    let card = |title: &str, more: &str| {
+        let body = format!("id = \"long\", title = \"{title}\",{more} resolve = function(ctx) end");
+        let text = format!("{SPEC}return rb.maneuver({{ {body} }})\n");
+        findings(&tug(&[("maneuvers/long.luau", text)]), "tug", &[]).iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    let said = |found: &[String], text: &str| found.iter().any(|problem| problem.contains(text));
+    let fits = card(&"T".repeat(200), "");
+    assert!(!said(&fits, "at most"), "{fits:?}");
+    let long = card(&"T".repeat(201), "");
+    assert!(said(&long, "tug/maneuvers/long.luau:2:") && said(&long, "a title has at most 200 letters"), "{long:?}");
+    let fact = format!(" {} = 1,", "f".repeat(101));
+    let long = card("T", &fact);
+    assert!(said(&long, "a name has at most 100 letters"), "{long:?}");
+    let kinds = |name: usize| {
+        let mut files = files::of(&["tug"]);
+        let path = "tug/kinds.luau";
+        let field = format!("fields = {{ {} = rb.int(), ", "g".repeat(name));
+        let text = files[path].replacen("fields = {", &field, 1);
+        assert!(text.contains(&field));
+        files.insert(path.to_owned(), text);
+        findings(&Library::from_files(files), "tug", &[]).iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert!(!said(&kinds(100), "at most"), "{:?}", kinds(100));
+    assert!(said(&kinds(101), "a name has at most 100 letters"), "{:?}", kinds(101));
+}
+
+/// Calls the program over a folder of rulesets of its own.
+fn call(name: &str, files: &BTreeMap<String, String>, args: &[&str]) -> Output {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bounds").join(name);
+    for (path, text) in files {
+        let path = folder.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    let mut program = Command::new(env!("CARGO_BIN_EXE_riskbreaker"));
+    program.args(args).arg("--rulesets").arg(folder).output().unwrap()
+}
+
+fn objects(output: &Output) -> Vec<serde_json::Value> {
+    let text = String::from_utf8_lossy(&output.stdout);
+    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+}
+
+#[test]
+fn the_program_ends_with_1_after_a_partial_check() {
+    let mut files = files::of(&["tug"]);
+    let body = function(&lines(300, |at| format!("print(nobody{at}, a)")));
+    files.insert("tug/lib/long.luau".into(), body);
+    let output = call("check", &files, &["check", "tug", "--json"]);
+    assert_eq!(output.status.code(), Some(1));
+    let told = objects(&output).into_iter().find(|one| one["partial"] == true).expect("it says that it is partial");
+    assert_eq!(told["unexamined"][0], "tug/lib/long.luau after its first 200 problems (line 201)");
+    let text = String::from_utf8(call("check", &files, &["check", "tug"]).stdout).unwrap();
+    assert!(text.contains("tug: partial (too much for one check), not examined: tug/lib/long.luau after"), "{text}");
+}
+
+/// The two sit still: a game without an end.
+fn endless() -> BTreeMap<String, String> {
+    let mut files = files::of(&["tug"]);
+    let play = files["tug/play.luau"].replace("card.resolve(ctx)", "ctx.actor:set(\"rests\", 1 - ctx.actor.rests)");
+    assert!(play.contains("1 - ctx"));
+    files.insert("tug/play.luau".into(), play);
+    files
+}
+
+#[test]
+fn the_program_ends_with_0_after_other_partial_work() {
+    let args = ["odds", "--game", "two", "--rules", "tug", "--seat", "left=hasty", "--seat", "right=hasty", "--json"];
+    let output = call("game", &endless(), &args);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let [told] = objects(&output).try_into().unwrap();
+    assert_eq!((&told["partial"], &told["exact"]), (&true.into(), &false.into()), "{told}");
+    assert_eq!(told["remaining"]["decimal"], 1.0, "{told}");
+}
