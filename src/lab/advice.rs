@@ -244,7 +244,17 @@ fn weigh_all(game: &Game, vm: &mut dyn Machine, question: &Question, thought: &T
         let examined = examined && (odds.is_ok() || !thought.is_interrupted());
         let worth = odds.as_ref().ok().and_then(|odds| odds.worth.get(&question.seat).cloned());
         let text = question.tell(&answer);
-        advice.push(Advice { answer, text, odds, examined, worth, played: None, place: None, behind: None, reason: None });
+        advice.push(Advice {
+            answer,
+            text,
+            odds,
+            examined,
+            worth,
+            played: None,
+            place: None,
+            behind: None,
+            reason: None,
+        });
     }
     look_further(&mut advice, game, vm, question, limits, thought);
     give_reasons(&mut advice, game, question);

@@ -70,7 +70,8 @@ impl<S: SpecMethods + 'static> UserData for SpecHandle<S> {
                 let args = args.iter().map(plain_from).collect::<Result<Vec<Value>>>()?;
                 let line = lua.inspect_stack(1, |caller| caller.current_line()).flatten();
                 let line = line.and_then(|line| u32::try_from(line).ok());
-                let found = t.0.borrow_mut().call(method.name, &args, line).map_err(wrong)?;
+                // Games and searches of the host have budgets of their own: a slow machine must not make a spec fail.
+                let found = sandbox::uncharged(|| t.0.borrow_mut().call(method.name, &args, line)).map_err(wrong)?;
                 plain_to(lua, &found)
             });
         }

@@ -177,7 +177,8 @@ impl Repl {
             seconds => match seconds.parse() {
                 Ok(seconds @ 1..=MOST_SECONDS) => AdviceLimits::of_seconds(seconds),
                 _ => {
-                    let text = format!("`hint` takes a number of seconds, 1 to {MOST_SECONDS}: `hint 20`, not `{rest}`.");
+                    let text =
+                        format!("`hint` takes a number of seconds, 1 to {MOST_SECONDS}: `hint 20`, not `{rest}`.");
                     return Err(Complaint::Wrong(text));
                 }
             },
