@@ -913,14 +913,101 @@ fn damaged_findings_are_refused_with_what_cannot_be() {
     let none = serde_json::json!([]);
     assert!(damaged("/tallies", none.clone()).contains("one tally for each"));
     assert!(damaged("/plan/variants", none).contains("one tally for each"));
-    assert!(damaged("/tallies/0/trials", 21.into()).contains("do not add up"));
-    assert!(damaged("/blocks", u64::MAX.into()).contains("do not add up"));
+    assert!(damaged("/tallies/0/trials", 21.into()).contains("are 21 games together, and 20 were played"));
+    let cards = whole["tallies"][0]["cards"]["left"].as_object().unwrap();
+    let (card, uses) = cards.iter().find(|(_, uses)| uses["rolled"] != 0).unwrap();
+    let rolled = damaged(&format!("/tallies/0/cards/left/{card}/met"), 1_000_000.into());
+    let wanted = format!("`tallies[0].cards.left.{card}.met` is 1000000, and can be {} at most", uses["rolled"]);
+    assert!(rolled.contains(&wanted), "{rolled}");
+    assert!(damaged("/tallies/0/actions", 400_001.into()).contains("`tallies[0].actions` is 400001"));
+    assert!(damaged("/plan/until", 1.5.into()).contains("`plan.until`"));
+    assert!(damaged("/blocks", u64::MAX.into()).contains("`blocks` is 18446744073709551615, and can be 1 at most"));
     assert!(damaged("/shard/index", 3.into()).contains("no such shard"));
     // One of very many shards is no reason to count the others one by one.
     let mut one = found;
     one.shard = Some(Shard { index: 1, count: u64::MAX });
     let refused = Findings::merge(vec![("one".into(), one)]).unwrap_err().to_string();
     assert!(refused.starts_with("shard 2/") && refused.ends_with("more is missing"), "{refused}");
+}
+
+/// The places of all numbers of a JSON value.
+fn numbers(at: &str, value: &serde_json::Value, found: &mut Vec<String>) {
+    match value {
+        serde_json::Value::Number(_) => found.push(at.to_owned()),
+        serde_json::Value::Array(items) => {
+            items.iter().enumerate().for_each(|(n, item)| numbers(&format!("{at}/{n}"), item, found));
+        }
+        serde_json::Value::Object(items) => items.iter().for_each(|(key, item)| {
+            numbers(&format!("{at}/{}", key.replace('~', "~0").replace('/', "~1")), item, found);
+        }),
+        _ => {}
+    }
+}
+
+/// Whatever number of the findings is changed: it is refused with the name of its field, or it is one that there could be.
+#[test]
+fn no_impossible_count_is_merged() {
+    let mut plan = simulation(&rules("tug"), "two", 300);
+    plan.variants.push(plan.variants[0].clone());
+    plan.variants[1].setup = plan.variants[1].setup.clone().switch("wins_at", 6);
+    // Long games are left out.
+    let all = run(&plan, 2, None);
+    plan.actions = all.tallies[0].actions / all.tallies[0].trials;
+    let shard = |index| Some(Shard { index, count: 2 });
+    let (one, two) = (run(&plan, 2, shard(1)), run(&plan, 2, shard(2)));
+    assert!(one.tallies.iter().all(|tally| tally.trials > 0 && !tally.left_out.is_empty()), "{one:?}");
+    let merged = Findings::merge(vec![("one".into(), one.clone()), ("two".into(), two.clone())]).unwrap();
+    assert_eq!(Findings::read(&serde_json::to_string(&merged).unwrap()).unwrap(), merged);
+    let whole = serde_json::to_value(&one).unwrap();
+    assert_eq!(Findings::read(&whole.to_string()).unwrap(), one);
+    let mut places = Vec::new();
+    numbers("", &whole, &mut places);
+    let (mut refused, mut possible) = (0, 0);
+    for place in places.iter().filter(|place| !place.starts_with("/plan/seed") && !place.starts_with("/format")) {
+        let was = whole.pointer(place).unwrap().as_i64().unwrap();
+        let signed = place.ends_with("/sum");
+        let counted = ["/results/", "/outcomes/", "/rounds/", "/trials", "/pairs/", "/blocks", "/games"];
+        let must_be_refused = counted.iter().any(|part| place.contains(part)) && !place.starts_with("/plan");
+        for value in [
+            serde_json::json!(-1),
+            serde_json::json!(was as f64 + 0.5),
+            serde_json::json!(u64::MAX),
+            serde_json::json!(was + 1),
+            serde_json::json!((was - 1).max(0)),
+        ] {
+            let mut changed = whole.clone();
+            *changed.pointer_mut(place).unwrap() = value.clone();
+            let any = place == "/plan/actions" || place == "/shard/count";
+            let impossible = value.as_i64().is_none_or(|value| value < 0 && !signed) && !any;
+            match Findings::read(&changed.to_string()) {
+                Err(error) => {
+                    refused += 1;
+                    let (text, field) =
+                        (error.to_string(), place.rsplit('/').find(|part| part.parse::<u64>().is_err()));
+                    // What does not add up is named by the part, or by its sum.
+                    assert!(text.contains('`') || text.contains("shard"), "{place} = {value}: {text}");
+                    let of_all = must_be_refused
+                        || ["/shard", "/plan", "/cards/", "/left_out/"].iter().any(|part| place.contains(part));
+                    assert!(of_all || text.contains(field.unwrap()), "{place} = {value}: {text}");
+                }
+                Ok(_) if value.as_i64() == Some(was) => {}
+                Ok(read) => {
+                    assert!(!impossible, "{place} = {value}");
+                    // One number less at the end of a game could be.
+                    let fewer = place.contains("/games") && value.as_i64() < Some(was);
+                    assert!(!must_be_refused || fewer, "{place} = {value}");
+                    // It is put together with the other shard, or refused as one of another simulation.
+                    let parts = vec![("one".to_owned(), read), ("two".to_owned(), two.clone())];
+                    assert!(
+                        Findings::merge(parts).is_ok() || place.starts_with("/plan") || place.starts_with("/shard"),
+                        "{place} = {value}"
+                    );
+                    possible += 1;
+                }
+            }
+        }
+    }
+    assert!(refused > 200 && possible > 20, "{refused} {possible}");
 }
 
 #[test]

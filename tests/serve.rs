@@ -2,6 +2,11 @@
 
 #![cfg(feature = "serve")]
 
+#[allow(dead_code)] // other tests use the rest of it
+#[path = "store/failing_disk.rs"]
+mod failing_disk;
+#[path = "serve/keys.rs"]
+mod keys;
 mod together;
 
 use std::collections::BTreeMap;
@@ -268,7 +273,11 @@ fn parameters_that_do_not_fit_are_refused_in_words_of_the_protocol() {
         ("goto", json!({}), "`entry` is missing: it is a whole number from 0 to 4294967295"),
         ("goto", json!({ "entry": -1 }), "`entry` takes a whole number from 0 to 4294967295, not -1"),
         ("undo", json!({ "expect": "now" }), "`expect` takes a whole number from 0, not \"now\""),
-        ("answer", json!({ "question": 3, "value": 1 }), "`question` takes an object with `action`, `ordinal`, not 3"),
+        (
+            "answer",
+            json!({ "question": 3, "value": 1 }),
+            "`question` takes an object with `action`, `generation`, `ordinal`, not 3",
+        ),
         (
             "answer",
             json!({ "question": { "action": 1 }, "value": 1 }),
@@ -1135,6 +1144,15 @@ fn everything_that_was_asked_before_the_end_of_input_is_answered() {
     assert!(program.child.wait().unwrap().success());
 }
 
+/// The questions of a view, without what tells the games of a table apart.
+fn asked(view: &Json) -> Json {
+    let mut questions = view["questions"].clone();
+    for question in questions.as_array_mut().unwrap() {
+        question["id"].as_object_mut().unwrap().remove("generation");
+    }
+    questions
+}
+
 #[test]
 fn a_game_that_was_saved_goes_on_after_a_kill_with_numbers_that_are_new() {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("served.json");
@@ -1158,9 +1176,10 @@ fn a_game_that_was_saved_goes_on_after_a_kill_with_numbers_that_are_new() {
     let loaded = program.request("table.load", json!({ "table": "a", "path": path }));
     assert!(loaded["result"]["seq"].as_u64() > before["seq"].as_u64(), "{loaded}");
     let after = program.request("view", json!({ "table": "a" }))["result"].clone();
-    for name in ["entities", "questions", "waiting", "settings", "state", "log"] {
+    for name in ["entities", "waiting", "settings", "state", "log"] {
         assert_eq!(after[name], before[name], "{name}");
     }
+    assert_eq!(asked(&after), asked(&before));
     program.child.kill().unwrap();
     let _ = program.child.wait();
 }
@@ -1225,9 +1244,10 @@ fn a_campaign_has_each_acknowledged_answer_and_every_branch() {
     let loaded = program.request("table.load", json!({ "table": "a", "path": path }));
     assert!(loaded["result"]["seq"].as_u64() > before["seq"].as_u64(), "{loaded}");
     let after = program.request("view", json!({ "table": "a" }))["result"].clone();
-    for name in ["entities", "questions", "waiting", "settings", "state"] {
+    for name in ["entities", "waiting", "settings", "state"] {
         assert_eq!(after[name], before[name], "{name}");
     }
+    assert_eq!(asked(&after), asked(&before));
     let entries = |program: &mut Program| {
         let told = program.request("entries", json!({ "table": "a", "all": true }));
         told["result"]["entries"].as_array().unwrap_or_else(|| panic!("{told}")).clone()
@@ -1798,6 +1818,49 @@ fn a_job_gives_its_thread_back_between_two_actions_and_ends_with_the_same_answer
     assert!(closed.contains(r#""id":5"#) && closed.contains("unknown_table"), "{closed}");
 }
 
+/// A game without end: retries share one ceiling of what the table keeps, and no step sends all that was told.
+#[test]
+fn retries_share_a_ceiling_and_steps_have_a_size() {
+    let talks = ENDLESS.iter().map(|(path, text)| {
+        let loud = "rb.roll(\"1d6\", \"spin\")\n\t\t\tfor _ = 1, 1000 do rb.say(string.rep(\"a\", 2000)) end\n\t\t\tif true then return end";
+        (*path, text.replace("rb.roll(\"1d6\", \"spin\")", loud))
+    });
+    let host = Host::new(Library::from_files(talks));
+    let connection = host.connect(true);
+    done(&connection, "table.new", json!({ "table": "a", "ruleset": "spin", "seed": 1 }));
+    let mut revision =
+        done(&connection, "hello", json!({ "table": "a", "role": "game_master" })).0["view"]["revision"].clone();
+    let mut told_of = |told: &[Json]| {
+        let step = &told.iter().find(|notice| notice["method"] == "step").expect("a step is told")["params"];
+        let size = step.to_string().len();
+        assert!(size < 1_300_000, "{size} bytes");
+        let events = step["events"].as_array().unwrap();
+        let new = events.last().map_or(0, |event| event["revision"].as_u64().unwrap() - revision.as_u64().unwrap());
+        let left_out = step["left_out"].as_u64().unwrap_or_default();
+        assert_eq!(left_out + events.len() as u64, new, "all are sent or counted");
+        if let Some(last) = events.last() {
+            revision = last["revision"].clone();
+        }
+        (left_out, step["state"]["fault"]["message"].as_str().unwrap_or_default().to_owned())
+    };
+    let reply = json!({ "viewer": 1, "pairs": [["go", "spin"]] });
+    let retry = json!({ "viewer": 1, "remedy": "retry" });
+    let (left_out, fault) = told_of(&done(&connection, "reply", reply.clone()).1);
+    assert!(left_out > 500 && fault.contains("without a decision by a person"), "{left_out}: {fault}");
+    let (mut kept, mut retries) = (left_out, 0);
+    let refusal = loop {
+        let (answer, told) = ask(&connection, "remedy", retry.clone());
+        match answer.get("error") {
+            Some(error) => break error["message"].as_str().unwrap().to_owned(),
+            None => kept += told_of(&told).0,
+        }
+        retries += 1;
+        assert!(retries < 300, "{kept} events are left out");
+    };
+    // 128 MiB of such events are about 57,000.
+    assert!(refusal.contains("and goes no further") && kept < 80_000, "{retries} {kept}: {refusal}");
+}
+
 /// A game whose every turn fails, in files that can be corrected, with a layer.
 fn failing(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
@@ -2309,4 +2372,59 @@ fn no_request_tells_a_marked_unseen_unit_of_contest_to_others() {
         }
     }
     game.all_were_told();
+}
+
+/// A late answer never meets a question of another game, or of another moment of the campaign: the names of questions are not used
+/// twice at a table.
+#[test]
+fn a_late_answer_meets_no_question_of_another_game() {
+    let path = saves("late").join("a.rbsave");
+    let host = host();
+    let operator = host.connect(true);
+    let mut names: Vec<Json> = Vec::new();
+    // What the seat and the game master are asked. No name was there before, and answers to all earlier ones are late.
+    let mut asked_anew = |viewer: &Json| {
+        for asks in [json!({ "viewer": viewer }), json!({ "table": "a" })] {
+            let name = done(&operator, "view", asks.clone()).0["questions"][0]["id"].clone();
+            assert!(
+                !names.contains(&name) || asks["viewer"].is_null() && names.last() == Some(&name),
+                "{name}: {names:?}"
+            );
+            for late in names.iter().filter(|late| **late != name) {
+                let answer = json!({ "question": late, "value": "pull" });
+                let mut params = asks.clone();
+                params.as_object_mut().unwrap().extend(answer.as_object().unwrap().clone());
+                let refusal = refused(&operator, "answer", params);
+                assert_eq!((&refusal["kind"], &refusal["questions"][0]["id"]), (&json!("stale"), &name), "{late}");
+            }
+            names.push(name);
+        }
+    };
+    let hello = || {
+        let welcome = done(&operator, "hello", json!({ "table": "a", "role": "seat", "seat": "left" })).0;
+        welcome["viewer"].clone()
+    };
+    let close = || done(&operator, "table.close", json!({ "table": "a" }));
+    done(&operator, "table.new", json!({ "table": "a", "ruleset": "tug", "seed": 5, "campaign": path }));
+    let viewer = hello();
+    asked_anew(&viewer);
+    let game = done(&operator, "table.save", json!({ "table": "a" })).0["game"].clone();
+    // The same question again: at an entry of the campaign, in a saved game, in the campaign, and in a new game.
+    done(&operator, "reply", json!({ "viewer": viewer, "pairs": [["card", "pull"]] }));
+    let entries = done(&operator, "entries", json!({ "table": "a", "all": true })).0["entries"].clone();
+    let first = entries[0]["entry"].clone();
+    done(&operator, "goto", json!({ "table": "a", "entry": first }));
+    asked_anew(&viewer);
+    close();
+    done(&operator, "table.load", json!({ "table": "a", "game": game }));
+    asked_anew(&hello());
+    close();
+    done(&operator, "table.load", json!({ "table": "a", "path": path }));
+    asked_anew(&hello());
+    close();
+    done(&operator, "table.new", json!({ "table": "a", "ruleset": "tug", "seed": 5 }));
+    let viewer = hello();
+    asked_anew(&viewer);
+    let asked = done(&operator, "view", json!({ "viewer": viewer })).0["questions"][0]["id"].clone();
+    done(&operator, "answer", json!({ "viewer": viewer, "question": asked, "value": "pull" }));
 }

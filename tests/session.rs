@@ -62,7 +62,7 @@ fn what_can_be_done_again_stays_so_where_a_reply_is_refused_or_taken_back_to_a_m
     let mark = session.mark();
     session.act("right", "let_go").unwrap();
     let _ = session.advance().unwrap();
-    session.back_to(mark);
+    session.back_to(mark).unwrap();
     assert_eq!(session.advance().unwrap(), Step::Ask);
     assert_eq!((session.state_bytes(), session.decisions()), (before, 0));
     // Nothing of what was refused is done again, but what was undone before.
@@ -814,6 +814,43 @@ fn even_bids() -> Library {
     "#;
     let manifest = "id = \"bids\"\ntitle = \"B\"\nversion = \"1\"\n[seats]\nleft = \"l\"\nright = \"r\"\n";
     Library::from_files([("bids/ruleset.toml", manifest), ("bids/kinds.luau", kinds), ("bids/play.luau", play)])
+}
+
+#[test]
+fn what_belongs_to_another_session_or_to_nobody_is_refused() {
+    let (mut session, mut other) = (start(&[3, 7, 3, 7]), start(&[3, 7]));
+    assert_eq!((session.advance().unwrap(), other.advance().unwrap()), (Step::Ask, Step::Ask));
+    let before = (session.state_bytes(), session.seats().clone(), session.questions().to_vec());
+    // A seat that nobody knows.
+    let refusal = session.set_seat("middle", Driver::Absent).unwrap_err().to_string();
+    assert!(refusal.contains("there is no seat `middle`; known: gm, left, right"), "{refusal}");
+    // Entities that are not there, for the session and for a seat.
+    let ann = session.view().find("ann").unwrap();
+    let gone = riskbreaker::EntityId(99);
+    for (entity, args) in [(gone, vec![]), (ann, vec![Value::Entity(gone)])] {
+        let faults = [
+            session.derived(entity, "need", &args).unwrap_err(),
+            session.seat("left").unwrap().derived(entity, "need", &args).unwrap_err(),
+        ];
+        assert!(faults.iter().all(|fault| fault.message == "#99 is not there"), "{faults:?}");
+    }
+    // Marks of another game, and of a copy.
+    let _ = say(&mut other, &[("card", "pull".into())]);
+    for mark in [other.mark(), session.fork().mark()] {
+        let refusal = session.back_to(mark).unwrap_err().to_string();
+        assert!(refusal.contains("belongs to another session"), "{refusal}");
+    }
+    // A question of another game that is not open here.
+    let refusal = session.answer(other.questions()[0].id, Answer::Number(1)).unwrap_err();
+    assert!(matches!(refusal, riskbreaker::Refusal::Stale { .. }), "{refusal:?}");
+    assert!(refusal.to_string().contains("or is one of another game"), "{refusal}");
+    assert_eq!((session.state_bytes(), session.seats().clone(), session.questions().to_vec()), before);
+    // Its own are taken.
+    let mark = session.mark();
+    let _ = say(&mut session, &[("card", "pull".into()), ("risk", 2.into())]);
+    session.back_to(mark).unwrap();
+    let _ = session.advance().unwrap();
+    assert_eq!(session.state_bytes(), before.0);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 export type Value = null | boolean | number | string | Value[] | { [name: string]: Value };
 export type Role = "operator" | "game_master" | "seat" | "watcher";
 
-export interface QuestionId { action: number; ordinal: number }
+export interface QuestionId { action: number; ordinal: number; generation?: number }
 export interface Choice {
   id: string; label: string; enabled: boolean; reason: string | null; note: string | null; max: number | null;
 }
@@ -35,7 +35,7 @@ export interface View {
   after?: number; log: Line[];
 }
 export interface Step {
-  table: string; seq: number; cause: string; state: State; events: Line[]; questions: Question[];
+  table: string; seq: number; cause: string; state: State; events: Line[]; left_out?: number; questions: Question[];
   waiting: View["waiting"]; undo: View["undo"]; changed: (Entity | { id: number; gone: true })[]; settings?: Settings;
 }
 

@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use riskbreaker::store::Campaign;
 
@@ -16,6 +16,13 @@ pub struct KnownEntries {
     identity: String,
     /// The checksums of its entries, from entry 1 on.
     known: Vec<i64>,
+    /// The list of an earlier version, where there is no other. Its checksums are those of the rows.
+    earlier: Option<PathBuf>,
+}
+
+fn read(path: &Path) -> Option<Vec<i64>> {
+    let text = fs::read_to_string(path).ok()?;
+    Some(text.lines().map_while(|line| u64::from_str_radix(line, 16).ok().map(u64::cast_signed)).collect())
 }
 
 impl KnownEntries {
@@ -27,10 +34,15 @@ impl KnownEntries {
         }
         let folder = state_folder()?.join("riskbreaker").join("entries");
         fs::create_dir_all(&folder).ok()?;
-        let path = folder.join(&identity);
-        let text = fs::read_to_string(&path).unwrap_or_default();
-        let known = text.lines().map_while(|line| u64::from_str_radix(line, 16).ok().map(u64::cast_signed)).collect();
-        Some(KnownEntries { path, identity, known })
+        let (path, earlier) = (folder.join(format!("{identity}-2")), folder.join(&identity));
+        let (known, earlier) = match read(&path) {
+            Some(known) => (known, None),
+            None => match read(&earlier) {
+                Some(known) => (known, Some(earlier)),
+                None => (Vec::new(), None),
+            },
+        };
+        Some(KnownEntries { path, identity, known, earlier })
     }
 
     pub fn is_of(&self, campaign: &Campaign) -> bool {
@@ -44,13 +56,17 @@ impl KnownEntries {
 
     /// The number of known entries that the campaign lacks.
     pub fn missing(&self, campaign: &Campaign) -> usize {
-        let there = campaign.entry_sums(1);
+        let there = if self.earlier.is_some() { campaign.row_sums(1) } else { campaign.entry_sums(1) };
         let lacks = |(at, sum): &(usize, &i64)| **sum != 0 && there.get(*at) != Some(*sum);
         self.known.iter().enumerate().filter(lacks).count()
     }
 
     /// Adds the entries that the campaign has got since. They are a help, and no part of the game: an error is ignored.
+    /// A list of an earlier version is replaced.
     pub fn note(&mut self, campaign: &Campaign) {
+        if self.earlier.is_some() {
+            return self.start_over(campaign);
+        }
         let first = u32::try_from(self.known.len()).unwrap_or(u32::MAX).saturating_add(1);
         let new = campaign.entry_sums(first);
         if new.is_empty() {
@@ -65,7 +81,9 @@ impl KnownEntries {
 
     /// Forgets what the campaign lacks: somebody has agreed to go on without it.
     pub fn start_over(&mut self, campaign: &Campaign) {
-        let _ = fs::remove_file(&self.path);
+        for path in self.earlier.take().iter().chain([&self.path]) {
+            let _ = fs::remove_file(path);
+        }
         self.known.clear();
         self.note(campaign);
     }

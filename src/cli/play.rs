@@ -298,14 +298,25 @@ fn open(
     if let (Some(path), Some(name)) = (&path, &name)
         && path.is_file()
     {
-        let campaign = campaigns::open(path, library)?;
+        let (campaign, read_only) = match campaigns::open(path, library) {
+            Err(error @ StoreError::ReadOnly { .. }) => (campaigns::read(path, library)?, Some(error)),
+            campaign => (campaign?, None),
+        };
+        if let Some(error) = read_only.as_ref().filter(|_| !campaign.has_scene()) {
+            return Err(anyhow::anyhow!("{error}"));
+        }
         if campaign.has_scene() {
             if let Some(begin) = begin {
                 return Err(call_error(format!(
                     "{name} is a campaign already: `new {begin}` at its prompt begins that scenario"
                 )));
             }
-            return open_campaign(path, campaign, entry, library);
+            let mut opening = open_campaign(path, campaign, entry, library)?;
+            if read_only.is_some() {
+                let text = "cannot be written here, so it is open for reading: `save OTHER.rbsave` in another folder goes on there";
+                opening.notes.push(format!("{} {text}.", path.display()));
+            }
+            return Ok(opening);
         }
         // The program ended before it wrote the first scene: the scene begins now.
         unbegun = true;

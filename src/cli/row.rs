@@ -72,6 +72,11 @@ impl Row {
         self
     }
 
+    /// The number of bytes of its texts.
+    pub fn bytes(&self) -> usize {
+        self.spans.iter().map(|span| span.text.len()).sum()
+    }
+
     /// The row without colour, wrapped nowhere.
     #[cfg(test)]
     pub fn bare(&self) -> String {

@@ -7,6 +7,7 @@ mod chain;
 mod chance;
 mod compared;
 mod comparison;
+mod damage;
 mod exploration;
 mod interval;
 mod memo_report;

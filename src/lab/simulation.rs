@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::damage::no_count;
 use super::tally::{LeftOut, Tally, add_counts};
 use super::trial::{LONGEST, Ready, Rounds, TOO_LONG, Table, answer_ahead};
 use crate::dice::DiceRng;
@@ -199,7 +200,7 @@ const LOOKED_AT_EVERY: Duration = Duration::from_millis(200);
 pub const BLOCK: u64 = 250;
 
 /// If all of this many first games of a variant are left out, no more are played. Fewer suffice if they took too long.
-const GIVEN_UP_AFTER: usize = 25;
+pub(super) const GIVEN_UP_AFTER: usize = 25;
 const GIVEN_UP_AFTER_LONG: usize = 2;
 
 /// The name for a seat that looks one step ahead by what the ruleset says a state is worth.
@@ -262,17 +263,27 @@ type Played = Result<(u64, Block), SimulationError>;
 
 /// The blocks of trials that a run plays: all, or those of a shard.
 #[derive(Clone, Copy)]
-struct Part {
-    first: u64,
-    step: u64,
+pub(super) struct Part {
+    /// The first block.
+    pub first: u64,
+    /// How far each block is behind the one before it.
+    pub step: u64,
     /// How many they are.
-    blocks: u64,
+    pub blocks: u64,
 }
 
 impl Part {
-    fn of(all: u64, shard: Option<Shard>) -> Part {
+    /// The blocks of a shard, out of `all`.
+    pub fn of(all: u64, shard: Option<Shard>) -> Part {
         let (first, step) = shard.map_or((0, 1), |shard| (shard.index - 1, shard.count));
         Part { first, step, blocks: all.saturating_sub(first).div_ceil(step) }
+    }
+
+    /// The games in the first blocks, where there are `trials` in all. The last block of all may be a short one.
+    pub fn games(self, blocks: u64, trials: u64) -> u64 {
+        let has_last = blocks > 0 && self.block(blocks - 1) == trials.div_ceil(BLOCK) - 1;
+        let missing = if has_last { trials.div_ceil(BLOCK) * BLOCK - trials } else { 0 };
+        blocks * BLOCK - missing
     }
 
     /// Which of all blocks stands at a place of the run.
@@ -626,7 +637,7 @@ impl Simulation {
 }
 
 /// Whether so many games were played in vain that no more are.
-fn is_hopeless(tally: &Tally) -> bool {
+pub(super) fn is_hopeless(tally: &Tally) -> bool {
     let long = || tally.left_out.iter().filter(|left| left.why == TOO_LONG).count();
     tally.trials == 0 && (tally.left_out.len() == GIVEN_UP_AFTER || long() == GIVEN_UP_AFTER_LONG)
 }
@@ -695,6 +706,9 @@ impl Findings {
             if part.format != FORMAT {
                 return wrong(format!("{name} has format {}, this program reads format {FORMAT}", part.format));
             }
+            if let Some(damage) = part.damage() {
+                return wrong(format!("{name} is damaged: {damage}"));
+            }
             if part.plan != first.plan {
                 return wrong(format!("{name} belongs to another simulation than {first_name}"));
             }
@@ -731,30 +745,16 @@ impl Findings {
     ///
     /// A text that is none, or whose numbers cannot be.
     pub fn read(text: &str) -> Result<Findings, SimulationError> {
-        let found: Findings = serde_json::from_str(text)
-            .map_err(|error| SimulationError::Findings(format!("no findings of a simulation: {error}")))?;
+        let found: Findings = serde_json::from_str(text).map_err(|error| {
+            let json = serde_json::from_str(text).unwrap_or_default();
+            SimulationError::Findings(match no_count(&json) {
+                Some(damage) => format!("the findings are damaged: {damage}"),
+                None => format!("no findings of a simulation: {error}"),
+            })
+        })?;
         match found.damage() {
             Some(damage) => Err(SimulationError::Findings(format!("the findings are damaged: {damage}"))),
             None => Ok(found),
-        }
-    }
-
-    /// What in it cannot be.
-    fn damage(&self) -> Option<&'static str> {
-        let variants = self.plan.variants.len();
-        let counted = |tally: &Tally| {
-            let out = tally.left_out.len() as u64;
-            let results = tally.results.values().try_fold(0, |sum: u64, count| sum.checked_add(*count));
-            results == Some(tally.trials) && tally.trials.checked_add(out).is_some_and(|all| all <= self.plan.trials)
-        };
-        if variants == 0 || self.tallies.len() != variants || self.pairs.len() != variants - 1 {
-            Some("the file does not hold one tally for each set of rules")
-        } else if self.shard.is_some_and(|shard| shard.index < 1 || shard.index > shard.count) {
-            Some("there is no such shard")
-        } else if self.blocks > self.plan.trials.div_ceil(BLOCK) || !self.tallies.iter().all(counted) {
-            Some("the games do not add up")
-        } else {
-            None
         }
     }
 }

@@ -8,6 +8,7 @@ use super::action::{Cause, Done, Open, OpenTape, events_of, words_of};
 use super::fault_context::{card_of, fault_context};
 use super::headless::Current;
 use super::resume_point::ResumePoint;
+use super::undo::last_seq_of;
 use super::{
     ActionContext, Call, Event, Fault, Game, Happening, Headless, Machine, Packed, Phase, PolicyAct, Refusal, Slot,
     Stop,
@@ -38,6 +39,9 @@ const UNASKED_ENTRIES: u64 = 100_000;
 
 /// The same limit for the bytes of events, rolls and changes that the game has kept since then (estimated).
 const UNASKED_BYTES: usize = 64 << 20;
+
+/// The limit for all that the game has kept since a person last answered or acted, stops and retries included.
+const RETRIED_BYTES: usize = 2 * UNASKED_BYTES;
 
 /// Limit on the bytes of all values of a game (estimated), and the bytes written after which they are counted again.
 const HEAVIEST: usize = 64 << 20;
@@ -272,6 +276,11 @@ impl Game {
                 format!("{UNASKED_ENTRIES} agenda entries ran without a decision by a person; the next is `{what}`"),
                 "make the game end, or `retry` to let it go on",
             )
+        } else if self.is_full() {
+            (
+                format!("{}; the next entry is `{what}`", self.full_message()),
+                "make the game tell and roll less, or make it end; `undo` makes room",
+            )
         } else if self.unasked_bytes > UNASKED_BYTES {
             (
                 format!(
@@ -295,6 +304,15 @@ impl Game {
         };
         (self.unasked, self.unasked_bytes, self.overlong) = (0, 0, false);
         Some(Fault { cure: Some(cure.into()), action: Some(what.clone()), ..Fault::new(message) })
+    }
+
+    /// Whether the game has kept as much as it may without an answer or an act of a person: it is not tried again then.
+    pub(super) fn is_full(&self) -> bool {
+        self.retried_bytes > RETRIED_BYTES
+    }
+
+    pub(super) fn full_message(&self) -> String {
+        format!("the game keeps {} MiB of what happened without an answer or an act of a person", RETRIED_BYTES >> 20)
     }
 
     /// Whether the values of the game take more than they may. They are counted once much has been written.
@@ -592,7 +610,7 @@ impl Game {
         let drew_between = matches!(open.cause, Cause::Free { .. }) && behind != open.before;
         let kept = kept_bytes(&open, &changes);
         self.unasked_bytes = self.unasked_bytes.saturating_add(kept);
-        self.history.push(Done {
+        let done = Done {
             tape: Packed::new(&open.tape),
             seq: open.seq,
             behind: (drew_between || open.fault.is_some()).then_some(behind),
@@ -605,7 +623,12 @@ impl Game {
             events: open.events.into_iter().collect(),
             private: open.private,
             ..Done::new(open.number, open.cause, open.before)
-        });
+        };
+        // What the game master does by hand, and actions that are left out, may go on without end, too.
+        let by_hand = done.skipped.is_some() || matches!(done.cause, Cause::Edit { .. });
+        let decided = !by_hand && last_seq_of(&done).is_some();
+        self.retried_bytes = if decided { kept } else { self.retried_bytes.saturating_add(kept) };
+        self.history.push(done);
     }
 
     /// Ends the game because its agenda is empty. This is no action of its own: it is recorded with the last one.

@@ -114,11 +114,17 @@ impl Game {
 
     /// Says how the game goes on after a fault.
     pub fn remedy(&mut self, remedy: Remedy) -> Result<(), Refusal> {
-        let seq = self.next_seq();
+        let (seq, full) = (self.next_seq(), self.is_full());
         let Some(open) = self.open.as_mut().filter(|open| open.fault.is_some()) else {
             return Err(Refusal::NoFault);
         };
         match remedy {
+            Remedy::Retry if open.stopped && full => {
+                let message = self.full_message();
+                Err(Refusal::new(format!(
+                    "{message}, and goes no further. Take something back with `undo`, or change the rules."
+                )))
+            }
             Remedy::Retry => {
                 (open.fault, open.stopped, open.goes_on) = (None, false, true);
                 Ok(())

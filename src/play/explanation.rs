@@ -86,6 +86,19 @@ pub(crate) fn without_parts(line: &str) -> String {
     plain
 }
 
+/// Refuses what a derived value cannot be worked out of: entities that are not there, and values that are too large.
+pub(super) fn must_be_there(view: &View<'_>, entity: EntityId, args: &[Value]) -> Result<(), Fault> {
+    Value::must_fit(args).map_err(Fault::new)?;
+    let others = args.iter().filter_map(|arg| match arg {
+        Value::Entity(entity) => Some(*entity),
+        _ => None,
+    });
+    match std::iter::once(entity).chain(others).find(|entity| !view.exists(*entity)) {
+        Some(entity) => Err(Fault::new(Refusal::NoEntity { entity }.to_string())),
+        None => Ok(()),
+    }
+}
+
 /// Refuses arguments where `name` of an entity takes fewer.
 pub(super) fn must_take(view: &View<'_>, entity: EntityId, name: &str, args: &[Value]) -> Result<(), Refusal> {
     Value::must_fit(args).map_err(Refusal::new)?;

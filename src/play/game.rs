@@ -53,6 +53,8 @@ pub(crate) struct Game {
     pub(super) unasked: u64,
     /// Bytes that were kept since then.
     pub(super) unasked_bytes: usize,
+    /// Bytes that were kept since a person last answered or acted, or something was taken back.
+    pub(super) retried_bytes: usize,
     /// The game has played for long since somebody called.
     pub(super) overlong: bool,
     /// When it was given the machine for a slice of time.
@@ -99,6 +101,7 @@ impl Game {
             idle: 0,
             unasked: 0,
             unasked_bytes: 0,
+            retried_bytes: 0,
             overlong: false,
             slice_from: None,
             longest: LONGEST,

@@ -11,7 +11,6 @@ use super::undo::last_seq_of;
 pub(crate) struct History {
     done: Vec<Done>,
     kept: usize,
-    #[cfg(feature = "store")]
     identity: Identity,
     /// The number under which a campaign kept it last.
     #[cfg(feature = "store")]
@@ -19,11 +18,9 @@ pub(crate) struct History {
 }
 
 /// Tells a history from all others of this process.
-#[cfg(feature = "store")]
 #[derive(Clone, Copy, Debug)]
 struct Identity(u64);
 
-#[cfg(feature = "store")]
 impl Default for Identity {
     fn default() -> Identity {
         static NEXT: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(1);
@@ -68,7 +65,6 @@ impl History {
     }
 
     /// The number that tells it from those of other games.
-    #[cfg(feature = "store")]
     pub fn identity(&self) -> u64 {
         self.identity.0
     }

@@ -345,7 +345,9 @@ struct Words<'r>(&'r Refusal);
 impl fmt::Display for Words<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            Refusal::Stale { question } => write!(f, "question {question} is not open any more"),
+            Refusal::Stale { question } => {
+                write!(f, "question {question} is not open any more, or is one of another game")
+            }
             Refusal::NotAsked { topic, asked } => {
                 write!(f, "nothing asks for `{topic}` now")?;
                 match asked.as_slice() {

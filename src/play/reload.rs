@@ -195,7 +195,7 @@ impl Game {
             self.plain_reload = Some(self.history.len() + 1);
         }
         let number = number.unwrap_or_else(|| self.take_number());
-        self.idle = 0;
+        (self.idle, self.retried_bytes) = (0, 0);
         let cause = Cause::Reload { rules: to.hash(), files: patch };
         self.history.push(Done {
             events: events_of(number, &told),

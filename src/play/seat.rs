@@ -4,7 +4,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::action::words_of;
-use super::explanation::{must_take, takes_more, with};
+use super::explanation::{must_be_there, must_take, takes_more, with};
 use super::prepared::known_seat;
 use super::{
     Answer, Call, Edit, Event, Explanation, Fault, FreeAct, Game, Happening, MASTER, Machine, Question, QuestionId,
@@ -245,9 +245,11 @@ impl Seat<'_> {
     ///
     /// # Errors
     ///
-    /// The fault of the script or of the call, or a value that depends on what the viewer may not see.
+    /// The fault of the script or of the call, an entity that is not there or that the viewer may not see, or a value that depends
+    /// on what the viewer may not see.
     pub fn derived(&mut self, entity: EntityId, name: &str, args: &[Value]) -> Result<Value, Fault> {
-        Value::must_fit(args).map_err(Fault::new)?;
+        self.know();
+        must_be_there(&self.view(), entity, args)?;
         let (owned, args) = (name.to_string(), args.to_vec());
         let (found, hidden) = self.look_through(move |game, vm| {
             vm.look(&mut game.context, &Call::Derived { entity, name: &owned, args: &args })

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use super::explanation::{must_take, takes_more, with};
-use super::prepared::{Prepared, known_policy};
+use super::explanation::{must_be_there, must_take, takes_more, with};
+use super::prepared::{Prepared, known_policy, known_seat};
 use super::undo::{Op, UndoReport};
 use super::{
     Answer, Call, DiceSource, Driver, Edit, Event, Explanation, Fault, Game, Halt, Happening, Machine, MissingRoll,
@@ -40,6 +40,8 @@ pub enum Step {
 /// What had been decided at a moment, for [`Session::back_to`].
 #[derive(Clone, Debug)]
 pub struct Mark {
+    /// The game that it is a mark of.
+    game: u64,
     decisions: u32,
     /// What could be done again then, the next one last.
     redo: Vec<Op>,
@@ -412,15 +414,26 @@ impl Session {
 
     /// What has been decided up to here.
     pub fn mark(&self) -> Mark {
-        Mark { decisions: self.game().decisions(), redo: self.game().redo.clone() }
+        let game = self.game();
+        Mark { game: game.history.identity(), decisions: game.decisions(), redo: game.redo.clone() }
     }
 
     /// Takes back what was decided since then, as if it had not been: a line is refused that was carried out in part. It cannot
     /// be redone; what could be redone then can be again.
-    pub fn back_to(&mut self, before: Mark) {
+    ///
+    /// # Errors
+    ///
+    /// The mark is one of another session, such as a fork.
+    pub fn back_to(&mut self, before: Mark) -> Result<(), Refusal> {
+        if before.game != self.game().history.identity() {
+            return Err(Refusal::new(
+                "this mark belongs to another session; `Session::mark` of this one makes its marks",
+            ));
+        }
         self.take_back_to(before);
         self.rules = self.game().context.rules.clone();
         self.game_mut().publish(None);
+        Ok(())
     }
 
     /// The same, untold. Says whether there was anything to take back.
@@ -474,9 +487,9 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// The fault of the script, or of the call: an unknown name.
+    /// The fault of the script, or of the call: an unknown name, or an entity that is not there.
     pub fn derived(&mut self, entity: EntityId, name: &str, args: &[Value]) -> Result<Value, Fault> {
-        Value::must_fit(args).map_err(Fault::new)?;
+        must_be_there(&self.view(), entity, args)?;
         let (name, args) = (name.to_string(), args.to_vec());
         self.look(move |game, vm| vm.look(&mut game.context, &Call::Derived { entity, name: &name, args: &args }))
     }
@@ -552,7 +565,12 @@ impl Session {
     }
 
     /// Says who plays a seat from now on. A question that is open for it is asked anew.
+    ///
+    /// # Errors
+    ///
+    /// A seat or a policy that the ruleset does not have.
     pub fn set_seat(&mut self, seat: &str, driver: Driver) -> Result<(), Refusal> {
+        known_seat(&self.rules, seat).map_err(Refusal::new)?;
         if let Driver::Policy(policy) = &driver {
             known_policy(&self.rules, policy).map_err(Refusal::new)?;
         }

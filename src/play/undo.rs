@@ -123,6 +123,7 @@ impl Game {
         self.reload_again(passed, &before, set_under.as_ref(), &mut turned);
         self.keep_to_those_who_saw(&before, &mut turned.changes);
         self.name_gone(&mut before, &mut turned.changes);
+        self.retried_bytes = 0;
         self.renumber();
         self.asked_policies = self.policies_were_asked();
         Ok(turned)
@@ -500,6 +501,7 @@ impl Game {
         }
         self.open = at.open;
         self.context.set_position(at.position);
+        self.retried_bytes = 0;
         self.renumber();
         self.asked_policies = self.policies_were_asked();
     }

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 
 use super::error::Failure;
-use super::frames::Sight;
+use super::frames::{QuestionName, Sight};
 use super::keeper::{Keeper, is_campaign};
 use super::messages::*;
 use super::misfit::misfit;
@@ -122,8 +122,7 @@ impl Command<'_> {
             }
             "pause" => {
                 let PauseParams { paused } = self.master()?;
-                game.note_change(HostChange::Paused(paused))?;
-                game.paused = paused;
+                game.pause(paused);
                 return Ok(accepted("pause"));
             }
             "goto" => return self.go_to(game),
@@ -170,10 +169,18 @@ impl Command<'_> {
 
     // Deciding
 
-    /// The open question that the role calls by this number, and that it may decide.
-    fn own_question<'g>(&self, game: &'g Game, number: QuestionId) -> Result<&'g Question, Failure> {
+    /// The open question that the role calls by this name, and that it may decide.
+    fn own_question<'g>(&self, game: &'g Game, name: QuestionName) -> Result<&'g Question, Failure> {
         self.role.must_play()?;
-        self.may_decide(game, game.session.question_of(&Sight::of(self.role).viewer(), number))
+        let viewer = Sight::of(self.role).viewer();
+        let number = name.within(game.generation());
+        self.may_decide(game, number.and_then(|number| game.session.question_of(&viewer, number)))
+    }
+
+    /// The same, as the role's own number.
+    fn own_number(&self, game: &Game, name: QuestionName) -> Result<QuestionId, Failure> {
+        self.own_question(game, name)?;
+        name.within(game.generation()).ok_or_else(|| Failure::internal("a question without a number"))
     }
 
     /// An open question that the role may decide. One that it may not see is for it one that is not open.
@@ -181,7 +188,8 @@ impl Command<'_> {
         let sight = Sight::of(self.role);
         let Some(question) = question.filter(|question| sight.sees_question(question)) else {
             let known = sight.known(&game.session);
-            return Err(Failure::Stale { questions: sight.questions(&game.session, &known.view(&game.session)) });
+            let questions = sight.questions(&game.session, &known.view(&game.session), game.generation());
+            return Err(Failure::Stale { questions });
         };
         match self.role.seat() {
             Some(acting) if !sight.plays(&question.seat) => {
@@ -292,7 +300,7 @@ impl Command<'_> {
             || Failure::from(if back { Refusal::NothingToUndo } else { Refusal::NothingToRedo { diverged: false } });
         let keeper = game.keeper.as_mut().filter(|_| self.role.is_master()).ok_or_else(nothing)?;
         let entry = keeper.next(back)?.ok_or_else(nothing)?;
-        let session = keeper.campaign.go_to(entry)?;
+        let session = keeper.campaign.turn_to(entry)?;
         game.put(session, ANOTHER_MOMENT);
         Ok(turned(if back { "undo" } else { "redo" }, Vec::new()))
     }
@@ -305,7 +313,7 @@ impl Command<'_> {
 
     fn go_to(&self, game: &mut Game) -> Result<Outcome, Failure> {
         let GotoParams { entry } = self.master()?;
-        let session = game.keeper.as_mut().ok_or_else(no_campaign)?.campaign.go_to(entry)?;
+        let session = game.keeper.as_mut().ok_or_else(no_campaign)?.campaign.turn_to(entry)?;
         game.put(session, ANOTHER_MOMENT);
         Ok(accepted("goto"))
     }
@@ -346,8 +354,8 @@ impl Command<'_> {
 
     fn suggest(&self, game: &mut Game) -> Result<Json, Failure> {
         let SuggestParams { question, policy } = self.read()?;
-        self.own_question(game, question)?;
-        let answer = self.seat_of(game).suggest(question, &policy)?;
+        let number = self.own_number(game, question)?;
+        let answer = self.seat_of(game).suggest(number, &policy)?;
         written(Suggestion { value: answer.map(|answer| answer.to_value()) })
     }
 
@@ -369,10 +377,10 @@ impl Command<'_> {
 
     fn hint(&self, game: &mut Game) -> Result<Json, Failure> {
         let HintParams { question, games } = self.read()?;
-        self.own_question(game, question)?;
+        let number = self.own_number(game, question)?;
         let usual = AdviceLimits::default();
         let limits = AdviceLimits { games: games.unwrap_or(usual.games).min(usual.games), ..usual };
-        let advised = self.seat_of(game).advise(question, limits, Some(self.interrupt))?;
+        let advised = self.seat_of(game).advise(number, limits, Some(self.interrupt))?;
         written(advised.report())
     }
 
@@ -414,7 +422,7 @@ impl Command<'_> {
                 None => Keeper::create(self.library, &path, &mut game.session)?,
             };
             game.keeper = Some(Box::new(keeper));
-            if game.paused {
+            if game.is_paused() {
                 game.note_change(HostChange::Paused(true))?;
             }
             return written(SavedTable { path: named, game: None, seq: game.seq });

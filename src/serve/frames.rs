@@ -4,18 +4,48 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::viewer::{Role, RoleName};
-use crate::play::{Ask, Driver, Fault, Known, Question, QuestionId, SeatEvent, Session, Step, View, Viewer};
+use crate::play::{Ask, Driver, Fault, Happening, Known, Question, QuestionId, SeatEvent, Session, Step, View, Viewer};
 use crate::state::{EntityId, Field, Value};
+
+/// What an open question is named by. No two questions of a table have the same name, but for the questions of a game master that
+/// are asked again after an undo.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(expecting = "the id of a question: its `action` and its `ordinal`")]
+pub struct QuestionName {
+    /// Number of the action.
+    pub action: u32,
+    /// Place within the action, from 0.
+    pub ordinal: u32,
+    /// Tells the games of a table apart. A game that was loaded, and each other moment of a campaign that is put on the table,
+    /// has a number of its own; it is left out of the first game of a table.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub generation: u64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+impl QuestionName {
+    fn of(id: QuestionId, generation: u64) -> QuestionName {
+        QuestionName { action: id.action, ordinal: id.ordinal, generation }
+    }
+
+    /// The number in the game of a generation; `None` if it names a question of another game.
+    pub(super) fn within(self, generation: u64) -> Option<QuestionId> {
+        (self.generation == generation).then_some(QuestionId { action: self.action, ordinal: self.ordinal })
+    }
+}
 
 /// An open question.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct OpenQuestion {
     /// What `answer` names it by. A number of the viewer's own, except for game masters: it counts what the viewer was
     /// asked and saw others be asked.
-    pub id: QuestionId,
+    pub id: QuestionName,
     /// The seat that is asked.
     pub seat: Arc<str>,
     /// A short word such as `card` or `targets`.
@@ -185,6 +215,9 @@ pub struct StepFrame {
     pub cause: &'static str,
     pub state: State,
     pub events: Vec<SeatEvent>,
+    /// How many events were left out, since all together are too large for one step: the oldest ones. `view` with `since` has them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub left_out: u64,
     /// All open questions; they replace those that were known.
     pub questions: Vec<OpenQuestion>,
     pub waiting: Vec<Waiting>,
@@ -194,6 +227,40 @@ pub struct StepFrame {
     /// How the table is set, where that is different now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub settings: Option<Settings>,
+}
+
+/// Leaves out the oldest events of a step, where all together have more than `most` bytes as JSON. Those that take events back stay.
+/// Gives the number that is left out.
+pub(super) fn leave_out_oldest(events: &mut Vec<SeatEvent>, most: usize) -> u64 {
+    let before = events.len();
+    let mut room = most;
+    let mut kept: Vec<SeatEvent> = Vec::with_capacity(before);
+    for event in events.drain(..).rev() {
+        room = room.saturating_sub(json_size(&event));
+        if room > 0 || matches!(event.happening, Happening::Back { .. }) {
+            kept.push(event);
+        }
+    }
+    kept.reverse();
+    *events = kept;
+    (before - events.len()) as u64
+}
+
+/// The number of bytes that a value takes as JSON.
+fn json_size(value: &impl Serialize) -> usize {
+    struct Counted(usize);
+    impl std::io::Write for Counted {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut counted = Counted(0);
+    let _ = serde_json::to_writer(&mut counted, value);
+    counted.0
 }
 
 /// What a role may see of a game. No frame reads a game but through this.
@@ -221,19 +288,19 @@ impl<'r> Sight<'r> {
         session.known(&self.viewer)
     }
 
-    /// The open questions that the role sees; `view`: what it knows of the session.
-    pub fn questions(&self, session: &Session, view: &View<'_>) -> Vec<OpenQuestion> {
+    /// The open questions that the role sees. `view`: what it knows of the session; `generation`: that of the game.
+    pub fn questions(&self, session: &Session, view: &View<'_>, generation: u64) -> Vec<OpenQuestion> {
         let visible = session.questions_seen_by(&self.viewer);
-        visible.into_iter().map(|question| self.question(view, question)).collect()
+        visible.into_iter().map(|question| self.question(view, question, generation)).collect()
     }
 
     pub fn sees_question(&self, question: &Question) -> bool {
         self.viewer.sees(&question.audience)
     }
 
-    fn question(&self, view: &View<'_>, question: Question) -> OpenQuestion {
+    fn question(&self, view: &View<'_>, question: Question, generation: u64) -> OpenQuestion {
         OpenQuestion {
-            id: question.id,
+            id: QuestionName::of(question.id, generation),
             title: question.about.map(|id| view.title(id)),
             proposal: question.proposal().map(crate::play::Answer::to_value),
             yours: self.plays(&question.seat),

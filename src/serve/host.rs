@@ -42,6 +42,8 @@ struct Shared {
     tokens: Mutex<HashMap<String, Invited>>,
     /// Counts tables, for names that the host makes.
     made: AtomicU64,
+    /// Whether a table has ended: another one may get its name.
+    ended: AtomicBool,
 }
 
 /// What a token is good for.
@@ -208,7 +210,17 @@ impl Host {
 
     fn of(machines: Machines, library: Library, saves: Saves) -> Host {
         let (tables, tokens) = (Mutex::default(), Mutex::default());
-        Host { shared: Arc::new(Shared { library, machines, saves, tables, tokens, made: AtomicU64::new(0) }) }
+        Host {
+            shared: Arc::new(Shared {
+                library,
+                machines,
+                saves,
+                tables,
+                tokens,
+                made: AtomicU64::new(0),
+                ended: AtomicBool::new(false),
+            }),
+        }
     }
 
     /// A new client; `operator` says whether it may do everything.
@@ -261,6 +273,7 @@ impl Host {
 
     /// Takes a table away, if it still is that one, and ends its invitations.
     fn forget(&self, table: &Arc<Table>) {
+        self.shared.ended.store(true, Ordering::Relaxed);
         let mut tables = self.tables();
         if tables.get(&table.name).is_some_and(|known| Arc::ptr_eq(known, table)) {
             tables.remove(&table.name);
@@ -606,14 +619,15 @@ impl Connection {
             let opened = (|| {
                 if let Some(new) = new {
                     let campaign = new.campaign.clone();
-                    let session = begin(host.shared.machines, library, new)?;
-                    return Ok((Game::new(session, 1), campaign));
+                    let game = Game::new(begin(host.shared.machines, library, new)?, 1);
+                    let first = !host.shared.ended.load(Ordering::Relaxed);
+                    return Ok((if first { game } else { game.later() }, campaign));
                 }
                 let LoadTable { path, game } = saved.unwrap_or(LoadTable { path: None, game: None });
                 let text = match (path, game) {
                     (Some(path), None) if is_campaign(&path) => {
                         let (keeper, session) = Keeper::open(library, &path)?;
-                        let mut game = Game::new(session, keeper.seq() + 1);
+                        let mut game = Game::new(session, keeper.seq() + 1).later();
                         game.keeper = Some(Box::new(keeper));
                         return Ok((game, None));
                     }
@@ -675,7 +689,7 @@ impl Connection {
             let result = table.with(|game| {
                 still_there(viewer.as_ref())?;
                 let changes = Command::changes(&method);
-                if changes && game.paused && !role.is_master() {
+                if changes && game.is_paused() && !role.is_master() {
                     return Err(Failure::Paused);
                 }
                 let key = key.filter(|_| changes).map(|key| (fingerprint(&method, &params), key));

@@ -7,10 +7,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use super::frames::Snapshot;
+use super::frames::{QuestionName, Snapshot};
 use super::viewer::RoleName;
 use crate::lab::Chance;
-use crate::play::{DiceSource, Driver, Edit, Explanation, FreeAct, MigrationNote, QuestionId, Remedy, Undone};
+use crate::play::{DiceSource, Driver, Edit, Explanation, FreeAct, MigrationNote, Remedy, Undone};
 use crate::state::{EntityId, Value};
 use crate::store::LogEntry;
 
@@ -22,6 +22,8 @@ pub const MOST_BYTES: usize = 64 * 1024;
 pub const MOST_WAITING: usize = 64;
 /// Results of commands that are kept for repeated keys, a table.
 pub const KEYS_KEPT: usize = 1024;
+/// Most bytes of the events of a step, as JSON; older ones are left out.
+pub const EVENT_BYTES: usize = 1 << 20;
 /// Lines of the log in a snapshot.
 pub const LINES_SHOWN: usize = 50;
 
@@ -114,7 +116,7 @@ pub struct Accepted {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AnswerParams {
-    pub question: QuestionId,
+    pub question: QuestionName,
     /// The answer in its exact form: an option's id, a list of ids, a number, points by option id, true or false, a line.
     pub value: Value,
     /// For a game master: the seat that is answered for. It has to be the seat that is asked.
@@ -141,7 +143,7 @@ pub struct ActParams {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AnswersParams {
-    pub question: QuestionId,
+    pub question: QuestionName,
     /// Most answers to list; 1,000 if it is left out, and at most.
     #[serde(default)]
     pub most: Option<usize>,
@@ -156,7 +158,7 @@ pub struct Answers {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SuggestParams {
-    pub question: QuestionId,
+    pub question: QuestionName,
     /// The policy of the ruleset to ask.
     pub policy: String,
 }
@@ -170,7 +172,7 @@ pub struct Suggestion {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HintParams {
-    pub question: QuestionId,
+    pub question: QuestionName,
     /// How many games are played from all answers together; 4,000 if it is left out, and at most.
     #[serde(default)]
     pub games: Option<u64>,
@@ -179,7 +181,7 @@ pub struct HintParams {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OddsParams {
-    pub question: QuestionId,
+    pub question: QuestionName,
     /// Answers that are given, by topic.
     #[serde(default)]
     pub given: Vec<(String, Value)>,

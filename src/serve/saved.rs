@@ -61,15 +61,17 @@ impl Saves {
 
 /// `whole`: the session of the game with all of it in memory, where its own has only the last part.
 pub(super) fn write(game: &Game, whole: Option<&Session>) -> String {
-    whole.unwrap_or(&game.session).save_at_table(Some(game.seq), game.paused)
+    whole.unwrap_or(&game.session).save_at_table(Some(game.seq), game.is_paused())
 }
 
 /// Reads a saved game. Its next step has the number behind the last one; 1 in a save that was not made at a table.
 pub(super) fn read(library: &Library, text: &str) -> Result<Game, Failure> {
     let session = Session::load(library, text)?;
     let (step, paused) = saved_table(text);
-    let mut game = Game::new(session, step.unwrap_or(0).min((1 << 53) - 2) + 1);
-    game.paused = paused;
+    let mut game = Game::new(session, step.unwrap_or(0).min((1 << 53) - 2) + 1).later();
+    if paused {
+        game.pause(true);
+    }
     Ok(game)
 }
 

@@ -7,14 +7,16 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use super::error::Failure;
-use super::frames::{Present, RulesInForce, Settings, Sight, Snapshot, State, StepFrame, ToldEntity, UndoState};
+use super::frames::{
+    Present, RulesInForce, Settings, Sight, Snapshot, State, StepFrame, ToldEntity, UndoState, leave_out_oldest,
+};
 use super::keeper::Keeper;
-use super::messages::{ByeNotice, KEYS_KEPT, LINES_SHOWN, PresenceNotice, ResyncNotice};
+use super::messages::{ByeNotice, EVENT_BYTES, KEYS_KEPT, LINES_SHOWN, PresenceNotice, ResyncNotice};
 use super::viewer::{Role, Viewer};
 use crate::play::{DecisionCount, Driver, Ruleset, Session, push_sparing};
 use crate::ruleset::ContentHash;
-use crate::state::Value;
-use crate::store::{HostChange, HostMemory, HostRow, KeptResult};
+use crate::state::{LARGEST_NUMBER, Value};
+use crate::store::{HostChange, HostMemory, HostRow, KeptResult, random_number};
 
 /// The processor time after which a game that asks nobody is stopped by a fault, so that other tables have their turn.
 const LONGEST_ADVANCE: Duration = Duration::from_secs(1);
@@ -32,7 +34,11 @@ pub(super) struct Table {
 pub(super) struct Game {
     pub session: Session,
     pub seq: u64,
-    pub paused: bool,
+    paused: bool,
+    /// What `paused` was before the command that is under way.
+    paused_before: Option<bool>,
+    /// Tells the questions of this session from those of the sessions that stood here before it, in this host and in earlier ones.
+    generation: u64,
     /// Processor time that it has played since the last command.
     played: Duration,
     /// Why everybody has to look at all of it, where the session has become another one.
@@ -181,6 +187,8 @@ impl Game {
             session,
             seq,
             paused: false,
+            paused_before: None,
+            generation: 0,
             played: Duration::ZERO,
             anew: None,
             keeper: None,
@@ -195,6 +203,31 @@ impl Game {
             began: (seq, DecisionCount::default()),
             counted_from: seq,
         }
+    }
+
+    /// The same for a game that goes on with an earlier one, or that has the table of one that has ended: late answers to the earlier
+    /// one name none of its questions.
+    pub fn later(mut self) -> Game {
+        self.generation = random_generation();
+        self
+    }
+
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// Whether commands by seats are refused.
+    pub fn is_paused(&self) -> bool {
+        self.paused
+    }
+
+    /// Refuses commands by seats, or accepts them again. The file learns of it when the command is published.
+    pub fn pause(&mut self, paused: bool) {
+        if let Some(keeper) = &mut self.keeper {
+            keeper.campaign.write_with_next(HostRow::Change(HostChange::Paused(paused)));
+        }
+        self.paused_before.get_or_insert(self.paused);
+        self.paused = paused;
     }
 
     /// Takes over what an earlier host remembered of the campaign: the pause and the results by key. Gives the invitations that
@@ -232,6 +265,7 @@ impl Game {
     /// Somebody has to decide for the first time.
     pub fn begin(&mut self) {
         // A viewer that comes is shown a view first.
+        self.paused_before = None;
         self.session.forget_past();
         self.began = (self.seq, self.session.decision_count());
         self.told = Some(ToldSettings::of(self));
@@ -326,7 +360,7 @@ impl Game {
             state: sight.state(&self.standing),
             settings: self.settings(),
             entities,
-            questions: sight.questions(&self.session, &view),
+            questions: sight.questions(&self.session, &view, self.generation),
             waiting: sight.waiting(&self.session),
             undo: self.undo_state(role),
             presence: self.presence(role),
@@ -370,12 +404,14 @@ impl Game {
         result: Option<KeptResult>,
     ) -> Result<u64, Failure> {
         self.begin_anew(table);
+        let paused_before = self.paused_before.take();
         if let Some(keeper) = &mut self.keeper {
             result.into_iter().for_each(|result| keeper.campaign.write_with_next(HostRow::Result(result)));
         }
         if let Some(keeper) = &mut self.keeper
             && let Err((failure, replaced)) = keeper.keep(&mut self.session)
         {
+            self.paused = paused_before.unwrap_or(self.paused);
             if replaced {
                 self.replaced("the last command could not be kept");
                 while !self.play()? {}
@@ -419,6 +455,7 @@ impl Game {
     /// The session is another one than before: once it stands, everybody has to look at all of it.
     fn replaced(&mut self, reason: &'static str) {
         self.session.set_longest_advance(LONGEST_ADVANCE);
+        self.generation = random_generation();
         self.anew = Some(reason);
     }
 
@@ -441,8 +478,9 @@ impl Game {
         let sight = Sight::of(role);
         let undo = self.undo_state(role);
         let seen = Seen::by(&mut self.seen, role);
-        let events = self.session.seen_by(sight.viewer()).events_since(seen.revision).unwrap_or_default();
+        let mut events = self.session.seen_by(sight.viewer()).events_since(seen.revision).unwrap_or_default();
         seen.revision = events.last().map_or(seen.revision, |event| event.revision);
+        let left_out = leave_out_oldest(&mut events, EVENT_BYTES);
         let known = sight.known(&self.session);
         let view = known.view(&self.session);
         let changed = sight.bring_up_to_date(&view, &mut seen.entities);
@@ -452,7 +490,8 @@ impl Game {
             cause,
             state: sight.state(&self.standing),
             events,
-            questions: sight.questions(&self.session, &view),
+            left_out,
+            questions: sight.questions(&self.session, &view, self.generation),
             waiting: sight.waiting(&self.session),
             undo,
             changed,
@@ -536,6 +575,11 @@ impl Game {
             }
         }
     }
+}
+
+/// A number that no game of the table had before, from 1 to 2^53 - 1.
+fn random_generation() -> u64 {
+    random_number() % LARGEST_NUMBER.unsigned_abs() + 1
 }
 
 /// Tells requests with the same key apart, in this host and in later ones.

@@ -12,30 +12,6 @@ use super::rows::{ActionRow, GameRow, MomentBody, MomentRow, Piece, action_sum, 
 use super::writer::Writer;
 use crate::play::Checkpoint;
 
-/// Tells entries with one parent apart by what they hold: decisions, state, the last action that was done (or the scene, before
-/// the first), and the place as text. Checksums do not, since each file has its own numbers for the words that were added to it.
-type Likeness = (u32, u32, i64, String, String);
-
-/// The likeness of an entry of a file to those of another file; `parent` is the number of the entry before it in the other.
-fn likeness(
-    file: &StoreFile,
-    game: u32,
-    parent: u32,
-    moment: &MomentRow,
-    body: &MomentBody,
-) -> Result<Likeness, StoreError> {
-    let place = serde_json::to_string(&(&body.act, &body.place)).unwrap_or_default();
-    let last = match moment.tip {
-        0 if body.scene == 0 => String::new(),
-        0 => {
-            let scene = serde_json::to_string(&file.piece(game, body.scene)?);
-            scene.map_err(|error| StoreError::damaged(error.to_string()))?
-        }
-        tip => file.words.unpack_value(&file.action(game, tip)?.body)?.to_string(),
-    };
-    Ok((parent, moment.decisions, moment.state, last, place))
-}
-
 /// An entry of the campaign that takes the rows, with the numbers and sums of what it refers to.
 #[derive(Clone)]
 struct Own {
@@ -115,9 +91,11 @@ impl Campaign {
 }
 
 impl StoreFile {
-    /// The entries of a campaign by what they hold.
-    fn known_entries(&self, game: u32) -> Result<HashMap<Likeness, Own>, StoreError> {
+    /// The entries of a campaign by what they hold. Their own checksums do not tell, since each file has its own numbers for the
+    /// words that were added to it.
+    fn known_entries(&mut self, game: u32) -> Result<HashMap<i64, Own>, StoreError> {
         let row = self.game(game)?;
+        let sums = self.entry_sums(game, 0, row.moments)?;
         let mut known = HashMap::new();
         for id in self.numbers("moment", game, &row, row.moments) {
             let (moment, body) = self.checked_moment(game, id)?;
@@ -130,7 +108,7 @@ impl StoreFile {
                 tip: (moment.tip, self.sum_of(game, moment.tip, body.scene)?),
                 pieces: [piece(body.scene)?, piece(body.seating)?, piece(body.roster)?],
             };
-            known.insert(likeness(self, game, moment.parent, &moment, &body)?, own);
+            known.insert(sums[id as usize], own);
         }
         Ok(known)
     }
@@ -151,21 +129,15 @@ impl Taken {
     /// Notes the entries that the campaign has already, by what they hold, with the rows that they refer to.
     fn note_common(
         &mut self,
-        known: &HashMap<Likeness, Own>,
-        theirs: &StoreFile,
+        known: &HashMap<i64, Own>,
+        theirs: &mut StoreFile,
         their_game: u32,
     ) -> Result<(), StoreError> {
         let row = theirs.game(their_game)?;
+        let sums = theirs.entry_sums(their_game, 0, row.moments)?;
         for id in theirs.numbers("moment", their_game, &row, row.moments) {
             let (moment, body) = theirs.checked_moment(their_game, id)?;
-            let parent = match moment.parent {
-                0 => 0,
-                parent => match self.moments.get(&parent) {
-                    Some((own, _)) => *own,
-                    None => continue,
-                },
-            };
-            if let Some(same) = known.get(&likeness(theirs, their_game, parent, &moment, &body)?) {
+            if let Some(same) = known.get(&sums[id as usize]) {
                 self.note_same(&moment, &body, same);
             }
         }

@@ -73,6 +73,14 @@ pub enum StoreError {
     /// The disk is full.
     #[error("no space left for {}: nothing was written", .0.display())]
     Full(PathBuf),
+    /// The file or its folder cannot be written. [`Store::read`](super::Store::read) opens a file that is there.
+    #[error("{}: {message}; use a folder that can be written, or a copy of the file in one", .path.display())]
+    ReadOnly {
+        /// The file.
+        path: PathBuf,
+        /// What cannot be written, and what the system said.
+        message: String,
+    },
     /// The system refused to read or write.
     #[error("{}: {message}", .path.display())]
     Io {
@@ -108,7 +116,7 @@ impl StoreError {
                     StoreError::damaged(message.clone().unwrap_or_else(|| failure.to_string()))
                 }
                 ErrorCode::ReadOnly => {
-                    StoreError::Io { path, message: "the file or its folder cannot be written".into() }
+                    StoreError::ReadOnly { path, message: "the file or its folder cannot be written".into() }
                 }
                 _ => StoreError::Io { path, message: message.clone().unwrap_or_else(|| failure.to_string()) },
             },
@@ -133,6 +141,7 @@ impl StoreError {
     pub(super) fn at(self, file: &std::path::Path) -> StoreError {
         match self {
             StoreError::Io { message, .. } => StoreError::Io { path: file.to_path_buf(), message },
+            StoreError::ReadOnly { message, .. } => StoreError::ReadOnly { path: file.to_path_buf(), message },
             StoreError::Full(_) => StoreError::Full(file.to_path_buf()),
             other => other,
         }
@@ -142,7 +151,11 @@ impl StoreError {
     pub fn may_pass(&self) -> bool {
         matches!(
             self,
-            StoreError::Full(_) | StoreError::Io { .. } | StoreError::Held { .. } | StoreError::Changed { .. }
+            StoreError::Full(_)
+                | StoreError::ReadOnly { .. }
+                | StoreError::Io { .. }
+                | StoreError::Held { .. }
+                | StoreError::Changed { .. }
         )
     }
 }

@@ -9,6 +9,7 @@ use rusqlite::backup::{Backup, StepResult};
 use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Params, Row, TransactionBehavior};
 
+use super::content::ContentSums;
 use super::disk::{Disk, Statement, harden, open};
 use super::error::StoreError;
 use super::lock::{Lock, beside};
@@ -91,6 +92,8 @@ pub struct StoreFile {
     pub rules: HashMap<String, Arc<Ruleset>>,
     /// Rules that are in the file, by hash.
     pub generations: std::collections::HashSet<String>,
+    /// Checksums of entries that were asked for, by campaign.
+    pub content_sums: HashMap<u32, ContentSums>,
     _lock: Option<Lock>,
 }
 
@@ -175,6 +178,7 @@ impl StoreFile {
             failures: 0,
             rules: HashMap::new(),
             generations: std::collections::HashSet::new(),
+            content_sums: HashMap::new(),
             _lock: lock,
         };
         file.look_at_content()?;
@@ -237,7 +241,8 @@ impl StoreFile {
         check: impl FnOnce(&mut StoreFile, &R) -> Result<(), StoreError>,
     ) -> Result<R, StoreError> {
         if self.disk.is_none() {
-            return Err(StoreError::Refused(format!("{} is open for reading only", self.path.display())));
+            let message = "is open for reading only; `save OTHER.rbsave` in a folder that can be written goes on there";
+            return Err(StoreError::Refused(format!("{} {message}", self.path.display())));
         }
         self.read_anew()?;
         self.must_be_unchanged()?;
@@ -267,7 +272,7 @@ impl StoreFile {
                 let error = with_holder(&path, error.at(&path));
                 // After a failed write the file on the disk is opened anew, which takes back what got half way. All of it may
                 // be there: the sync that failed may have been the last one.
-                if matches!(error, StoreError::Io { .. } | StoreError::Full(_)) {
+                if matches!(error, StoreError::Io { .. } | StoreError::ReadOnly { .. } | StoreError::Full(_)) {
                     self.unsure = Some(change);
                     self.failures += 1;
                     let _ = self.read_anew();
@@ -332,6 +337,7 @@ impl StoreFile {
         self.unsure = None;
         if !equal {
             std::mem::swap(&mut self.connection, &mut there.connection);
+            self.content_sums.clear();
             self.failures += 1;
             self.read_words()?;
         }
@@ -590,7 +596,7 @@ pub fn connect_to_read(
     });
     match rolled_back {
         Ok(()) => read_only(),
-        Err(StoreError::Io { .. }) => rolled_back_elsewhere(path),
+        Err(StoreError::Io { .. } | StoreError::ReadOnly { .. }) => rolled_back_elsewhere(path),
         Err(other) => Err(other),
     }
 }

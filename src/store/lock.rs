@@ -47,12 +47,16 @@ impl Lock {
     /// Takes the lock of a store.
     pub fn take(store: &Path) -> Result<Lock, StoreError> {
         let path = beside(store, "lock");
-        let failed = |error: &io::Error| StoreError::Io {
-            path: store.to_path_buf(),
-            message: match error.kind() {
-                io::ErrorKind::NotFound => "there is no such folder".into(),
-                _ => format!("its folder cannot be written ({})", system_message(error)),
-            },
+        let failed = |error: &io::Error| {
+            let path = store.to_path_buf();
+            let message = format!("its folder cannot be written ({})", system_message(error));
+            match error.kind() {
+                io::ErrorKind::NotFound => StoreError::Io { path, message: "there is no such folder".into() },
+                io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                    StoreError::ReadOnly { path, message }
+                }
+                _ => StoreError::Io { path, message },
+            }
         };
         // Of the files beside a store that play needs, the journal has the longest name.
         let longest = fs::symlink_metadata(beside(store, "journal"));

@@ -25,6 +25,7 @@
 
 mod branch;
 mod campaign;
+mod content;
 mod date;
 mod disk;
 mod error;
@@ -194,7 +195,7 @@ fn info(row: GameRow) -> CampaignInfo {
 }
 
 /// A number that hardly comes twice: from the system's seed of hash maps and the clock.
-fn random_number() -> u64 {
+pub(crate) fn random_number() -> u64 {
     use std::hash::{BuildHasher as _, RandomState};
     RandomState::new().hash_one(std::time::SystemTime::now())
 }

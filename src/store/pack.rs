@@ -123,6 +123,17 @@ impl Words {
         Ok(value)
     }
 
+    /// A packed value with texts in place of their numbers in the dictionary: the same value gives the same bytes in every file.
+    pub fn spelled_out(&self, bytes: &[u8]) -> Result<Vec<u8>, StoreError> {
+        let mut reader = Reader { words: self, left: bytes };
+        let mut spelled = Vec::with_capacity(4 * bytes.len());
+        reader.spell(0, &mut spelled)?;
+        if !reader.left.is_empty() {
+            return Err(broken("more bytes than it should have"));
+        }
+        Ok(spelled)
+    }
+
     fn write(&mut self, value: &Value, bytes: &mut Vec<u8>) {
         match value {
             Value::Null => bytes.push(NULL),
@@ -168,11 +179,7 @@ impl Words {
                 bytes.push(WORD);
                 write_size(u64::from(word), bytes);
             }
-            None => {
-                bytes.push(TEXT);
-                write_size(text.len() as u64, bytes);
-                bytes.extend(text.as_bytes());
-            }
+            None => spell_text(text, bytes),
         }
     }
 }
@@ -193,6 +200,12 @@ fn write_number(number: &Number, bytes: &mut Vec<u8>) {
             bytes.extend(float.unwrap_or_default().to_le_bytes());
         }
     }
+}
+
+fn spell_text(text: &str, bytes: &mut Vec<u8>) {
+    bytes.push(TEXT);
+    write_size(text.len() as u64, bytes);
+    bytes.extend(text.as_bytes());
 }
 
 /// Seven bits a byte, the low ones first.
@@ -290,6 +303,66 @@ impl<'b> Reader<'_, 'b> {
     }
 }
 
+impl Reader<'_, '_> {
+    /// Copies a value, with texts in place of their numbers in the dictionary.
+    fn spell(&mut self, depth: usize, to: &mut Vec<u8>) -> Result<(), StoreError> {
+        if depth > DEEPEST {
+            return Err(broken("it is nested too deeply"));
+        }
+        let words = self.words;
+        match self.byte()? {
+            kind @ (NATURAL | NEGATIVE) => {
+                let size = self.size()?;
+                if kind == NEGATIVE && 0i64.checked_sub_unsigned(size).is_none() {
+                    return Err(broken("a number"));
+                }
+                to.push(kind);
+                write_size(size, to);
+            }
+            FLOAT => {
+                to.push(FLOAT);
+                to.extend(self.bytes(8)?);
+            }
+            TEXT => {
+                let size = self.size()?;
+                let text = std::str::from_utf8(self.bytes(size)?).map_err(|_| broken("a text"))?;
+                spell_text(text, to);
+            }
+            WORD => spell_text(words.text(self.size()?)?, to),
+            LIST => {
+                let count = self.size()?;
+                to.push(LIST);
+                write_size(count, to);
+                for _ in 0..count {
+                    self.spell(depth + 1, to)?;
+                }
+            }
+            RECORD => {
+                let names = words.text(self.size()?)?.split(BETWEEN).skip(1);
+                to.push(MAP);
+                write_size(names.clone().count() as u64, to);
+                for name in names {
+                    spell_text(name, to);
+                    self.spell(depth + 1, to)?;
+                }
+            }
+            MAP => {
+                let count = self.size()?;
+                to.push(MAP);
+                write_size(count, to);
+                for _ in 0..count {
+                    let Value::String(key) = self.value(depth + 1)? else { return Err(broken("a name")) };
+                    spell_text(&key, to);
+                    self.spell(depth + 1, to)?;
+                }
+            }
+            other if other >= SMALL || matches!(other, NULL | NO | YES) => to.push(other),
+            other => return Err(broken(&format!("the byte {other}"))),
+        }
+        Ok(())
+    }
+}
+
 fn broken(what: &str) -> StoreError {
     StoreError::Damaged { what: format!("a record cannot be read: {what}") }
 }
@@ -314,6 +387,12 @@ mod tests {
             let bytes = words.pack(&value).unwrap();
             assert_eq!(words.unpack_value(&bytes).unwrap(), value);
             assert_eq!(Words::of(words.texts.clone()).unpack_value(&bytes).unwrap(), value);
+            // It says the same, also in a file with other numbers.
+            let spelled = words.spelled_out(&bytes).unwrap();
+            assert_eq!(Words::default().unpack_value(&spelled).unwrap(), value);
+            let mut other = Words::of((0..200).map(|n| n.to_string()).collect());
+            let bytes = other.pack(&value).unwrap();
+            assert_eq!(other.spelled_out(&bytes).unwrap(), spelled);
         }
     }
 
@@ -332,7 +411,7 @@ mod tests {
             let mut words = Words::default();
             words.number("one");
             words.number("\u{1f}two");
-            let _ = words.unpack_value(&bytes);
+            assert_eq!(words.unpack_value(&bytes).is_ok(), words.spelled_out(&bytes).is_ok());
         }
     }
 }

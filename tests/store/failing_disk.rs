@@ -1,11 +1,13 @@
-//! A disk that fails when it is told to: SQLite's own file system with syncs and writes that report an error.
+//! A disk that fails when it is told to: SQLite's own file system with syncs and writes that report an error. It also shows what a
+//! program leaves that is killed during a write.
 //!
 //! It stands before every file of this process; only those in a folder `failing-disk` ever fail.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
-use std::ptr;
-use std::sync::Once;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Mutex, Once};
+use std::{fs, ptr};
 
 use rusqlite::ffi::{
     SQLITE_FULL, SQLITE_IOERR_FSYNC, SQLITE_OK, sqlite3_file, sqlite3_filename, sqlite3_int64, sqlite3_io_methods,
@@ -35,6 +37,33 @@ pub fn works_again() {
     WRITES.store(-1, Ordering::SeqCst);
 }
 
+/// The folder whose files are copied before each sync, the folder of the copies, and their number so far.
+static COPIED: Mutex<Option<(PathBuf, PathBuf, usize)>> = Mutex::new(None);
+
+/// From now on copies the files of a folder before each sync, as a program that is killed at that moment leaves them. The copies are
+/// folders in `to`, by number.
+pub fn copy_before_syncs(folder: &Path, to: &Path) {
+    install();
+    *COPIED.lock().unwrap() = Some((folder.to_path_buf(), to.to_path_buf(), 0));
+}
+
+/// Copies no more; gives the folders of the copies.
+pub fn stop_copying() -> Vec<PathBuf> {
+    let copied = COPIED.lock().unwrap().take();
+    copied.map_or_else(Vec::new, |(_, to, count)| (0..count).map(|at| to.join(at.to_string())).collect())
+}
+
+fn copy_files() {
+    if let Some((folder, to, count)) = &mut *COPIED.lock().unwrap() {
+        let to = to.join(count.to_string());
+        fs::create_dir_all(&to).unwrap();
+        for file in fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).filter(|path| path.is_file()) {
+            fs::copy(&file, to.join(file.file_name().unwrap())).unwrap();
+        }
+        *count += 1;
+    }
+}
+
 /// Whether the next one fails.
 fn fails(left: &AtomicI64) -> bool {
     let before = left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| (left > 0).then_some(left - 1));
@@ -56,6 +85,9 @@ unsafe fn methods<'m>(file: *mut sqlite3_file) -> &'m Methods {
 unsafe extern "C" fn sync(file: *mut sqlite3_file, flags: c_int) -> c_int {
     unsafe {
         let methods = methods(file);
+        if methods.may_fail {
+            copy_files();
+        }
         if methods.may_fail && fails(&SYNCS) {
             return SQLITE_IOERR_FSYNC;
         }

@@ -324,7 +324,7 @@ impl Repl {
                 self.settle_decided()?;
                 return Err(complaint);
             }
-            self.session.back_to(before);
+            self.session.back_to(before)?;
             self.step = self.session.advance()?;
             return Err(complaint);
         }
@@ -491,7 +491,7 @@ impl Repl {
             // What the act asks is seen: it is not taken back by an answer that does not fit.
             self.settle_decided()?;
         } else if answered.is_err() {
-            self.session.back_to(mark);
+            self.session.back_to(mark)?;
             let _ = self.session.advance()?;
             self.session.take_events();
         }
@@ -502,7 +502,7 @@ impl Repl {
     fn preview_free_act(&mut self, act: &str, title: &str, before: &Picture, mark: Mark) -> Done {
         let changes = before.changes(&Picture::of(&self.session.view()));
         let rolled = self.session.take_events().iter().any(|event| matches!(event.happening, Happening::Rolled { .. }));
-        self.session.back_to(mark);
+        self.session.back_to(mark)?;
         self.step = self.session.advance()?;
         self.session.take_events();
         let name = readable_name(act);

@@ -27,6 +27,25 @@ impl Untold {
     }
 }
 
+/// Most bytes of the rows that are printed of one step.
+const MOST_BYTES: usize = 1 << 20;
+
+/// Leaves out the first rows of a step, where all together are too much to read, and says how many.
+pub fn leave_out_first(rows: &mut Vec<Row>) {
+    let mut room = MOST_BYTES;
+    let fits = |row: &&Row| {
+        let fits = row.bytes() <= room;
+        room = room.saturating_sub(row.bytes());
+        fits
+    };
+    let left_out = rows.len() - rows.iter().rev().take_while(fits).count();
+    if left_out > 0 {
+        let text =
+            format!("Lines before this one that are left out, since they are too many: {left_out}. `log` lists them.");
+        rows.splice(..left_out, [Row::at(2).faint(text)]);
+    }
+}
+
 /// Turns events into rows. Consecutive changes are aligned in columns.
 ///
 /// `own` are the answers that the person has just typed, as topic and title or seat; they are left out. Answers taken for
@@ -216,6 +235,20 @@ mod tests {
     use riskbreaker::{EntityId, Value};
 
     use super::*;
+
+    #[test]
+    fn what_is_too_much_to_read_is_left_out_and_counted() {
+        let row = |n: usize| Row::at(2).plain(format!("{n} {}", "x".repeat(1_000)));
+        let mut rows: Vec<Row> = (0..3_000).map(row).collect();
+        leave_out_first(&mut rows);
+        assert!(rows.len() > 1_000 && rows.len() < 1_050, "{}", rows.len());
+        assert!(rows[0].bare().contains(&format!(": {}. `log`", 3_001 - rows.len())), "{}", rows[0].bare());
+        assert_eq!(rows.last(), Some(&row(2_999)));
+        let few: Vec<Row> = (0..1_000).map(row).collect();
+        let mut all = few.clone();
+        leave_out_first(&mut all);
+        assert_eq!(all, few);
+    }
 
     fn event(n: u32, happening: Happening) -> Event {
         Event { action: 2, n, audience: riskbreaker::Audience::Everybody, happening }

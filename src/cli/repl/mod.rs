@@ -576,7 +576,10 @@ impl Repl {
         let absent: Vec<Arc<str>> = seats.map(|(seat, _)| seat.clone()).collect();
         let untold = if whole { Untold::default() } else { self.untold() };
         let shown = (self.masters(), self.screen.width());
-        let rows = event_rows::tell(&seen, &mut self.told, &mut self.own, &absent, &untold, shown);
+        let mut rows = event_rows::tell(&seen, &mut self.told, &mut self.own, &absent, &untold, shown);
+        if !whole {
+            event_rows::leave_out_first(&mut rows);
+        }
         Ok(self.screen.rows(&rows)?)
     }
 

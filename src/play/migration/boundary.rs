@@ -293,7 +293,7 @@ impl Game {
             files: patch_between(&from, &to),
         };
         let seq = Some(self.next_seq());
-        (self.idle, self.unasked, self.unasked_bytes) = (0, 0, 0);
+        (self.idle, self.unasked, self.unasked_bytes, self.retried_bytes) = (0, 0, 0, 0);
         let swap = Some(Box::new(swap));
         self.history.push(Done { seq, events, told, swap, dropped, lost, reasons, ..Done::new(number, cause, before) });
     }

@@ -71,6 +71,17 @@ impl Campaign {
     /// has not been advanced since it was set up. If the file cannot be written, nothing of it is there, and the
     /// session is ahead of the file. Go back with [`Campaign::session`], or try again.
     pub fn keep(&mut self, session: &mut Session) -> Result<Kept, StoreError> {
+        let turned = self.turned.take();
+        let kept = self.keep_step(session);
+        if kept.is_err()
+            && let Some(before) = turned
+        {
+            self.stand(*before);
+        }
+        kept
+    }
+
+    fn keep_step(&mut self, session: &mut Session) -> Result<Kept, StoreError> {
         // What belongs to a command that is not kept is not kept either.
         let besides = std::mem::take(&mut self.waiting);
         self.must_continue(session)?;
@@ -79,8 +90,13 @@ impl Campaign {
         let file = &mut *lock(&shared);
         file.must_be_unchanged()?;
         let Some(step) = self.step(file, session)? else {
-            if !besides.is_empty() {
-                file.write(|to| write_rows(to, self.game, &besides))?;
+            let row = GameRow { head: self.head.id, ..self.row.clone() };
+            if row.head != self.row.head || !besides.is_empty() {
+                file.write(|to| {
+                    write_rows(to, self.game, &besides)?;
+                    to.game(self.game, &row)
+                })?;
+                self.row = row;
             }
             return Ok(Kept::Nothing);
         };

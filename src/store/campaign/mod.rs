@@ -50,6 +50,8 @@ pub struct Campaign {
     /// How many writes to the file had failed when `row` was read. If more have failed since, it has to be read anew.
     failures: u64,
     continues: Continues,
+    /// Where it stands for the file, after [`Campaign::turn_to`] and up to the next [`Campaign::keep`].
+    turned: Option<Box<Standing>>,
     /// What the next [`Campaign::keep`] writes besides.
     pub(super) waiting: Vec<HostRow>,
 }
@@ -98,6 +100,16 @@ struct NowPlayed {
     rules: String,
 }
 
+/// How a campaign stands in memory.
+struct Standing {
+    rows: ActionRows,
+    base: (u32, i64),
+    since_checkpoint: usize,
+    scene: NowPlayed,
+    head: Head,
+    continues: Continues,
+}
+
 /// A session that was opened at an entry, and the rows that it was made of.
 pub(super) struct Opened {
     pub session: Session,
@@ -122,6 +134,7 @@ impl Campaign {
             sat_down: false,
             failures: lock(file).failures,
             continues: Continues::Nothing,
+            turned: None,
             waiting: Vec::new(),
         };
         let file = lock(file);
@@ -160,9 +173,16 @@ impl Campaign {
         Some(self.row.identity.as_str()).filter(|identity| !identity.is_empty())
     }
 
-    /// The checksums of the entries from `first` on; 0 for one that is lost. Each covers the entries before it, but of a text
-    /// only the number of each word in the file: entries of two files that differ in new words alone may have one checksum.
+    /// The checksums of the entries from `first` on; 0 for one that is lost. Each covers all that the entry holds and the entries
+    /// before it. Copies of a campaign have the same checksums for the same entries.
     pub fn entry_sums(&self, first: u32) -> Vec<i64> {
+        self.file().entry_sums(self.game, first, self.row.moments).unwrap_or_default()
+    }
+
+    /// The checksums of the rows of the entries, as versions up to 0.1.0 took them for those of the entries: of a text they cover
+    /// only the number of each word in the file.
+    #[doc(hidden)]
+    pub fn row_sums(&self, first: u32) -> Vec<i64> {
         self.file().moment_sums(self.game, first, self.row.moments).unwrap_or_default()
     }
 
@@ -485,6 +505,25 @@ impl Campaign {
     ///
     /// There is no such entry, or as [`Campaign::session`]. The campaign stands where it stood then.
     pub fn go_to(&mut self, entry: u32) -> Result<Session, StoreError> {
+        let session = self.turn_to(entry)?;
+        let row = GameRow { head: entry, ..self.row.clone() };
+        let written = lock(&self.file).write(|to| to.game(self.game, &row));
+        let before = self.turned.take();
+        if let Err(error) = written {
+            before.into_iter().for_each(|before| self.stand(*before));
+            return Err(error);
+        }
+        self.row = row;
+        Ok(session)
+    }
+
+    /// The same, but the file learns of it with the next [`Campaign::keep`], in the same transaction as all that it writes. If that
+    /// fails, the campaign stands where it stood.
+    ///
+    /// # Errors
+    ///
+    /// As [`Campaign::go_to`].
+    pub(crate) fn turn_to(&mut self, entry: u32) -> Result<Session, StoreError> {
         self.read_anew()?;
         if entry == 0 || entry > self.row.moments {
             return Err(StoreError::Refused(format!(
@@ -492,20 +531,34 @@ impl Campaign {
                 self.row.moments
             )));
         }
-        let before = (self.rows.clone(), self.base, self.since_checkpoint, self.scene.clone(), self.head.clone());
-        let continues = self.continues;
-        let session = self.session_at(entry).and_then(|session| {
-            let mut row = self.row.clone();
-            row.head = entry;
-            lock(&self.file).write(|to| to.game(self.game, &row))?;
-            self.row = row;
-            Ok(session)
-        });
-        if session.is_err() {
-            (self.rows, self.base, self.since_checkpoint, self.scene, self.head) = before;
-            self.continues = continues;
+        let before = self.standing();
+        match self.session_at(entry) {
+            Ok(session) => {
+                self.turned.get_or_insert(Box::new(before));
+                Ok(session)
+            }
+            Err(error) => {
+                self.stand(before);
+                Err(error)
+            }
         }
-        session
+    }
+
+    fn standing(&self) -> Standing {
+        Standing {
+            rows: self.rows.clone(),
+            base: self.base,
+            since_checkpoint: self.since_checkpoint,
+            scene: self.scene.clone(),
+            head: self.head.clone(),
+            continues: self.continues,
+        }
+    }
+
+    fn stand(&mut self, standing: Standing) {
+        let Standing { rows, base, since_checkpoint, scene, head, continues } = standing;
+        (self.rows, self.base, self.since_checkpoint) = (rows, base, since_checkpoint);
+        (self.scene, self.head, self.continues) = (scene, head, continues);
     }
 
     /// Notes that a session stands where the campaign stands: from now on the campaign takes this one and no other.
@@ -605,6 +658,7 @@ impl Campaign {
             sat_down: self.sat_down,
             failures,
             continues: self.continues,
+            turned: None,
             waiting: Vec::new(),
         })
     }
