@@ -324,7 +324,7 @@ const MISTAKES: &[Mistake] = &[
     ("bluff/play.luau", "audience = \"gm\", why", "audience = 5, why", "expected a text, found a number"),
     ("tug/play.luau", "options = rb.options(rb.card_ids, ctx),\n", "", "lacks `options`"),
     ("contest/play.luau", "ask = \"confirm\"", "ask = \"confrim\"", "did you mean `confirm`?"),
-    ("riskbreaker-0.0.1/lib/channelling.luau", "\"let_in\", enabled", "\"let_in\", enable", "did you mean `enabled`?"),
+    ("riskbreaker-0.0.1/lib/channelling.luau", "then kept else open", "then kept else opne", "did you mean `open`?"),
     ("tug/play.luau", "\"rope.at\" }", "\"rope.ta\" }", "did you mean `rope.at`?"),
     // The manifest
     ("tug/ruleset.toml", "version = \"1.0.0\"", "version = 1.0.0", "in quotes"),
@@ -612,8 +612,8 @@ const MISTAKES: &[Mistake] = &[
     ("riskbreaker-0.0.1/verbs.luau", "below(patient, amount, source)", "below(patient, source)", "`below` needs"),
     (
         "riskbreaker-0.0.1/maneuvers/skill_damage.luau",
-        "\t\treturn ctx.risk\n",
-        "\t\tlocal _ = ctx.risk\n",
+        "\t\treturn rb.sum(",
+        "\t\tlocal _ = rb.sum(",
         "the fact `roll_bonus` returns nothing",
     ),
     // Order, sort and end of what is handed over and given back
