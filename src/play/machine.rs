@@ -120,7 +120,8 @@ pub(crate) trait Machine {
 
     fn end_exploring(&mut self) {}
 
-    /// How much work the last call of a script was, as the budget counts it.
+    /// How much work the last call of a script was, as the budget counts it, with the fingerprints that were taken since this was
+    /// asked last.
     fn work_of_last_call(&self) -> u64;
 
     /// How much work all calls of scripts on this thread were that have ended.

@@ -464,6 +464,10 @@ impl Machine for Vm {
     }
 
     fn work_of_last_call(&self) -> u64 {
+        #[cfg(feature = "continuations")]
+        if let Some(continuation) = &self.continuation {
+            return work_of_last_call() + continuation.take_work();
+        }
         work_of_last_call()
     }
 

@@ -94,6 +94,9 @@ struct Fingerprinter
     bool knows_fields = false;
     lua_State* L = nullptr;
     StkId base = nullptr;
+
+    // How many values and references were looked at since this was asked last.
+    uint64_t looked_at = 0;
 };
 
 void set_range(Registers& registers, int from, int count)
@@ -404,6 +407,7 @@ bool put_field(Fingerprinter* f, const LuaTable* table)
 
 void put_reference(Fingerprinter* f, char kind, const void* object)
 {
+    f->looked_at++;
     auto constant = f->constants.find(object);
     if (constant != f->constants.end())
     {
@@ -438,6 +442,7 @@ void put_reference(Fingerprinter* f, char kind, const void* object)
 
 void put_value(Fingerprinter* f, const TValue* value)
 {
+    f->looked_at++;
     put_byte(f, ttype(value));
     switch (ttype(value))
     {
@@ -993,6 +998,15 @@ void* fingerprint_new(lua_State* L, uint32_t (*entity_of)(const void*, const voi
 void fingerprint_free(void* fingerprinter)
 {
     delete static_cast<Fingerprinter*>(fingerprinter);
+}
+
+// How many values and references were looked at since this was asked last, for fingerprints and snapshots.
+uint64_t fingerprint_looked_at(void* fingerprinter)
+{
+    Fingerprinter* f = static_cast<Fingerprinter*>(fingerprinter);
+    uint64_t looked_at = f->looked_at;
+    f->looked_at = 0;
+    return looked_at;
 }
 
 // 1 and the bytes of the continuation, or 0 and why it is refused.

@@ -38,6 +38,7 @@ unsafe extern "C-unwind" {
         count: *mut usize,
     ) -> c_int;
     fn fingerprint_unmade(fingerprinter: *mut c_void) -> usize;
+    fn fingerprint_looked_at(fingerprinter: *mut c_void) -> u64;
     fn fingerprint_use_of_results(fingerprinter: *mut c_void, state: *mut lua_State) -> c_int;
 }
 
@@ -94,6 +95,12 @@ impl Continuation {
         EXPLORING.set(ptr::null());
     }
 
+    /// How much work fingerprints and snapshots took since this was called last, in steps of a script.
+    pub fn take_work(&self) -> u64 {
+        // SAFETY: it lives as long as this.
+        WORK_OF_LOOK * unsafe { fingerprint_looked_at(self.fingerprinter) }
+    }
+
     /// What scripts keep between runs, as bytes.
     ///
     /// # Errors
@@ -115,6 +122,9 @@ impl Drop for Continuation {
         unsafe { fingerprint_free(self.fingerprinter) }
     }
 }
+
+/// What it costs to look at a value or a reference, in steps of a script: mostly a search by its address.
+const WORK_OF_LOOK: u64 = 10;
 
 type Take = unsafe extern "C-unwind" fn(*mut c_void, *mut lua_State, *mut *const c_char, *mut usize) -> c_int;
 
