@@ -8,7 +8,7 @@ use riskbreaker::{Card, Driver, Ruleset, Session, Setup, WorkBudget};
 use super::figures::escaped;
 use super::interrupt::{INTERRUPTED, watched_briefly};
 use super::row::{Row, Tone};
-use super::rule_text::cells_of;
+use super::rule_text::RuleLines;
 use super::screen::Screen;
 use super::{call_error, check, file, library, report, rules};
 
@@ -33,8 +33,8 @@ const COLUMNS: usize = 3;
 const LETTERS: usize = 33;
 const LINES: usize = 19;
 
-/// The letters of rules that are read for the backs of all cards, and of sheets that are written.
-const WORK: u64 = 10_000_000_000;
+/// The letters of cards and sheets that are written, about.
+const WORK: u64 = 100_000_000;
 
 /// The lines that a paragraph takes.
 fn lines_of(letters: usize) -> usize {
@@ -61,7 +61,8 @@ pub fn cards(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
 
 /// The document, and a summary of its contents. Once the budget is spent, the cards that are left are not in it.
 fn page(rules: &std::sync::Arc<Ruleset>, budget: &WorkBudget) -> (String, String) {
-    let (read, mut written) = (rules.rule_texts().map(|(_, text)| text.len()).sum::<usize>() as u64, 0);
+    let lines = RuleLines::of(rules.rule_texts().map(|(_, text)| text));
+    let mut written = 0;
     let mut html = String::new();
     // Some titles say the version themselves.
     let version = if rules.title().contains(rules.version()) { "" } else { rules.version() };
@@ -74,14 +75,13 @@ fn page(rules: &std::sync::Arc<Ruleset>, budget: &WorkBudget) -> (String, String
     let mut all: Vec<(&Card, &str)> = rules.cards().iter().map(|card| (card, "maneuver")).collect();
     all.extend(rules.items().iter().map(|item| (item, "item")));
     for chunk in all.chunks(PER_PAGE) {
-        // The text of each rule of a card is looked for in all of RULES.md.
-        let ids: usize = chunk.iter().map(|(card, _)| 1 + card.rules.len()).sum();
-        if !budget.spend(ids as u64 * read.max(1)) {
+        let letters: usize = chunk.iter().map(|(card, _)| card.text.len() + 100 * (1 + card.rules.len())).sum();
+        if !budget.spend(letters as u64) {
             break;
         }
         written += chunk.len();
         let fronts: Vec<String> = chunk.iter().map(|(card, what)| front(card, what, rules, &title)).collect();
-        let backs: Vec<String> = chunk.iter().map(|(card, what)| back(card, what, rules)).collect();
+        let backs: Vec<String> = chunk.iter().map(|(card, what)| back(card, what, rules, &lines)).collect();
         sheet_of_cards(&mut html, &fronts, false);
         sheet_of_cards(&mut html, &backs, true);
     }
@@ -131,10 +131,10 @@ fn front(card: &Card, what: &str, rules: &Ruleset, title: &str) -> String {
 }
 
 /// The back: the rules of the card, in the ruleset's own words, as many as fit.
-fn back(card: &Card, what: &str, rules: &Ruleset) -> String {
+fn back(card: &Card, what: &str, rules: &Ruleset, rule_lines: &RuleLines) -> String {
     let (mut told, mut left, mut lines) = (String::new(), Vec::new(), 0);
     for id in &card.rules {
-        let Some(text) = rule_text(rules, id).filter(|text| !text.is_empty()) else { continue };
+        let Some(text) = rule_text(rules, rule_lines, id).filter(|text| !text.is_empty()) else { continue };
         let needed = lines_of(text.chars().count() + id.len() + 1);
         // Three lines are kept for the ids of rules that do not fit.
         if lines + needed > LINES - 3 {
@@ -161,8 +161,8 @@ fn blank_card(title: &str) -> String {
 }
 
 /// The text of a rule: that of the list item, or of the first cell of the table row, that begins with its id.
-fn rule_text(rules: &Ruleset, id: &str) -> Option<String> {
-    let cells = cells_of(rules.rule_texts().map(|(_, text)| text), id)?;
+fn rule_text(rules: &Ruleset, lines: &RuleLines, id: &str) -> Option<String> {
+    let cells = lines.cells_of(id)?;
     cells.first().map(|(_, text)| printed_rule(text, |name| rules.switch(name).is_some()))
 }
 

@@ -1,5 +1,7 @@
 //! Reads rule texts: their items and table rows, and the line that explains a word.
 
+use std::collections::HashMap;
+
 /// The blocks of a rule text, each joined into one line: headings, items, table rows and paragraphs.
 pub fn paragraphs(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
@@ -38,19 +40,58 @@ pub fn line_of<'t>(texts: impl Iterator<Item = &'t str>, key: &str) -> Option<St
 
 /// The same, in parts: the heads of the columns with the cells. What has no column has no head, nor has the only cell of a
 /// row.
-pub fn cells_of<'t>(texts: impl Iterator<Item = &'t str>, key: &str) -> Option<Vec<(String, String)>> {
+pub fn cells_of<'t>(texts: impl Iterator<Item = &'t str>, key: &str) -> Option<Cells> {
     // The text of the topmost ruleset is last in the list, and is searched first.
     let texts: Vec<&str> = texts.collect();
-    let mut found = texts.iter().rev().flat_map(|text| rows_of(text, key));
-    let first = found.next()?;
-    // If a word is in several tables, the table of questions wins.
-    let asks = |(head, _): &(String, Vec<(String, String)>)| head == "topic";
-    let asked = if asks(&first) { None } else { found.find(asks) };
-    Some(asked.unwrap_or(first).1)
+    best(texts.iter().rev().flat_map(|text| rows_of(text)).filter(|row| names(&row.key, key)))
 }
 
-/// Each line of a text that begins with `key`: the head of its first column, and its cells.
-fn rows_of(text: &str, key: &str) -> Vec<(String, Vec<(String, String)>)> {
+/// Parts of a line with the heads of their columns.
+pub type Cells = Vec<(String, String)>;
+
+/// The lines of rule texts by what they begin with, for many searches in the same texts.
+pub struct RuleLines {
+    rows: HashMap<String, Vec<Row>>,
+}
+
+impl RuleLines {
+    /// Reads the texts, the lowest ruleset first.
+    pub fn of<'t>(texts: impl Iterator<Item = &'t str>) -> RuleLines {
+        let texts: Vec<&str> = texts.collect();
+        let mut rows: HashMap<String, Vec<Row>> = HashMap::new();
+        for row in texts.iter().rev().flat_map(|text| rows_of(text)) {
+            for name in row.key.split(',').map(plain) {
+                rows.entry(name.to_ascii_lowercase()).or_default().push(row.clone());
+            }
+        }
+        RuleLines { rows }
+    }
+
+    /// What [`cells_of`] finds.
+    pub fn cells_of(&self, key: &str) -> Option<Cells> {
+        best(self.rows.get(&key.to_ascii_lowercase())?.iter().cloned())
+    }
+}
+
+/// A line that begins with a word or an id, or with a list of them.
+#[derive(Clone)]
+struct Row {
+    /// The head of its first column; empty outside of a table.
+    column: String,
+    key: String,
+    cells: Cells,
+}
+
+/// The first row; if a word is in several tables, that of the table of questions.
+fn best(mut rows: impl Iterator<Item = Row>) -> Option<Cells> {
+    let first = rows.next()?;
+    let asks = |row: &Row| row.column == "topic";
+    let asked = if asks(&first) { None } else { rows.find(asks) };
+    Some(asked.unwrap_or(first).cells)
+}
+
+/// Each line of a text that begins with a word or an id.
+fn rows_of(text: &str) -> Vec<Row> {
     let lines = paragraphs(text);
     let below = lines.iter().skip(1).map(String::as_str).chain([""]);
     let (mut head, mut found) = ("", Vec::new());
@@ -63,7 +104,7 @@ fn rows_of(text: &str, key: &str) -> Vec<(String, Vec<(String, String)>)> {
             continue;
         }
         let column = head.trim().trim_matches('|').split('|').next().unwrap_or_default().trim().to_owned();
-        found.extend(told(line, head, key).map(|cells| (column, cells)));
+        found.extend(told(line, head).map(|(key, cells)| Row { column, key, cells }));
     }
     found
 }
@@ -74,7 +115,8 @@ fn is_rule_of_table(line: &str) -> bool {
     line.starts_with('|') && line.contains('-') && line.chars().all(|letter| "|-: ".contains(letter))
 }
 
-fn told(line: &str, head: &str, key: &str) -> Option<Vec<(String, String)>> {
+/// What a line begins with, and the rest of it.
+fn told(line: &str, head: &str) -> Option<(String, Cells)> {
     let line = line.trim();
     if line.starts_with('|') {
         let cells = |row: &str| -> Vec<String> {
@@ -84,23 +126,28 @@ fn told(line: &str, head: &str, key: &str) -> Option<Vec<(String, String)>> {
         heads.resize(cells(line).len(), String::new());
         let mut row = heads.into_iter().zip(cells(line));
         let (_, first) = row.next()?;
-        let mut rest: Vec<(String, String)> = row.filter(|(_, cell)| !cell.is_empty()).collect();
+        let mut rest: Cells = row.filter(|(_, cell)| !cell.is_empty()).collect();
         if let [(head, _)] = rest.as_mut_slice() {
             head.clear();
         }
-        return (names(&first, key) && !rest.is_empty()).then_some(rest);
+        return (!rest.is_empty()).then_some((first, rest));
     }
     let item = line.strip_prefix(['-', '*', '+'])?.trim_start();
     let (first, rest) = match item.strip_prefix("**").and_then(|bold| bold.split_once("**")) {
         Some(cut) => cut,
         None => item.split_once(char::is_whitespace)?,
     };
-    names(first, key).then(|| vec![(String::new(), rest.trim_start_matches([':', ' ']).to_owned())])
+    Some((first.to_owned(), vec![(String::new(), rest.trim_start_matches([':', ' ']).to_owned())]))
 }
 
 /// Whether a cell is `key`, or a list with it.
 fn names(cell: &str, key: &str) -> bool {
-    cell.split(',').any(|part| part.trim().trim_matches(['`', '*', ':']).eq_ignore_ascii_case(key))
+    cell.split(',').any(|part| plain(part).eq_ignore_ascii_case(key))
+}
+
+/// A word or an id without its marks.
+fn plain(part: &str) -> &str {
+    part.trim().trim_matches(['`', '*', ':'])
 }
 
 #[cfg(test)]
@@ -127,6 +174,10 @@ mod tests {
         assert_eq!(line("to").as_deref(), Some("where to"));
         let table = "| topic | seat | asks |\n|---|---|---|\n| `skill` | owner | which skill |\n";
         let row = line_of([table].into_iter(), "skill");
+        let all = RuleLines::of([TEXT, table].into_iter());
+        for key in ["a-1", "A-2", "A-3", "on", "SKILL", "A-4", "Rules"] {
+            assert_eq!(all.cells_of(key), cells_of([TEXT, table].into_iter(), key), "{key}");
+        }
         assert_eq!(row.as_deref(), Some("seat: owner · asks: which skill"));
         let verbs = "| verb | does |\n|---|---|\n| `skill` | nothing |\n\n";
         let both = [verbs, table].concat();
