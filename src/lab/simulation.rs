@@ -623,7 +623,7 @@ impl Simulation {
                     return Ok(Err(LeftOut::new(trial, why)));
                 }
                 Halt::Paused | Halt::Boundary if session.actions() < self.actions => {}
-                Halt::Paused | Halt::Boundary => return Ok(Err(LeftOut::new(trial, not_ended(self.actions)))),
+                Halt::Paused | Halt::Boundary => return Ok(Err(LeftOut::unended(trial, not_ended(self.actions)))),
                 Halt::Ask => {
                     let ahead = ahead.clone();
                     let answered = session.lend(move |game, vm| answer_ahead(game, vm, &ahead, None));
@@ -647,11 +647,8 @@ const LONGEST_TOLD: Duration = LONGEST.saturating_mul(5);
 
 /// Why a game is left out that goes on and on.
 pub(super) fn not_ended(actions: u64) -> String {
-    format!("{NOT_ENDED} {actions} actions")
+    format!("it has not ended after {actions} actions")
 }
-
-/// How the reason begins.
-pub(super) const NOT_ENDED: &str = "it has not ended after";
 
 impl Findings {
     /// Whether fewer games were played than wanted, since none of the first ones counts with a variant.

@@ -88,20 +88,23 @@ pub struct LeftOut {
     /// What to do about it, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cure: Option<String>,
+    /// Whether the game was stopped because it did not end within the limits. Otherwise it failed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unended: bool,
 }
 
 impl LeftOut {
-    /// Whether the game was stopped since it went on for too long. Otherwise it failed.
-    pub fn did_not_end(&self) -> bool {
-        self.why == super::trial::TOO_LONG || self.why.starts_with(super::simulation::NOT_ENDED)
+    pub(super) fn new(trial: u64, why: impl Into<String>) -> LeftOut {
+        LeftOut { trial, why: why.into(), cure: None, unended: false }
     }
 
-    pub(super) fn new(trial: u64, why: impl Into<String>) -> LeftOut {
-        LeftOut { trial, why: why.into(), cure: None }
+    pub(super) fn unended(trial: u64, why: impl Into<String>) -> LeftOut {
+        LeftOut { unended: true, ..LeftOut::new(trial, why) }
     }
 
     pub(super) fn by_fault(trial: u64, fault: Fault) -> LeftOut {
-        LeftOut { trial, why: fault.to_string(), cure: fault.cure }
+        let why = fault.to_string();
+        LeftOut { cure: fault.cure, ..LeftOut::new(trial, why) }
     }
 }
 

@@ -200,10 +200,10 @@ impl Table<'_> {
         let fault = |fault| LeftOut::by_fault(trial, fault);
         let ended = loop {
             if game.actions >= actions {
-                break Err(left_out(not_ended(actions)));
+                break Err(LeftOut::unended(trial, not_ended(actions)));
             }
             if time.is_spent(vm) {
-                break Err(left_out(TOO_LONG.to_string()));
+                break Err(LeftOut::unended(trial, TOO_LONG));
             }
             if let Err(found) = rounds.pass(vm, &mut game) {
                 break Err(fault(found));

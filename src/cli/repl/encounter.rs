@@ -227,7 +227,7 @@ impl Repl {
             wanted = fit.min(MOST - games.min(MOST)).min(250);
         }
         // A game without an end is a finding; a script that fails is a mistake.
-        let failed = tally.left_out.iter().find(|left| !left.did_not_end());
+        let failed = tally.left_out.iter().find(|left| !left.unended);
         if let Some(failed) = failed.filter(|_| tally.trials == 0) {
             return Err(Complaint::Wrong(format!("This scene cannot be played: {}.", failed.why)));
         }
