@@ -11,8 +11,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use riskbreaker::check::{CheckReport, check, findings};
+use riskbreaker::lab::{OddsQuery, Variant, compare_cards};
+use riskbreaker::play::Given;
 use riskbreaker::spec::{SpecReport, SpecRun};
-use riskbreaker::{Library, WorkBudget};
+use riskbreaker::{Library, Ruleset, Session, Setup, WorkBudget};
 
 /// The small game with further files.
 fn tug(more: &[(&str, String)]) -> Library {
@@ -157,6 +159,61 @@ fn twice_as_many_specs_take_about_twice_the_work() {
         budget.used() - base.used()
     });
     assert!(one > 0 && two * 10 <= one * 22, "50 take {one}, 100 take {two}");
+}
+
+/// A card of the small game that does something.
+fn card(id: &str, body: &str) -> String {
+    let resolve = format!("resolve = function(ctx)\n{body}\nend");
+    format!("{SPEC}return rb.maneuver({{ id = \"{id}\", title = \"T {id}\", {resolve} }})\n")
+}
+
+/// The work of the odds of one card.
+fn work_of_odds(body: &str) -> u64 {
+    let library = tug(&[("maneuvers/long.luau", card("long", body))]);
+    let rules = Ruleset::load(&library, "tug").unwrap();
+    let mut session = Session::start(&rules, Setup::scenario("two").seed(1)).unwrap();
+    let _ = session.advance().unwrap();
+    let question = session.questions()[0].clone();
+    let given = vec![Given::to(&question, "long".into())];
+    let budget = WorkBudget::unlimited();
+    let query = OddsQuery { given, budget: budget.clone(), ..OddsQuery::default() };
+    assert!(session.odds_at(question.id, query).unwrap().is_exact());
+    budget.used()
+}
+
+#[test]
+fn odds_of_twice_as_much_take_about_twice_the_work() {
+    let base = work_of_odds("");
+    let grows = |what: &str, body: &dyn Fn(usize) -> String| {
+        let [one, two] = [20, 40].map(|size| work_of_odds(&body(size)) - base);
+        assert!(one > 0 && two * 10 <= one * 22, "{what}: {one}, twice as much {two}");
+    };
+    grows("changes", &|n| format!("rb.roll(\"1d6\")\nfor at = 1, {n} do ctx.actor:add(\"rests\", 1) end"));
+    grows("rolls without memory", &|n| format!("for at = 1, {n} do rb.roll(\"1d6\") end"));
+    grows("faces", &|n| format!("ctx.actor:add(\"rests\", rb.roll(\"1d{n}\"))"));
+    grows("options", &|n| {
+        let options = format!("local options = {{}}\nfor at = 1, {n} do options[at] = \"o\" .. at end\n");
+        let asked = "seat = ctx.actor.seat, topic = \"which\", about = ctx.actor, why = \"Which?\", options = options";
+        format!("{options}rb.choose({{ {asked}, default = \"o1\" }})")
+    });
+}
+
+#[test]
+fn a_comparison_of_twice_as_many_cards_takes_about_twice_the_work() {
+    let work = |count: usize| {
+        let names: Vec<String> = (0..count).map(|at| format!("maneuvers/c{at}.luau")).collect();
+        let cards: Vec<(&str, String)> =
+            names.iter().enumerate().map(|(at, name)| (&**name, card(&format!("c{at}"), "rb.roll(\"1d6\")"))).collect();
+        let rules = Ruleset::load(&tug(&cards), "tug").unwrap();
+        let setup = Setup::scenario("two").seed(1);
+        let variant = Variant { name: "tug".into(), rules, setup, ahead: Default::default() };
+        let budget = WorkBudget::unlimited();
+        let found = compare_cards(&variant, &variant, &budget).unwrap();
+        assert!(found.cards.len() >= count && !found.is_partial());
+        budget.used()
+    };
+    let [none, one, two] = [0, 30, 60].map(work);
+    assert!(one > none && (two - none) * 10 <= (one - none) * 22, "30 take {one}, 60 take {two}, none {none}");
 }
 
 #[test]
