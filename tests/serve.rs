@@ -15,8 +15,9 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use riskbreaker::Library;
 use riskbreaker::serve::{Connection, Host, METHODS, Received, schema};
+use riskbreaker::store::Store;
+use riskbreaker::{Library, Viewer};
 use serde_json::{Value as Json, json};
 
 const RULESETS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/rulesets");
@@ -2110,15 +2111,19 @@ struct Marked {
     guess: &'static str,
     /// Marks that each viewer was told, by their place.
     told: Vec<Vec<bool>>,
+    campaign: PathBuf,
 }
 
 impl Marked {
-    fn begin(ruleset: &str, position: Json, viewers: &[&'static str]) -> Marked {
+    /// Each test keeps its campaign under a `name` of its own.
+    fn begin(name: &str, ruleset: &str, position: Json, viewers: &[&'static str]) -> Marked {
         let host = Host::new(Library::open(root("rulesets")).unwrap());
         let operator = host.connect(true);
         let seats: BTreeMap<&str, &str> =
             viewers.iter().chain(&["gm"]).filter(|seat| !seat.is_empty()).map(|seat| (*seat, "human")).collect();
-        let table = json!({ "table": "a", "ruleset": ruleset, "position": position, "seed": 7, "seats": seats });
+        let campaign = saves(name).join("a.rbsave");
+        let mut table = json!({ "table": "a", "ruleset": ruleset, "position": position, "seed": 7, "seats": seats });
+        table["campaign"] = json!(campaign);
         done(&operator, "table.new", table);
         let join = |seat: &&'static str| {
             let connection = host.connect(false);
@@ -2132,7 +2137,7 @@ impl Marked {
         };
         let viewers: Vec<_> = viewers.iter().map(join).collect();
         let told = vec![vec![]; viewers.len()];
-        Marked { _host: host, operator, viewers, marks: vec![], guess: "", told }
+        Marked { _host: host, operator, viewers, marks: vec![], guess: "", told, campaign }
     }
 
     fn view(&self) -> Json {
@@ -2235,9 +2240,36 @@ impl Marked {
         }
     }
 
+    /// The game master goes back to an early entry of the campaign and forward again, and closes the table. The recaps of the
+    /// campaign tell nobody more.
+    fn go_back_and_tell(&mut self) {
+        let entries = done(&self.operator, "entries", json!({ "table": "a", "all": true })).0["entries"].clone();
+        let entries: Vec<&Json> = entries.as_array().unwrap().iter().map(|entry| &entry["entry"]).collect();
+        for entry in [entries[entries.len() / 2], entries[entries.len() - 1]] {
+            assert!(self.master("goto", json!({ "entry": entry })), "{entry}");
+            self.look(&format!("at entry {entry}"), false);
+        }
+        let note = self.marks.iter().position(|(mark, _)| *mark == "MARKNOTE").expect("a mark for a note");
+        assert!(self.marks[note].1.is_empty());
+        done(&self.operator, "table.close", json!({ "table": "a" }));
+        let library = Library::open(root("rulesets")).unwrap();
+        let mut campaign = Store::open(&self.campaign, &library).unwrap().first().unwrap().unwrap();
+        campaign.note("MARKNOTE").unwrap();
+        let master = campaign.recap_all(&Viewer::master()).unwrap().join("\n");
+        assert!(master.contains("MARKNOTE"), "{master}");
+        for (seat, _) in &self.viewers {
+            let viewer = if seat.is_empty() { Viewer::watcher() } else { Viewer::seat(*seat) };
+            let recap = campaign.recap_all(&viewer).unwrap().join("\n");
+            assert!(!recap.is_empty());
+            for (mark, may) in &self.marks {
+                assert!(!recap.contains(mark) || may.contains(seat), "the recap tells `{seat}` {mark}: {recap}");
+            }
+        }
+    }
+
     /// Every mark has reached those who may know it: a test that looks for what is nowhere would prove nothing.
     fn all_were_told(&self) {
-        for (n, (mark, may)) in self.marks.iter().enumerate() {
+        for (n, (mark, may)) in self.marks.iter().enumerate().filter(|(_, (mark, _))| *mark != "MARKNOTE") {
             for (at, (seat, _)) in self.viewers.iter().enumerate() {
                 assert_eq!(self.told[at][n], may.contains(seat), "{mark} and `{seat}`");
             }
@@ -2245,18 +2277,20 @@ impl Marked {
     }
 }
 
-/// Marks in a trap, in the place that only its makers have heard of, and in a trap of the game master, over some dozens of
-/// actions with undo, redo, edits and a change of rules.
-#[test]
-fn no_request_tells_a_marked_trap_of_0_0_3_to_others() {
+/// A game of 0.0.3 in which a trap with marks has been laid, and the game master has laid another.
+fn marked_trap(name: &str, open_traps: bool) -> Marked {
     let position = json!({
         "us": ["A = W5: Set Trap; P5: Scout; idle", "B = M4: Sword"], "them": ["X = M4: Sword; P5: Observation", "Y = M4: Sword"],
         "advantage": [12, 0], "turns": ["A", "X", "B", "Y"],
         "triggers": [{ "name": "MARKMASTER", "state": "word", "harm": 1 }],
     });
-    let mut game = Marked::begin("riskbreaker-0.0.3", position, &["players", "foes", ""]);
-    game.marks = vec![("MARKCELLAR", vec!["players"]), ("MARKTRAP", vec!["players"]), ("MARKMASTER", vec![])];
+    let mut game = Marked::begin(name, "riskbreaker-0.0.3", position, &["players", "foes", ""]);
+    let players = || vec!["players"];
+    game.marks = vec![("MARKCELLAR", players()), ("MARKTRAP", players()), ("MARKMASTER", vec![]), ("MARKNOTE", vec![])];
     game.guess = "MARK";
+    if open_traps {
+        assert!(game.master("switch", json!({ "name": "open_traps", "value": "on" })));
+    }
     let lays = [
         ("card", "create_trigger"),
         ("skill", "Scout"),
@@ -2276,6 +2310,21 @@ fn no_request_tells_a_marked_trap_of_0_0_3_to_others() {
         );
         game.look(&format!("after {topic}"), false);
     }
+    game
+}
+
+/// The search finds what is told: with open traps everybody learns of the mark.
+#[test]
+#[should_panic(expected = "is told MARK")]
+fn the_search_for_marks_finds_an_open_trap() {
+    marked_trap("marked_open_trap", true);
+}
+
+/// Marks in a trap, in the place that only its makers have heard of, and in a trap of the game master, over some dozens of
+/// actions with undo, redo, edits and a change of rules.
+#[test]
+fn no_request_tells_a_marked_trap_of_0_0_3_to_others() {
+    let mut game = marked_trap("marked_trap", false);
     let quiet = |_: &str, topic: &str| (topic == "card").then(|| json!("pass"));
     for round in 0..30 {
         let played = if round % 4 == 0 { game.play(quiet) } else { game.play(|_, _| None) };
@@ -2296,16 +2345,16 @@ fn no_request_tells_a_marked_trap_of_0_0_3_to_others() {
             game.look(&format!("in step {round}"), round == 8);
         }
     }
+    game.go_back_and_tell();
     game.all_were_told();
 }
 
-/// Marks in the name, the story, a wound, a weapon, the place and a modifier of an unseen unit, while it creeps about.
-#[test]
-fn no_request_tells_a_marked_unseen_unit_of_contest_to_others() {
+/// A game of contest with marks in the name, the story, a wound and a weapon of a unit, which is unseen or not.
+fn marked_unit(name: &str, unseen: bool) -> Marked {
     let position = json!({
         "sides": [
             { "name": "Heroes", "seat": "players", "units": [
-                { "name": "MARKNAME", "unseen": true, "at": "-1.7, 0", "description": "MARKSTORY", "weapons": ["markblade"],
+                { "name": "MARKNAME", "unseen": unseen, "at": "-1.7, 0", "description": "MARKSTORY", "weapons": ["markblade"],
                   "stats": { "stealth": 40 }, "pack": 20 },
                 { "name": "Gus", "at": "-60, 0", "weapons": ["sword"] },
             ] },
@@ -2316,7 +2365,7 @@ fn no_request_tells_a_marked_unseen_unit_of_contest_to_others() {
         ],
         "injuries": [{ "of": "MARKNAME", "class": "MARKWOUND", "penalty": 1 }],
     });
-    let mut game = Marked::begin("contest", position, &["players", "foes", "third", ""]);
+    let mut game = Marked::begin(name, "contest", position, &["players", "foes", "third", ""]);
     let own = || vec!["players"];
     game.marks = vec![
         ("MARKNAME", own()),
@@ -2326,9 +2375,24 @@ fn no_request_tells_a_marked_unseen_unit_of_contest_to_others() {
         ("-73.7", own()),
         ("MARKREASON", own()),
         ("MARKSTAT", own()),
+        ("MARKNOTE", vec![]),
     ];
     game.guess = "MARK";
-    game.look("at the beginning", true);
+    game.look("at the beginning", unseen);
+    game
+}
+
+/// The search finds what is told: everybody sees a unit that does not hide.
+#[test]
+#[should_panic(expected = "is told MARKNAME")]
+fn the_search_for_marks_finds_a_unit_that_is_seen() {
+    marked_unit("marked_seen_unit", false);
+}
+
+/// Marks in what an unseen unit is and has, in its place and in a modifier, while it creeps about.
+#[test]
+fn no_request_tells_a_marked_unseen_unit_of_contest_to_others() {
+    let mut game = marked_unit("marked_unit", true);
     let acts = [
         ("put", vec![("who", "MARKNAME"), ("place", "-73.7, 0")]),
         ("modify", vec![("who", "MARKNAME"), ("stat", "MARKSTAT"), ("amount", "-3"), ("reason", "MARKREASON")]),
@@ -2371,6 +2435,7 @@ fn no_request_tells_a_marked_unseen_unit_of_contest_to_others() {
             game.look(&format!("in step {round}"), round == 24);
         }
     }
+    game.go_back_and_tell();
     game.all_were_told();
 }
 
