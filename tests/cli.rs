@@ -3,6 +3,8 @@
 #[cfg(unix)]
 #[path = "cli/interrupted.rs"]
 mod interrupted;
+#[path = "cli/packages.rs"]
+mod packages;
 #[cfg(unix)]
 #[path = "cli/terminal.rs"]
 mod terminal;

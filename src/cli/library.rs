@@ -1,19 +1,43 @@
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 
 use anyhow::Result;
-use riskbreaker::ruleset::Problem;
+use riskbreaker::ruleset::{LibraryError, Problem};
 use riskbreaker::{Library, LoadError, Ruleset};
 
 use super::figures::counted;
 use super::screen::Screen;
-use super::{call_error, report};
+use super::{call_error, packages, report};
 
-/// Finds the rulesets: in the named folder, in `./rulesets`, or in the program.
+/// Finds the rulesets: in the named folder alone; else in `./rulesets`, in the user's folder, and in the program. Of a ruleset
+/// that is in both folders the first is taken, and both places are told.
 pub fn open(folder: Option<&Path>) -> Result<Library> {
+    let refused = |error: LibraryError| call_error(error.to_string());
+    let user = match (folder, packages::user_folder()) {
+        (None, Some(user)) if user.is_dir() => Some(Library::open(user).map_err(refused)?),
+        _ => None,
+    };
+    let found = match (Library::locate(folder).map_err(refused)?, user) {
+        (found, None) => found,
+        (local, Some(user)) => {
+            for id in user.ids() {
+                if let (Some(first), Some(second)) = (local.folder_of(&id), user.folder_of(&id)) {
+                    tell_twice(&id, &first, &second);
+                }
+            }
+            Library::overlay(local, user)
+        }
+    };
     // A ruleset on the disk may extend a built-in one.
-    let found = Library::locate(folder).map_err(|error| call_error(error.to_string()))?;
     Ok(found.backed_by(Library::embedded()))
+}
+
+/// Says once that a ruleset is in two places.
+fn tell_twice(id: &str, first: &Path, second: &Path) {
+    static TOLD: Once = Once::new();
+    TOLD.call_once(|| {
+        eprintln!("note: {id} is in {} and in {}; the first one is used", first.display(), second.display());
+    });
 }
 
 /// The ruleset that is played if none is named. It is the first in the folder that can be played by itself; one named after the

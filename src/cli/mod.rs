@@ -16,6 +16,7 @@ mod library;
 mod merge;
 mod new;
 mod odds;
+mod packages;
 mod page;
 mod pager;
 mod play;
@@ -96,6 +97,20 @@ enum Command {
     /// Lists, shows and compares rulesets
     #[command(subcommand)]
     Rules(rules::Args),
+    /// Packs rulesets, each into one file that `add` takes
+    Pack(packages::PackArgs),
+    /// Adds a ruleset from a file, a folder or a git repository
+    Add(packages::AddArgs),
+    /// Brings added rulesets up to date
+    Update(packages::UpdateArgs),
+    /// Brings back the version of a ruleset before its last update or removal
+    Rollback(packages::RollbackArgs),
+    /// Takes an added ruleset away
+    Remove(packages::RemoveArgs),
+    /// Lists the rulesets that were added
+    List(packages::ListArgs),
+    /// Searches an index of rulesets that others offer
+    Search(packages::SearchArgs),
     /// Serves games to programs in any language
     Serve(serve::Args),
     /// Rolls dice
@@ -232,6 +247,13 @@ fn carry_out(cli: Cli) -> Result<ExitCode> {
         Some(Command::Types(args)) => types::types(args, folder),
         Some(Command::Cards(args)) => cards::cards(args, folder),
         Some(Command::Rules(args)) => rules::rules(args, folder),
+        Some(Command::Pack(args)) => packages::pack(&args, folder),
+        Some(Command::Add(args)) => packages::add(&args),
+        Some(Command::Update(args)) => packages::update(&args),
+        Some(Command::Rollback(args)) => packages::rollback(&args),
+        Some(Command::Remove(args)) => packages::remove(&args),
+        Some(Command::List(args)) => packages::list(&args),
+        Some(Command::Search(args)) => packages::search(&args),
         Some(Command::Roll(args)) => roll::roll(args),
         Some(Command::Odds(args)) => odds::odds(*args, folder),
         Some(Command::Sim(args)) => sim::sim(args, folder),

@@ -26,6 +26,12 @@ impl Folder {
     /// How deep folders nest in a ruleset; `maneuvers/feint.luau` is one deep.
     pub const MAX_DEPTH: usize = 8;
 
+    /// True if a file of this path inside the folder is part of the ruleset: known by its ending, and not left about by an
+    /// editor or by version control.
+    pub fn takes(path: &str) -> bool {
+        Intake::wants(path)
+    }
+
     /// Gives a file by its path inside the folder. A path without `.luau` or `.lua`, as `require` has it, finds the
     /// script of that name.
     pub fn file(&self, path: &str) -> Option<&Source> {

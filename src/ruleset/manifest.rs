@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use semver::VersionReq;
 use serde::Serialize;
 use toml::de::DeValue;
 
@@ -47,6 +48,33 @@ pub struct Manifest {
     pub words: BTreeMap<String, String>,
     /// Cards that are called otherwise in other rulesets: the id here, and the one there.
     pub known_as: BTreeMap<String, String>,
+    /// Rulesets that it needs, each in a range of versions.
+    pub requires: Vec<Requirement>,
+    /// Rulesets that it cannot be used with.
+    pub conflicts: Vec<Mention>,
+    /// What is new in it: an address, or a file of the ruleset.
+    pub changelog: Option<String>,
+    /// The address of a page about it.
+    pub homepage: Option<String>,
+}
+
+/// A ruleset that another one needs, and which of its versions.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Requirement {
+    /// The ruleset, and where it is named.
+    #[serde(flatten)]
+    pub ruleset: Mention,
+    /// The versions, such as `>=0.0.3, <0.1`.
+    pub range: String,
+}
+
+impl Requirement {
+    /// Whether a version is in the range. A version that cannot be read is not.
+    pub fn admits(&self, version: &str) -> bool {
+        let Ok(range) = VersionReq::parse(&self.range) else { return false };
+        let version = Version::parse(version).and_then(|version| semver::Version::parse(&version.to_string()).ok());
+        version.is_some_and(|version| range.matches(&version))
+    }
 }
 
 /// Another ruleset, or a file, named in a manifest, and where.
@@ -100,9 +128,26 @@ pub(crate) fn is_ruleset_id(id: &str) -> bool {
 /// How an id must look, for cures.
 pub(crate) const ID_RULE: &str = "an id has small letters, digits, `.`, `_` and `-`, and begins with a letter or digit";
 
-const KEYS: [&str; 15] = [
-    "id", "title", "version", "engine", "license", "extends", "layers", "after", "over", "scenario", "summary",
-    "switches", "seats", "words", "known_as",
+const KEYS: [&str; 19] = [
+    "id",
+    "title",
+    "version",
+    "engine",
+    "license",
+    "extends",
+    "layers",
+    "after",
+    "over",
+    "scenario",
+    "summary",
+    "switches",
+    "seats",
+    "words",
+    "known_as",
+    "requires",
+    "conflicts",
+    "changelog",
+    "homepage",
 ];
 const SWITCH_KEYS: [&str; 6] = ["values", "min", "max", "default", "text", "rules"];
 const RANGE_KEYS: [&str; 3] = ["min", "max", "default"];
@@ -157,6 +202,10 @@ impl Reader<'_, '_> {
         let seats = find(&entries, "seats").map(|entry| self.names(entry)).unwrap_or_default();
         let words = find(&entries, "words").map(|entry| self.names(entry)).unwrap_or_default();
         let known_as = find(&entries, "known_as").map(|entry| self.names(entry)).unwrap_or_default();
+        let requires = find(&entries, "requires").map(|entry| self.requirements(entry, folder)).unwrap_or_default();
+        let conflicts = find(&entries, "conflicts").map(|entry| self.rulesets(entry, folder)).unwrap_or_default();
+        let changelog = find(&entries, "changelog").and_then(|entry| self.text(entry));
+        let homepage = find(&entries, "homepage").and_then(|entry| self.text(entry));
         Some(Manifest {
             id: id?,
             title: title?,
@@ -173,7 +222,28 @@ impl Reader<'_, '_> {
             seats,
             words,
             known_as,
+            requires,
+            conflicts,
+            changelog,
+            homepage,
         })
+    }
+
+    /// Reads a table of ranges of versions, by ruleset.
+    fn requirements(&mut self, entry: &Entry<'_>, own: &str) -> Vec<Requirement> {
+        let mut requirements = Vec::new();
+        for entry in self.table(entry).unwrap_or_default() {
+            let Some(range) = self.text(&entry) else { continue };
+            if let Err(error) = VersionReq::parse(&range) {
+                let message = format!("{} is no range of versions: {error}", quoted(&range));
+                self.wrong(&entry.span, message, "write it like \">=1.2, <2\", or \"*\" for any version");
+                continue;
+            }
+            if let Some(ruleset) = self.mention(entry.key.to_owned(), &entry.key_span, own) {
+                requirements.push(Requirement { ruleset, range });
+            }
+        }
+        requirements
     }
 
     fn id_is_the_folders(&mut self, entry: Option<&Entry<'_>>, id: Option<&str>, folder: &str) {

@@ -39,7 +39,7 @@ pub(crate) use document::{Document, in_order};
 pub use folder::Folder;
 pub(crate) use layering::with_layers;
 pub use library::{Library, LibraryError};
-pub use manifest::{Manifest, Mention};
+pub use manifest::{Manifest, Mention, Requirement};
 pub(crate) use nearest::instead_of_value;
 #[cfg(feature = "check")]
 pub(crate) use nearest::slips;

@@ -1,0 +1,197 @@
+use std::process::ExitCode;
+
+use anyhow::Result;
+use serde_json::json;
+
+use super::add::may_go_on;
+use super::agrees;
+use super::lock::Locked;
+use super::package::Package;
+use super::place::Place;
+use super::preview::Preview;
+use super::source::PackageSource;
+use crate::cli::call_error;
+use crate::cli::row::{Row, Tone};
+use crate::cli::screen::Screen;
+
+/// Lists the rulesets that were added
+#[derive(clap::Args)]
+pub struct ListArgs {
+    /// Those for all folders of this user
+    #[arg(long)]
+    user: bool,
+
+    /// Writes one JSON object per ruleset
+    #[arg(long)]
+    json: bool,
+}
+
+/// Brings added rulesets up to date, after showing what changes
+#[derive(clap::Args)]
+pub struct UpdateArgs {
+    /// Only this one
+    id: Option<String>,
+
+    /// Agrees without being asked, for scripts
+    #[arg(long)]
+    yes: bool,
+
+    /// Those for all folders of this user
+    #[arg(long)]
+    user: bool,
+
+    /// Updates it although `check` or its specs found something, or although its files were changed by hand
+    #[arg(long)]
+    force: bool,
+}
+
+/// Takes an added ruleset away; `rollback` brings it back
+#[derive(clap::Args)]
+pub struct RemoveArgs {
+    /// The ruleset
+    id: String,
+
+    /// One for all folders of this user
+    #[arg(long)]
+    user: bool,
+}
+
+/// Brings back the version of a ruleset before its last update or removal
+#[derive(clap::Args)]
+pub struct RollbackArgs {
+    /// The ruleset
+    id: String,
+
+    /// One for all folders of this user
+    #[arg(long)]
+    user: bool,
+}
+
+pub fn list(args: &ListArgs) -> Result<ExitCode> {
+    let place = Place::find(args.user)?;
+    let mut screen = Screen::stdout(args.json);
+    let lock = place.lock()?;
+    let mut rows = Vec::new();
+    for (id, locked) in &lock.rulesets {
+        let state = match place.present(id)? {
+            None => "missing",
+            Some(present) if present.hash() == locked.hash => "as added",
+            Some(_) => "changed by hand",
+        };
+        if args.json {
+            screen.object(&json!({ "id": id, "version": locked.version, "source": locked.source, "commit": locked.commit, "hash": locked.hash, "state": state }))?;
+        }
+        rows.push(vec![id.clone(), locked.version.clone(), state.to_owned(), locked.source.clone()]);
+    }
+    if args.json {
+        return Ok(ExitCode::SUCCESS);
+    }
+    if rows.is_empty() {
+        screen.row(
+            &Row::at(0).plain(format!("No ruleset was added to {}. `riskbreaker add SOURCE` adds one.", place.told())),
+        )?;
+    } else {
+        screen.table(&["ruleset", "version", "state", "source"], rows)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The ids that a call means, each with what the lock says of it.
+fn meant(place: &Place, id: Option<&str>) -> Result<Vec<(String, Locked)>> {
+    let lock = place.lock()?;
+    match id {
+        None => Ok(lock.rulesets.into_iter().collect()),
+        Some(id) => match lock.rulesets.get(id) {
+            Some(locked) => Ok(vec![(id.to_owned(), locked.clone())]),
+            None => {
+                Err(call_error(format!("{id} was not added to {}; `riskbreaker list` shows what was", place.told())))
+            }
+        },
+    }
+}
+
+pub fn update(args: &UpdateArgs) -> Result<ExitCode> {
+    let place = Place::find(args.user)?;
+    let mut screen = Screen::stdout(false);
+    let mut all_well = true;
+    for (id, locked) in meant(&place, args.id.as_deref())? {
+        all_well &= update_one(&id, &locked, &place, args, &mut screen)?;
+    }
+    Ok(if all_well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn update_one(id: &str, locked: &Locked, place: &Place, args: &UpdateArgs, screen: &mut Screen) -> Result<bool> {
+    let source = PackageSource::read(&locked.source)?;
+    let (package, commit) = source.fetch()?;
+    if package.id != id {
+        anyhow::bail!("{} holds {} now, and no longer {id}", locked.source, package.id);
+    }
+    let Some(present) = place.present(id)? else {
+        return Err(call_error(format!("the folder of {id} is missing; `riskbreaker add --locked` brings it back")));
+    };
+    if package.hash() == present.hash() {
+        screen.row(&Row::at(0).strong(id).plain(format!(" {} is up to date", locked.version)))?;
+        return Ok(true);
+    }
+    let preview = Preview::of(&package, &place.library()?, Some(&present))?;
+    preview.print(screen)?;
+    if present.hash() != locked.hash && !args.force {
+        eprintln!(
+            "Nothing was written, since files of {id} were changed by hand. With --force they are replaced, and kept for `rollback`."
+        );
+        return Ok(false);
+    }
+    if !may_go_on(&preview, args.force) {
+        return Ok(false);
+    }
+    let question = format!("Update {id} from {} to {}?", locked.version, preview.manifest.version);
+    if !args.yes && !agrees(&question)? {
+        return Ok(false);
+    }
+    let version = preview.manifest.version.clone();
+    place.put(&package, Locked { version, source: source.told(), commit, hash: package.hash() })?;
+    screen.row(
+        &Row::at(0)
+            .with("new  ", Tone::Good)
+            .plain(format!("{} · `riskbreaker rollback {id}` goes back", place.folder_of(id).display())),
+    )?;
+    Ok(true)
+}
+
+pub fn remove(args: &RemoveArgs) -> Result<ExitCode> {
+    let place = Place::find(args.user)?;
+    let id = &args.id;
+    meant(&place, Some(id))?;
+    let library = place.library()?;
+    let needs = |other: &String| {
+        let manifest = library.manifest(other).ok()?;
+        let below = manifest.extends.iter().chain(&manifest.layers);
+        let named = below.chain(manifest.requires.iter().map(|needed| &needed.ruleset)).any(|base| base.id == *id);
+        named.then(|| other.clone())
+    };
+    let others: Vec<String> = library.ids().iter().filter(|other| *other != id).filter_map(needs).collect();
+    if !others.is_empty() {
+        return Err(call_error(format!("{} needs {id}; remove it first", others.join(", "))));
+    }
+    place.take_away(id)?;
+    println!("{id} was taken away; `riskbreaker rollback {id}` brings it back");
+    Ok(ExitCode::SUCCESS)
+}
+
+pub fn rollback(args: &RollbackArgs) -> Result<ExitCode> {
+    let place = Place::find(args.user)?;
+    let id = &args.id;
+    let previous = place.previous(id);
+    if !previous.is_dir() {
+        return Err(call_error(format!("no previous version of {id} is kept in {}", place.told())));
+    }
+    let package = Package::of_folder(&previous, None)?;
+    let library = place.library()?;
+    let version = package.before(library).manifest(id).map(|manifest| manifest.version).unwrap_or_default();
+    let lock = place.lock()?;
+    let source = lock.rulesets.get(id).map_or_else(|| previous.display().to_string(), |locked| locked.source.clone());
+    let hash = package.hash();
+    place.put(&package, Locked { version: version.clone(), source, commit: None, hash })?;
+    println!("{id} is at version {version} again; `riskbreaker rollback {id}` goes forward");
+    Ok(ExitCode::SUCCESS)
+}

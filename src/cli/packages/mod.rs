@@ -1,0 +1,44 @@
+//! Rulesets that travel: packed into one file, added from elsewhere, updated, taken away again.
+//!
+//! A source - a file, a folder or a git repository - is read into memory as a [`package::Package`]. It is checked there, its
+//! specs are run, and what it would change is shown. Only after a yes are its files written, into a folder that nothing
+//! watches; one rename brings them to their place.
+
+mod add;
+mod archive;
+mod git;
+mod lock;
+mod manage;
+mod pack;
+mod package;
+mod place;
+mod preview;
+mod search;
+mod source;
+
+pub use add::{AddArgs, add};
+pub use manage::{ListArgs, RemoveArgs, RollbackArgs, UpdateArgs, list, remove, rollback, update};
+pub use pack::{PackArgs, pack};
+pub use place::user_folder;
+pub use search::{SearchArgs, search};
+
+use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
+
+use anyhow::Result;
+
+/// Asks for a yes at a terminal. Without one nothing is agreed to.
+fn agrees(question: &str) -> Result<bool> {
+    if !io::stdin().is_terminal() {
+        eprintln!("Nothing was written, since nobody is there to say yes. Repeat the call with --yes.");
+        return Ok(false);
+    }
+    eprint!("{question} Type yes or no: ");
+    io::stderr().flush()?;
+    let mut line = String::new();
+    io::stdin().lock().read_line(&mut line)?;
+    let agreed = matches!(line.trim().to_lowercase().as_str(), "y" | "yes");
+    if !agreed {
+        eprintln!("Nothing was written.");
+    }
+    Ok(agreed)
+}

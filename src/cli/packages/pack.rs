@@ -1,0 +1,105 @@
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context as _, Result};
+use riskbreaker::ruleset::Manifest;
+
+use super::archive::{self, Label};
+use super::package::Package;
+use super::preview::Preview;
+use crate::cli::row::{Row, Tone};
+use crate::cli::screen::Screen;
+use crate::cli::{call_error, file, library};
+
+/// Packs rulesets, each into one file that `add` takes
+#[derive(clap::Args)]
+pub struct PackArgs {
+    /// Folders of rulesets
+    #[arg(required = true)]
+    folders: Vec<PathBuf>,
+
+    /// The folder for the files
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    out: PathBuf,
+
+    /// Also writes an index of them, for `riskbreaker search`
+    #[arg(long, value_name = "FILE")]
+    index: Option<PathBuf>,
+
+    /// Packs a ruleset although `check` or its specs found something, and marks it so
+    #[arg(long)]
+    force: bool,
+}
+
+pub fn pack(args: &PackArgs, rulesets: Option<PathBuf>) -> Result<ExitCode> {
+    let mut screen = Screen::stdout(false);
+    let mut labels = Vec::new();
+    for folder in &args.folders {
+        let Some((label, path)) = pack_one(folder, args, rulesets.as_deref(), &mut screen)? else {
+            return Ok(ExitCode::FAILURE);
+        };
+        screen.row(
+            &Row::at(0).with("new  ", Tone::Good).plain(path.display().to_string()).faint(format!("  {}", label.hash)),
+        )?;
+        labels.push(super::search::Listed::new(label, &path));
+    }
+    if let Some(index) = &args.index {
+        labels.sort_by(|one, other| one.label.id.cmp(&other.label.id));
+        let text = format!("{}\n", serde_json::to_string_pretty(&labels)?);
+        file::replace(index, text).with_context(|| format!("cannot write {}", index.display()))?;
+        screen.row(&Row::at(0).with("new  ", Tone::Good).plain(index.display().to_string()))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn pack_one(
+    folder: &Path,
+    args: &PackArgs,
+    rulesets: Option<&Path>,
+    screen: &mut Screen,
+) -> Result<Option<(Label, PathBuf)>> {
+    if !folder.join(Manifest::FILE).is_file() {
+        return Err(call_error(format!("{} is no ruleset: it has no {}", folder.display(), Manifest::FILE)));
+    }
+    let package = Package::of_folder(folder, None)?;
+    // What it lies over may be beside it.
+    let around = folder.canonicalize()?;
+    let beside = library::open(around.parent())?;
+    let library = riskbreaker::Library::overlay(beside, library::open(rulesets)?);
+    let preview = Preview::of(&package, &library, None)?;
+    if !preview.obstacles.is_empty() || !preview.faults.is_empty() {
+        preview.print(screen)?;
+        if !args.force {
+            eprintln!("Nothing was written, since {} has faults. With --force it is packed and marked.", package.id);
+            return Ok(None);
+        }
+    }
+    let faulty = !preview.obstacles.is_empty() || !preview.faults.is_empty();
+    let Manifest { title, version, engine, license, summary, over, extends, requires, switches, .. } = preview.manifest;
+    let mut parents: std::collections::BTreeMap<String, String> =
+        over.into_iter().chain(extends).map(|base| (base.id, "*".to_owned())).collect();
+    parents.extend(requires.into_iter().map(|needed| (needed.ruleset.id, needed.range)));
+    let label = Label {
+        format: 1,
+        id: package.id.clone(),
+        title,
+        version,
+        engine,
+        license,
+        summary,
+        parents,
+        switches: switches.into_iter().map(|switch| switch.name).collect(),
+        hash: package.hash(),
+        faulty,
+    };
+    let path = args.out.join(format!("{}-{}.zip", label.id, label.version));
+    std::fs::create_dir_all(&args.out)?;
+    file::replace(&path, archive::write(&package, &label)?)
+        .with_context(|| format!("cannot write {}", path.display()))?;
+    if !package.left_out.is_empty() {
+        screen.row(
+            &Row::prose(2).faint(format!("left out, since no ruleset is made of it: {}", package.left_out.join(", "))),
+        )?;
+    }
+    Ok(Some((label, path)))
+}

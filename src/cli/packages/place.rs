@@ -1,0 +1,128 @@
+//! The two places to which rulesets are added: the current folder, and the user's.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+use riskbreaker::Library;
+
+use super::lock::{Lock, Locked};
+use super::package::Package;
+use crate::cli::{call_error, library};
+
+/// A folder of rulesets with its lock.
+#[derive(Debug)]
+pub struct Place {
+    /// Holds the folder of rulesets, the lock and the previous versions.
+    root: PathBuf,
+}
+
+/// The folder of rulesets that a user has everywhere; `None` if the system names no folder for data.
+pub fn user_folder() -> Option<PathBuf> {
+    user_root().map(|root| root.join(Library::FOLDER))
+}
+
+fn user_root() -> Option<PathBuf> {
+    let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let data = if cfg!(windows) {
+        folder("LOCALAPPDATA")
+    } else {
+        folder("XDG_DATA_HOME").or_else(|| folder("HOME").map(|home| home.join(".local").join("share")))
+    };
+    data.map(|data| data.join("riskbreaker"))
+}
+
+impl Place {
+    pub fn find(user: bool) -> Result<Place> {
+        let root = if user {
+            user_root().ok_or_else(|| call_error("this system names no folder for your data"))?
+        } else {
+            PathBuf::new()
+        };
+        Ok(Place { root })
+    }
+
+    /// Where the folder of a ruleset is, or would be.
+    pub fn folder_of(&self, id: &str) -> PathBuf {
+        self.rulesets().join(id)
+    }
+
+    pub fn rulesets(&self) -> PathBuf {
+        self.root.join(Library::FOLDER)
+    }
+
+    /// The same, for a message.
+    pub fn told(&self) -> String {
+        let folder = self.rulesets();
+        if folder.is_relative() { format!("./{}", folder.display()) } else { folder.display().to_string() }
+    }
+
+    pub fn lock(&self) -> Result<Lock> {
+        Lock::read(&self.lock_path())
+    }
+
+    pub fn lock_path(&self) -> PathBuf {
+        self.root.join(Lock::FILE)
+    }
+
+    /// The rulesets that can be named here.
+    pub fn library(&self) -> Result<Library> {
+        library::open(None)
+    }
+
+    /// Where the version before an update is kept.
+    pub fn previous(&self, id: &str) -> PathBuf {
+        self.root.join(".riskbreaker").join("previous").join(id)
+    }
+
+    /// The ruleset as it is there now.
+    pub fn present(&self, id: &str) -> Result<Option<Package>> {
+        let folder = self.folder_of(id);
+        if folder.is_dir() { Package::of_folder(&folder, None).map(Some) } else { Ok(None) }
+    }
+
+    /// Puts a package in its place by one rename, and writes the lock. A version that is there is kept as the previous one.
+    pub fn put(&self, package: &Package, locked: Locked) -> Result<()> {
+        let folder = self.folder_of(&package.id);
+        let staging = self.root.join(".riskbreaker").join(format!("staging-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&staging);
+        std::fs::create_dir_all(&staging).with_context(|| format!("cannot make the folder {}", staging.display()))?;
+        let put = (|| {
+            let ready = staging.join(&package.id);
+            package.write(&ready)?;
+            std::fs::create_dir_all(self.rulesets())?;
+            if folder.exists() {
+                keep(&folder, &self.previous(&package.id))?;
+            }
+            std::fs::rename(&ready, &folder).with_context(|| format!("cannot write {}", folder.display()))
+        })();
+        let _ = std::fs::remove_dir_all(&staging);
+        // It stays where it holds previous versions.
+        let _ = std::fs::remove_dir(self.root.join(".riskbreaker"));
+        put?;
+        let mut lock = self.lock()?;
+        lock.rulesets.insert(package.id.clone(), locked);
+        lock.write(&self.lock_path())
+    }
+
+    /// Takes a ruleset away; it is kept as the previous version.
+    pub fn take_away(&self, id: &str) -> Result<()> {
+        let folder = self.folder_of(id);
+        if folder.exists() {
+            keep(&folder, &self.previous(id))?;
+        }
+        let mut lock = self.lock()?;
+        lock.rulesets.remove(id);
+        lock.write(&self.lock_path())
+    }
+}
+
+/// Moves a folder to where previous versions are kept, in place of the one that is there.
+fn keep(folder: &Path, to: &Path) -> Result<()> {
+    if to.exists() {
+        std::fs::remove_dir_all(to).with_context(|| format!("cannot remove {}", to.display()))?;
+    }
+    if let Some(parent) = to.parent() {
+        std::fs::create_dir_all(parent).with_context(|| format!("cannot make the folder {}", parent.display()))?;
+    }
+    std::fs::rename(folder, to).with_context(|| format!("cannot move {} to {}", folder.display(), to.display()))
+}

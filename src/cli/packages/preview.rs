@@ -1,0 +1,212 @@
+//! What a package would change, found out before anything of it is written.
+
+use anyhow::Result;
+use riskbreaker::check::{self, CheckReport};
+use riskbreaker::ruleset::{Contrast, Manifest, Problem};
+use riskbreaker::spec::SpecRun;
+use riskbreaker::{Library, LoadError, Ruleset, WorkBudget};
+
+use super::package::Package;
+use crate::cli::figures::counted;
+use crate::cli::interrupt::watched_briefly;
+use crate::cli::row::{Row, Tone, harmless};
+use crate::cli::screen::Screen;
+
+/// The most names of one sort that are listed.
+const MOST_LISTED: usize = 12;
+
+/// What was found out about a package.
+pub struct Preview {
+    pub manifest: Manifest,
+    rows: Vec<Row>,
+    /// Why it cannot be added as it is; each with what to do.
+    pub obstacles: Vec<String>,
+    /// What `check` and its specs found.
+    pub faults: Vec<String>,
+}
+
+impl Preview {
+    /// Loads the package in front of the rulesets that are there, checks it and runs its specs. `present`: the version that it
+    /// would replace.
+    ///
+    /// # Errors
+    ///
+    /// Its manifest cannot be read, or the work was interrupted.
+    pub fn of(package: &Package, library: &Library, present: Option<&Package>) -> Result<Preview> {
+        let combined = package.before(library.clone());
+        let manifest = combined.manifest(&package.id).map_err(|error| unreadable(&error))?;
+        let mut preview = Preview { rows: Vec::new(), obstacles: Vec::new(), faults: Vec::new(), manifest };
+        preview.head(package);
+        preview.look_around(package, library);
+        if preview.obstacles.is_empty() {
+            preview.try_out(package, &combined, library, present)?;
+        }
+        Ok(preview)
+    }
+
+    pub fn print(&self, screen: &mut Screen) -> Result<()> {
+        screen.rows(&self.rows)?;
+        for fault in self.faults.iter().take(MOST_LISTED) {
+            screen.row(&Row::at(2).with(fault, Tone::Bad))?;
+        }
+        if self.faults.len() > MOST_LISTED {
+            screen.row(&Row::at(2).with(format!("and {} more", self.faults.len() - MOST_LISTED), Tone::Bad))?;
+        }
+        for obstacle in &self.obstacles {
+            screen.row(&Row::prose(2).with(obstacle, Tone::Bad))?;
+        }
+        Ok(())
+    }
+
+    fn say(&mut self, text: impl AsRef<str>) {
+        self.rows.push(Row::prose(2).plain(text));
+    }
+
+    fn head(&mut self, package: &Package) {
+        let Manifest { title, version, id, license, summary, over, extends, homepage, .. } = &self.manifest;
+        let license = license.as_deref().unwrap_or("no licence is named: ask its author before you pass it on");
+        let mut rows = vec![Row::at(0).strong(format!("{title} {version}")).plain(format!(" ({id}) · {license}"))];
+        rows.extend(summary.iter().map(|summary| Row::prose(2).plain(summary)));
+        let below: Vec<&str> = over.iter().chain(extends).map(|base| &*base.id).collect();
+        if !below.is_empty() {
+            let word = if over.is_empty() { "Extends" } else { "House rules for" };
+            rows.push(Row::prose(2).plain(format!("{word} {}.", below.join(", "))));
+        }
+        rows.extend(homepage.iter().map(|page| Row::at(2).faint(harmless(page))));
+        self.rows = rows;
+        if !package.left_out.is_empty() {
+            self.say(format!("Left out, since no ruleset is made of it: {}.", listed(&package.left_out)));
+        }
+    }
+
+    /// Rulesets that it needs, and those that it cannot stand beside.
+    fn look_around(&mut self, package: &Package, library: &Library) {
+        let here = |id: &str| library.contains(id).then(|| library.manifest(id).ok()).flatten();
+        let Manifest { requires, conflicts, over, id: own, version, .. } = &self.manifest;
+        let mut found = Vec::new();
+        for needed in requires {
+            let id = &needed.ruleset.id;
+            match here(id) {
+                None => found.push(format!("It needs {id} {}, which is not here: `riskbreaker add` it first.", needed.range)),
+                Some(there) if !needed.admits(&there.version) => found.push(format!(
+                    "It needs {id} {}, and version {} is here: `riskbreaker update {id}`, or add another version of {own}.",
+                    needed.range, there.version
+                )),
+                Some(_) => {}
+            }
+        }
+        if !over.is_empty() && !over.iter().any(|base| library.contains(&base.id)) {
+            let bases: Vec<&str> = over.iter().map(|base| &*base.id).collect();
+            found.push(format!("It lies over {}, and none of them is here: add one first.", bases.join(" or ")));
+        }
+        for other in conflicts.iter().filter(|other| library.contains(&other.id)) {
+            found.push(format!("It cannot be used with {0}, which is here: `riskbreaker remove {0}` first.", other.id));
+        }
+        for id in library.ids().iter().filter(|id| **id != package.id) {
+            let Some(other) = here(id) else { continue };
+            if other.conflicts.iter().any(|other| other.id == package.id) {
+                found.push(format!("{id}, which is here, cannot be used with it: `riskbreaker remove {id}` first."));
+            }
+            for needed in other.requires.iter().filter(|needed| needed.ruleset.id == package.id) {
+                if !needed.admits(version) {
+                    found.push(format!("{id} needs {own} {}, and this is {version}: update {id} first.", needed.range));
+                }
+            }
+        }
+        self.obstacles.extend(found);
+    }
+
+    fn try_out(
+        &mut self,
+        package: &Package,
+        combined: &Library,
+        library: &Library,
+        present: Option<&Package>,
+    ) -> Result<()> {
+        let stop = watched_briefly();
+        for way in combined.ways_to_play(&package.id) {
+            let report = check::check(combined, &way, &[], &WorkBudget::new(CheckReport::WORK).until(&stop));
+            self.faults.extend(report.problems.iter().map(ToString::to_string));
+            let rules = match Ruleset::load(combined, &way) {
+                Ok(rules) => rules,
+                Err(error) => {
+                    if report.problems.is_empty() {
+                        self.faults.extend(error.problems.iter().map(ToString::to_string));
+                    }
+                    continue;
+                }
+            };
+            self.changes(&way, &rules, package, library, present);
+            let budget = WorkBudget::new(SpecRun::WORK).until(&stop);
+            let specs = SpecRun { budget: budget.clone(), ..SpecRun::default() }.of(combined, &way, &[]);
+            let specs = specs.map_err(|error| unreadable(&error))?;
+            let name = |path: &str, name: &str| format!("{path}: {name}");
+            for result in specs.results.iter().filter(|result| result.has_failed()) {
+                self.faults.push(format!("the spec {} does not hold", name(&result.path, &result.name)));
+            }
+            self.faults.extend(specs.broken.iter().map(ToString::to_string));
+            let overruled: Vec<String> = specs.overruled().map(|result| name(&result.path, &result.name)).collect();
+            let is_partial = report.is_partial() || specs.is_partial();
+            let mut told = format!("{way}: {} hold", counted(specs.passed(), "spec", "specs"));
+            if !overruled.is_empty() {
+                let of = counted(overruled.len(), "spec of a ruleset below has", "specs of rulesets below have");
+                told.push_str(&format!("; {of} another result: {}", listed(&overruled)));
+            }
+            self.say(format!("{told}."));
+            if is_partial {
+                self.faults.push(format!("{way}: not all of it was examined, since it is too much for one run"));
+            }
+        }
+        anyhow::ensure!(!WorkBudget::unlimited().until(&stop).is_interrupted(), "interrupted: nothing was written");
+        Ok(())
+    }
+
+    /// Says what differs: from the version that is there, else from the ruleset below it.
+    fn changes(&mut self, way: &str, rules: &Ruleset, package: &Package, library: &Library, present: Option<&Package>) {
+        let before = match (present, way.rsplit_once('+'), &self.manifest.extends) {
+            (Some(present), ..) => Ruleset::load(&present.before(library.clone()), way),
+            (None, Some((base, _)), _) => Ruleset::load(library, base),
+            (None, None, Some(base)) => Ruleset::load(library, &base.id),
+            (None, None, None) => {
+                let cards = counted(rules.cards().len(), "card", "cards");
+                let switches = counted(rules.switches().count(), "switch", "switches");
+                self.say(format!("A game of its own: {cards}, {switches}."));
+                return;
+            }
+        };
+        let Ok(before) = before else { return };
+        if present.is_some()
+            && let (Some(old), true) =
+                (present_version(present, library), way == package.id || way.ends_with(&format!("+{}", package.id)))
+        {
+            for (version, lines) in rules.changes_since(&old) {
+                self.say(format!("New in {version}: {}", lines.join(" ")));
+            }
+        }
+        let Contrast { sentences, notices, .. } = Contrast::between(&before, rules);
+        let told = if sentences.is_empty() { notices } else { sentences };
+        match told.as_slice() {
+            [] => self.say(format!("{way} plays as before.")),
+            told => self.say(format!("{way}: {}.", listed(told))),
+        }
+    }
+}
+
+fn present_version(present: Option<&Package>, library: &Library) -> Option<String> {
+    let present = present?;
+    present.before(library.clone()).manifest(&present.id).ok().map(|manifest| manifest.version)
+}
+
+/// Names with commas; after the first ones how many more there are.
+fn listed(names: &[String]) -> String {
+    let mut told: Vec<String> = names.iter().take(MOST_LISTED).map(|name| harmless(name)).collect();
+    if names.len() > MOST_LISTED {
+        told.push(format!("and {} more", names.len() - MOST_LISTED));
+    }
+    told.join(", ")
+}
+
+fn unreadable(error: &LoadError) -> anyhow::Error {
+    let problems: Vec<String> = error.problems.iter().take(MOST_LISTED).map(Problem::to_string).collect();
+    anyhow::anyhow!("{} cannot be read: {}", error.ruleset, problems.join("; "))
+}

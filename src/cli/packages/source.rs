@@ -1,0 +1,188 @@
+//! Where a package comes from: a zip file, a folder, or a git repository.
+
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+
+use super::package::Package;
+use super::{archive, git};
+use crate::cli::call_error;
+use crate::cli::row::harmless;
+
+/// A source in parts: `PLACE[@TAG][#SUBFOLDER]`.
+#[derive(Debug, PartialEq, Eq)]
+pub struct PackageSource {
+    kind: SourceKind,
+    /// A path, or the address of a repository.
+    place: String,
+    /// The tag or branch of a repository.
+    tag: Option<String>,
+    /// The folder in it that holds the ruleset.
+    inside: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SourceKind {
+    File,
+    Folder,
+    Git,
+}
+
+impl PackageSource {
+    /// Reads a source as it is typed.
+    ///
+    /// # Errors
+    ///
+    /// Nothing is there, or the address is of a kind that is not taken.
+    pub fn read(text: &str) -> Result<PackageSource> {
+        let local = |place: &str, inside: Option<&str>| {
+            let path = Path::new(place);
+            let kind = match () {
+                () if path.is_file() => SourceKind::File,
+                () if path.join("ruleset.toml").is_file() => SourceKind::Folder,
+                () if path.join(".git").exists() || path.join("HEAD").is_file() => SourceKind::Git,
+                () if path.is_dir() => SourceKind::Folder,
+                () => return None,
+            };
+            Some(PackageSource { kind, place: place.to_owned(), tag: None, inside: inside.map(str::to_owned) })
+        };
+        if let Some(found) = local(text, None) {
+            return Ok(found);
+        }
+        let (place, inside) = match text.rsplit_once('#') {
+            Some((place, inside)) => (place, Some(inside)),
+            None => (text, None),
+        };
+        if let Some(found) = local(place, inside) {
+            return Ok(found);
+        }
+        // An `@` before the last slash belongs to the address: `git@host:rules`, `ssh://me@host/rules`.
+        let after = place.rfind(['/', ':']).map_or(0, |at| at + 1);
+        let (address, tag) = match place[after..].rsplit_once('@') {
+            Some((name, tag)) => (&place[..after + name.len()], Some(tag.to_owned())),
+            None => (place, None),
+        };
+        if let Some(tag) = &tag
+            && (tag.is_empty() || tag.starts_with('-'))
+        {
+            return Err(call_error(format!("`{}` is no tag", harmless(tag))));
+        }
+        let git = || PackageSource {
+            kind: SourceKind::Git,
+            place: address.to_owned(),
+            tag: tag.clone(),
+            inside: inside.map(str::to_owned),
+        };
+        if local(address, inside).is_some_and(|found| found.kind == SourceKind::Git) {
+            return Ok(git());
+        }
+        let scheme = address.split_once("://").map(|(scheme, _)| scheme);
+        // `host:path` as ssh has it.
+        let is_ssh = scheme.is_none()
+            && address.split_once(':').is_some_and(|(host, _)| host.contains('@') && !host.contains('/'));
+        match scheme {
+            Some("https" | "ssh") => Ok(git()),
+            _ if is_ssh && !address.starts_with('-') => Ok(git()),
+            Some(other) => Err(call_error(format!(
+                "`{}` addresses are not taken; git repositories are read over https and ssh, or from this machine",
+                harmless(other)
+            ))),
+            None => Err(call_error(format!(
+                "there is no file or folder `{}`; name a file.zip, a folder, or a git repository (https://...)",
+                harmless(text)
+            ))),
+        }
+    }
+
+    /// The source as it is written into the lock, from which it can be read again. Paths are whole.
+    pub fn told(&self) -> String {
+        let mut text = match std::fs::canonicalize(&self.place) {
+            Ok(path) if self.kind != SourceKind::Git || Path::new(&self.place).exists() => path.display().to_string(),
+            _ => self.place.clone(),
+        };
+        for (mark, part) in [('@', &self.tag), ('#', &self.inside)] {
+            if let Some(part) = part {
+                text.push(mark);
+                text.push_str(part);
+            }
+        }
+        text
+    }
+
+    /// Reads the package, and the commit where it is in a repository.
+    pub fn fetch(&self) -> Result<(Package, Option<String>)> {
+        let inside = self.inside.as_deref();
+        match self.kind {
+            SourceKind::Folder => Ok((Package::of_folder(Path::new(&self.place), inside)?, None)),
+            SourceKind::File => {
+                let bytes = self.bytes()?;
+                let package = archive::read(&bytes, inside).with_context(|| format!("cannot take {}", self.place))?;
+                Ok((package, None))
+            }
+            SourceKind::Git => {
+                let (gathered, commit) = git::files(&self.place, self.tag.as_deref())?;
+                let package = gathered.package(inside).with_context(|| format!("cannot take {}", self.place))?;
+                Ok((package, Some(commit)))
+            }
+        }
+    }
+
+    /// The text of one file: of the file itself, or of the file `name` of a folder or repository.
+    pub fn text(&self, name: &str) -> Result<String> {
+        let name = match &self.inside {
+            Some(inside) => format!("{}/{name}", inside.trim_matches('/')),
+            None => name.to_owned(),
+        };
+        let missing = || call_error(format!("there is no {name} in {}", harmless(&self.place)));
+        match self.kind {
+            SourceKind::File => Ok(String::from_utf8(self.bytes()?).context("it is not UTF-8 text")?),
+            SourceKind::Folder => std::fs::read_to_string(Path::new(&self.place).join(&name)).map_err(|_| missing()),
+            SourceKind::Git => git::text(&self.place, self.tag.as_deref(), &name)?.ok_or_else(missing),
+        }
+    }
+
+    fn bytes(&self) -> Result<Vec<u8>> {
+        let size = std::fs::metadata(&self.place).with_context(|| format!("cannot read {}", self.place))?.len();
+        if size > archive::MOST_BYTES {
+            anyhow::bail!("{} has {size} bytes; at most {} are read", self.place, archive::MOST_BYTES);
+        }
+        std::fs::read(&self.place).with_context(|| format!("cannot read {}", self.place))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> (String, Option<String>, Option<String>) {
+        let found = PackageSource::read(text).unwrap();
+        assert_eq!(found.kind, SourceKind::Git, "{text}");
+        (found.place, found.tag, found.inside)
+    }
+
+    #[test]
+    fn addresses_have_a_tag_and_a_folder() {
+        let some = |text: &str| Some(text.to_owned());
+        assert_eq!(read("https://host.test/a/rules.git"), ("https://host.test/a/rules.git".into(), None, None));
+        assert_eq!(
+            read("https://host.test/rules@v1.2#my/house"),
+            ("https://host.test/rules".into(), some("v1.2"), some("my/house"))
+        );
+        assert_eq!(read("ssh://me@host.test/rules"), ("ssh://me@host.test/rules".into(), None, None));
+        assert_eq!(read("git@host.test:rules@v1"), ("git@host.test:rules".into(), some("v1"), None));
+    }
+
+    #[test]
+    fn other_addresses_are_refused() {
+        for bad in [
+            "http://host.test/x",
+            "git://host.test/x",
+            "ext::sh -c x",
+            "file:///x",
+            "nothing-here.zip",
+            "https://host.test/x@-b",
+        ] {
+            assert!(PackageSource::read(bad).is_err(), "{bad}");
+        }
+    }
+}
