@@ -131,8 +131,14 @@ impl Rulebook {
     ///
     /// A version is a heading `## 1.1.0`, a line is an item `- ...` with what continues it. Empty if `version` cannot be read.
     pub fn changes_since(&self, version: &str) -> Vec<(String, Vec<String>)> {
+        self.changes_of(&self.stack.main().folder.id, version)
+    }
+
+    /// The same for one of the rulesets that it is made of, such as a layer.
+    pub fn changes_of(&self, id: &str, version: &str) -> Vec<(String, Vec<String>)> {
         let Some(known) = Version::parse(version) else { return Vec::new() };
-        let file = self.stack.main().folder.file("CHANGELOG.md");
+        let part = self.stack.parts().iter().find(|part| part.folder.id == id);
+        let file = part.and_then(|part| part.folder.file("CHANGELOG.md"));
         file.map_or_else(Vec::new, |source| sections_above(&source.text, known))
     }
 

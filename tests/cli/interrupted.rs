@@ -11,6 +11,10 @@ const A_WHILE: Duration = Duration::from_secs(3);
 
 /// Calls the program, interrupts it as a terminal does, and waits for its end.
 fn interrupted(args: &[&str]) -> Output {
+    interrupted_after(A_WHILE, args)
+}
+
+fn interrupted_after(while_it_works: Duration, args: &[&str]) -> Output {
     let program = Command::new(env!("CARGO_BIN_EXE_riskbreaker"))
         .args(args)
         .env("NO_COLOR", "1")
@@ -19,7 +23,7 @@ fn interrupted(args: &[&str]) -> Output {
         .stderr(Stdio::piped())
         .spawn()
         .expect("the program starts");
-    thread::sleep(A_WHILE);
+    thread::sleep(while_it_works);
     let sent = Command::new("kill").args(["-INT", &program.id().to_string()]).status().expect("it can be sent");
     assert!(sent.success(), "{args:?} has ended by itself");
     let output = program.wait_with_output().expect("the program ends");
@@ -87,10 +91,17 @@ fn a_ruleset_that_is_broken_when_its_specs_are_watched_is_told_once() {
 #[test]
 fn a_whole_game_ends_with_what_its_results_are_at_least() {
     let call = ["odds", "--game", "four-against-four", "--rules", "riskbreaker-0.0.1", "--rulesets", "rulesets"];
-    let text = interrupted(&call);
-    let text = String::from_utf8_lossy(&text.stdout);
-    assert!(text.contains("interrupted after") && text.contains("each chance lies between"), "{text}");
-    assert!(!text.contains("exact"), "{text}");
+    // A busy machine reaches the first results later.
+    for times in [1, 4, 16] {
+        let text = interrupted_after(times * A_WHILE, &call);
+        let text = String::from_utf8_lossy(&text.stdout);
+        assert!(text.contains("interrupted after") && !text.contains("exact"), "{text}");
+        if text.contains("each chance lies between") {
+            return;
+        }
+        assert!(text.contains("no result is known") && !text.contains("proven"), "{text}");
+    }
+    panic!("it knows no result");
 }
 
 #[test]

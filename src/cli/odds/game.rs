@@ -115,6 +115,7 @@ fn show_bounds(screen: &mut Screen, found: &GameOdds) -> Result<()> {
     all.splice(0..0, found.results.iter().map(|(name, chance)| (name.as_str(), chance.clone())));
     let rows = all.iter().take(MOST_RESULTS).map(|(name, least)| told(name, least)).collect();
     match estimate {
+        _ if all.is_empty() => {}
         Some(_) => screen.table(&["proven", "estimate", "result"], rows)?,
         None => {
             let rows: Vec<Vec<String>> = rows;

@@ -147,7 +147,10 @@ impl Preview {
             self.faults.extend(specs.broken.iter().map(ToString::to_string));
             let overruled: Vec<String> = specs.overruled().map(|result| name(&result.path, &result.name)).collect();
             let is_partial = report.is_partial() || specs.is_partial();
-            let mut told = format!("{way}: {} hold", counted(specs.passed(), "spec", "specs"));
+            let mut told = match specs.passed() {
+                0 if specs.results.is_empty() => format!("{way} has no specs"),
+                passed => format!("{way}: {} hold", counted(passed, "spec", "specs")),
+            };
             if !overruled.is_empty() {
                 let of = counted(overruled.len(), "spec of a ruleset below has", "specs of rulesets below have");
                 told.push_str(&format!("; {of} another result: {}", listed(&overruled)));
@@ -175,11 +178,8 @@ impl Preview {
             }
         };
         let Ok(before) = before else { return };
-        if present.is_some()
-            && let (Some(old), true) =
-                (present_version(present, library), way == package.id || way.ends_with(&format!("+{}", package.id)))
-        {
-            for (version, lines) in rules.changes_since(&old) {
+        if let Some(old) = present_version(present, library) {
+            for (version, lines) in rules.changes_of(&package.id, &old) {
                 self.say(format!("New in {version}: {}", lines.join(" ")));
             }
         }
