@@ -76,7 +76,7 @@
 //! `bundled` puts the rulesets of the repository into the program. An enum to which a kind may be added is
 //! `#[non_exhaustive]`. `docs/embedding.md` has the rest.
 
-#![deny(missing_docs, unnameable_types)]
+#![deny(missing_docs)]
 // Tables of cases in tests may be longer.
 #![cfg_attr(not(test), deny(clippy::too_many_lines))]
 

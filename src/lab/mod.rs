@@ -43,4 +43,5 @@ pub use simulation::{Findings, MemoUse, Plan, PlannedVariant, Progress, Shard, S
 pub use tally::{CardUse, LeftOut, Rate, Sum, Tally};
 pub use whole_game::{GameEstimate, GameLimits, GameOdds, game_odds};
 
-pub(crate) use compared::check_compared;
+#[doc(hidden)]
+pub use compared::check_compared;

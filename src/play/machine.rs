@@ -11,7 +11,7 @@ use crate::ruleset::{CreationPart, Declarations, LoadError, Stack};
 use crate::state::{EntityId, EntryId, Key, Value};
 
 /// Makes machines that run the scripts of a ruleset.
-pub(crate) trait Engine: Send + Sync {
+pub trait Engine: Send + Sync {
     /// Loads a ruleset into a fresh machine.
     ///
     /// # Errors
@@ -32,7 +32,7 @@ pub(crate) trait Engine: Send + Sync {
 /// One script machine with one ruleset in it. It runs one game at a time and keeps nothing of it.
 ///
 /// What stopped a script, if it was not the script's fault, stands in the context's `stop`.
-pub(crate) trait Machine {
+pub trait Machine {
     // Running
 
     /// Runs a part of an action.
@@ -161,7 +161,7 @@ pub(crate) trait Machine {
 }
 
 /// What to run.
-pub(crate) enum Call<'a> {
+pub enum Call<'a> {
     Start {
         scenario: &'a Value,
     },
@@ -187,13 +187,13 @@ pub(crate) enum Call<'a> {
 }
 
 /// A free act that a policy takes.
-pub(crate) struct PolicyAct {
+pub struct PolicyAct {
     pub seat: Arc<str>,
     pub name: Arc<str>,
 }
 
 /// Label and text, line by line.
-pub(crate) type Lines = Vec<(String, String)>;
+pub type Lines = Vec<(String, String)>;
 
 /// How often lines have run, by file and line.
-pub(crate) type Hits = BTreeMap<String, BTreeMap<u32, u64>>;
+pub type Hits = BTreeMap<String, BTreeMap<u32, u64>>;

@@ -24,7 +24,8 @@ impl Ruleset {
     /// # Errors
     ///
     /// Every problem of the ruleset at once, with file and line.
-    pub(crate) fn find_or_load(
+    #[doc(hidden)]
+    pub fn find_or_load(
         engine: &'static dyn Engine,
         machines: Machines,
         library: &Library,
@@ -76,7 +77,8 @@ impl Ruleset {
     }
 
     /// Loads what has been read.
-    pub(crate) fn of_stack(
+    #[doc(hidden)]
+    pub fn of_stack(
         engine: &'static dyn Engine,
         stack: Arc<Stack>,
         layers: &[String],
@@ -101,7 +103,8 @@ impl Ruleset {
     }
 
     /// The same ruleset with a reference count of its own, so that threads do not contend for a shared one.
-    pub(crate) fn apart(&self) -> Arc<Ruleset> {
+    #[doc(hidden)]
+    pub fn apart(&self) -> Arc<Ruleset> {
         let (book, pool, origins) = (self.book.clone(), self.pool.clone(), self.origins.clone());
         Arc::new(Ruleset { book, pool, origins })
     }
@@ -112,7 +115,8 @@ impl Ruleset {
     }
 
     /// What runs its scripts.
-    pub(crate) fn engine(&self) -> &'static dyn Engine {
+    #[doc(hidden)]
+    pub fn engine(&self) -> &'static dyn Engine {
         self.pool.engine()
     }
 
@@ -121,15 +125,14 @@ impl Ruleset {
     /// # Errors
     ///
     /// [`Died`] if there is no machine to be had or the job panics; its captures are lost then.
-    pub(crate) fn run<R: Send + 'static>(
-        &self,
-        job: impl FnOnce(&mut dyn Machine) -> R + Send + 'static,
-    ) -> Result<R, Died> {
+    #[doc(hidden)]
+    pub fn run<R: Send + 'static>(&self, job: impl FnOnce(&mut dyn Machine) -> R + Send + 'static) -> Result<R, Died> {
         self.pool.run(job)
     }
 
     /// How many machines of this ruleset run at the same time.
-    pub(crate) fn threads(&self) -> usize {
+    #[doc(hidden)]
+    pub fn threads(&self) -> usize {
         self.pool.threads()
     }
 
@@ -138,12 +141,14 @@ impl Ruleset {
     /// # Errors
     ///
     /// The problems of its scripts: too little memory, since they have been loaded before.
-    pub(crate) fn machine(&self) -> Result<Box<dyn Machine>, LoadError> {
+    #[doc(hidden)]
+    pub fn machine(&self) -> Result<Box<dyn Machine>, LoadError> {
         self.engine().load(self.book.stack()).map(|(machine, _)| machine)
     }
 
     /// How often each line of the scripts has run, by file, if they count that.
-    pub(crate) fn hits(&self) -> Hits {
+    #[doc(hidden)]
+    pub fn hits(&self) -> Hits {
         self.run(|vm| vm.hits()).unwrap_or_default()
     }
 }

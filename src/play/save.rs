@@ -80,7 +80,7 @@ struct Saved {
 
 /// How a saved game is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reading {
+pub enum Reading {
     /// From the end of its tape, where it has one that fits the rules of today.
     End,
     /// By its tape alone, which is played and compared with the end.
@@ -90,7 +90,7 @@ pub(crate) enum Reading {
 /// The number of the last step of the table where a game was saved, and whether it was paused there; nothing and false if it was
 /// saved elsewhere.
 #[cfg(feature = "serve")]
-pub(crate) fn saved_table(text: &str) -> (Option<u64>, bool) {
+pub fn saved_table(text: &str) -> (Option<u64>, bool) {
     #[derive(Default, Deserialize)]
     struct AtTable {
         step: Option<u64>,
@@ -146,7 +146,7 @@ pub(super) fn hash_of(bytes: &[u8]) -> String {
 
 /// A ruleset with the layers that a table put on it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Stacked {
+pub struct Stacked {
     ruleset: String,
     layers: Vec<String>,
 }
@@ -173,7 +173,7 @@ struct SavedRules {
 
 /// The action that was under way.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct SavedOpen {
+pub struct SavedOpen {
     pub number: u32,
     pub cause: Cause,
     pub tape: Tape,
@@ -214,7 +214,8 @@ impl Session {
     }
 
     /// The same with the number of the last step of the table where it is played, and whether it is paused there.
-    pub(crate) fn save_at_table(&self, step: Option<u64>, paused: bool) -> String {
+    #[doc(hidden)]
+    pub fn save_at_table(&self, step: Option<u64>, paused: bool) -> String {
         let game = self.game();
         let rules = self.ruleset();
         // After a load the open action runs with its whole tape. If it has not done so here yet, the states differ.
@@ -267,7 +268,8 @@ impl Session {
     /// # Errors
     ///
     /// A text that is no saved game, rules that cannot be loaded, or rules under which the tape does not fit any more.
-    pub(crate) fn load_by(
+    #[doc(hidden)]
+    pub fn load_by(
         engine: &'static dyn Engine,
         library: &Library,
         known: Option<&Arc<Ruleset>>,
@@ -355,7 +357,8 @@ impl Session {
     }
 
     /// A game before its first action, for a tape to be played.
-    pub(crate) fn before_its_start(rules: &Arc<Ruleset>, mut setup: Setup) -> Result<Session, StartError> {
+    #[doc(hidden)]
+    pub fn before_its_start(rules: &Arc<Ruleset>, mut setup: Setup) -> Result<Session, StartError> {
         // Seats and policies of rules that came later are put back when those are in force.
         setup.seats.retain(|seat, driver| {
             let known = |policy: &Arc<str>| rules.policies().contains(policy);

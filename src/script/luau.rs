@@ -92,14 +92,14 @@ impl Ruleset {
     }
 
     /// Loads a ruleset whose scripts count which of their lines run.
-    pub(crate) fn load_measured(library: &Library, id: &str, layers: &[String]) -> Result<Arc<Ruleset>, LoadError> {
+    pub fn load_measured(library: &Library, id: &str, layers: &[String]) -> Result<Arc<Ruleset>, LoadError> {
         let stack = Stack::resolve(library, id, layers)?.measured();
         Ruleset::of_stack(&ENGINE, Arc::new(stack), layers, Machines::default())
     }
 
     /// Loads what has been read.
     #[cfg(feature = "watch")]
-    pub(crate) fn load_read(stack: Arc<Stack>, layers: &[String]) -> Result<Arc<Ruleset>, LoadError> {
+    pub fn load_read(stack: Arc<Stack>, layers: &[String]) -> Result<Arc<Ruleset>, LoadError> {
         Ruleset::of_stack(&ENGINE, stack, layers, Machines::default())
     }
 }
