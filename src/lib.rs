@@ -39,7 +39,7 @@
 //! come from [`lab`]:
 //!
 //! ```no_run
-//! use riskbreaker::lab::OddsQuery;
+//! use riskbreaker::lab::{OddsQuery, SessionExt as _};
 //! use riskbreaker::{Library, Ruleset, Session, Setup};
 //!
 //! fn main() -> Result<(), Box<dyn std::error::Error>> {

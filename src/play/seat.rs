@@ -647,6 +647,19 @@ impl Seat<'_> {
         }
         Ok(lines)
     }
+
+    /// What a policy would answer to a question of the viewer's, from what the viewer knows. For all but the game master,
+    /// the policy draws from other dice than the game, so the answer does not foretell the next rolls.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Session::suggest`]; a question of another seat, or a policy that reads what the viewer
+    /// may not see.
+    pub fn suggest(&mut self, question: QuestionId, policy: &str) -> Result<Option<Answer>, Refusal> {
+        let question = self.own(question)?;
+        let viewer = self.viewer.clone();
+        self.session.suggest_for(question, policy, &viewer)
+    }
 }
 
 impl SeatEvent {

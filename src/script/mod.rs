@@ -45,5 +45,5 @@ pub use api::spec_methods;
 pub use fault::{cure_of_syntax, meant};
 #[doc(hidden)]
 pub use spec_file::{SpecFile, SpecMethods};
-pub use table::{Evaluated, LookAhead, Table};
+pub use table::{Advise, Evaluated, LookAhead, Table};
 pub use types::{reference_page, type_module};
