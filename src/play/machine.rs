@@ -10,6 +10,14 @@ use super::{ActionContext, Explanation, Fault, Fingerprint, FreeAct, KeepPlace};
 use crate::ruleset::{CreationPart, Declarations, LoadError, Stack};
 use crate::state::{EntityId, EntryId, Key, Value};
 
+unsafe extern "Rust" {
+    /// Returns the script engine of the program.
+    ///
+    /// Whoever plays needs an engine, and the engine is built on this code. So the function is only declared here. The crate of
+    /// the engine defines it, and the linker joins the two: a program without that crate does not link.
+    pub safe fn riskbreaker_script_engine() -> &'static dyn Engine;
+}
+
 /// Makes machines that run the scripts of a ruleset.
 pub trait Engine: Send + Sync {
     /// Loads a ruleset into a fresh machine.
@@ -21,6 +29,9 @@ pub trait Engine: Send + Sync {
 
     /// Begins on another thread with what a machine for this ruleset needs, while one is made.
     fn load_ahead(&self, stack: &Arc<Stack>);
+
+    /// Begins on another thread with what every machine needs, while a ruleset is read.
+    fn begin_ahead(&self);
 
     /// Returns the memory of dropped machines to the system.
     fn give_back(&self);

@@ -153,8 +153,6 @@ pub use resume_point::KeepPlace;
 #[cfg(feature = "continuations")]
 #[doc(hidden)]
 pub use resume_point::KeptPlace;
-#[doc(hidden)]
-pub use save::Reading;
 #[cfg(feature = "serve")]
 #[doc(hidden)]
 pub use save::saved_table;

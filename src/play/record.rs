@@ -229,7 +229,7 @@ impl Session {
         let game = self.game();
         let rules = match &game.first_rules {
             None => self.ruleset().clone(),
-            Some(first) => first.stacked.rules_of(self.ruleset().engine(), &first.files)?,
+            Some(first) => first.stacked.rules_of(&first.files)?,
         };
         Ok((rules, (*game.setup).clone()))
     }

@@ -3,7 +3,7 @@ use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::SystemTime;
 
-use super::machine::{Engine, Hits, Machine};
+use super::machine::{Engine, Hits, Machine, riskbreaker_script_engine};
 use super::pool::{Died, Machines, Pool};
 use crate::ruleset::{Library, LoadError, Origin, Rulebook, Stack, with_layers};
 
@@ -18,14 +18,90 @@ pub struct Ruleset {
 }
 
 impl Ruleset {
+    /// Loads a ruleset with everything it extends and the layers its manifest names.
+    ///
+    /// # Errors
+    ///
+    /// Every problem of the ruleset at once, with file and line.
+    pub fn load(library: &Library, id: &str) -> Result<Arc<Ruleset>, LoadError> {
+        Ruleset::load_with(library, id, &[])
+    }
+
+    /// Loads a ruleset with further layers on top; `game+house` is the ruleset `game` with the layer `house`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Ruleset::load`].
+    pub fn load_with(library: &Library, id: &str, layers: &[String]) -> Result<Arc<Ruleset>, LoadError> {
+        riskbreaker_script_engine().begin_ahead();
+        Ruleset::load_on(Machines::default(), library, id, layers)
+    }
+
+    /// Finds a ruleset of that content that is in use, with the machines that it has, and loads it where there is none: for
+    /// servers of many games. The last four that were found or loaded like this are kept for the next game. Files that look as
+    /// they did when they were read last are not read again.
+    ///
+    /// # Errors
+    ///
+    /// As [`Ruleset::load`].
+    pub fn shared(library: &Library, id: &str, layers: &[String]) -> Result<Arc<Ruleset>, LoadError> {
+        Ruleset::shared_on(Machines::default(), library, id, layers)
+    }
+
+    /// The same, and says where its scripts run if it has to be loaded.
+    ///
+    /// # Errors
+    ///
+    /// As [`Ruleset::load`].
+    pub fn shared_on(
+        machines: Machines,
+        library: &Library,
+        id: &str,
+        layers: &[String],
+    ) -> Result<Arc<Ruleset>, LoadError> {
+        Ruleset::find_or_load(riskbreaker_script_engine(), machines, library, id, layers)
+    }
+
+    /// The same as [`Ruleset::load_with`], and says where its scripts run.
+    ///
+    /// # Errors
+    ///
+    /// As [`Ruleset::load`].
+    pub fn load_on(
+        machines: Machines,
+        library: &Library,
+        id: &str,
+        layers: &[String],
+    ) -> Result<Arc<Ruleset>, LoadError> {
+        let (id, layers) = with_layers(id, layers);
+        Ruleset::of_stack(
+            riskbreaker_script_engine(),
+            Arc::new(Stack::resolve(library, &id, &layers)?),
+            &layers,
+            machines,
+        )
+    }
+
+    /// Loads a ruleset whose scripts count which of their lines run.
+    #[doc(hidden)]
+    pub fn load_measured(library: &Library, id: &str, layers: &[String]) -> Result<Arc<Ruleset>, LoadError> {
+        let stack = Stack::resolve(library, id, layers)?.measured();
+        Ruleset::of_stack(riskbreaker_script_engine(), Arc::new(stack), layers, Machines::default())
+    }
+
+    /// Loads what has been read.
+    #[doc(hidden)]
+    pub fn load_read(stack: Arc<Stack>, layers: &[String]) -> Result<Arc<Ruleset>, LoadError> {
+        Ruleset::of_stack(riskbreaker_script_engine(), stack, layers, Machines::default())
+    }
+
     /// Finds a ruleset of the same content that is in use, or was among the last ones; loads it where there is none, with these
     /// machines.
     ///
     /// # Errors
     ///
     /// Every problem of the ruleset at once, with file and line.
-    #[doc(hidden)]
-    pub fn find_or_load(
+    fn find_or_load(
         engine: &'static dyn Engine,
         machines: Machines,
         library: &Library,
@@ -77,8 +153,7 @@ impl Ruleset {
     }
 
     /// Loads what has been read.
-    #[doc(hidden)]
-    pub fn of_stack(
+    fn of_stack(
         engine: &'static dyn Engine,
         stack: Arc<Stack>,
         layers: &[String],
