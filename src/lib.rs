@@ -39,7 +39,7 @@
 //! come from [`lab`]:
 //!
 //! ```no_run
-//! use riskbreaker::lab::OddsQuery;
+//! use riskbreaker::lab::{OddsQuery, SessionExt as _};
 //! use riskbreaker::{Library, Ruleset, Session, Setup};
 //!
 //! fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -76,7 +76,7 @@
 //! `bundled` puts the rulesets of the repository into the program. An enum to which a kind may be added is
 //! `#[non_exhaustive]`. `docs/embedding.md` has the rest.
 
-#![deny(missing_docs, unnameable_types)]
+#![deny(missing_docs)]
 // Tables of cases in tests may be longer.
 #![cfg_attr(not(test), deny(clippy::too_many_lines))]
 

@@ -77,7 +77,7 @@ impl Default for WorkBudget {
 }
 
 /// Whether somebody has interrupted the work.
-pub(crate) fn is_set(interrupt: Option<&AtomicBool>) -> bool {
+pub fn is_set(interrupt: Option<&AtomicBool>) -> bool {
     interrupt.is_some_and(|interrupt| interrupt.load(Ordering::Relaxed))
 }
 

@@ -1,6 +1,6 @@
 //! A question has one shape: what is wrong with it is found before anybody answers, and in the same words in every mode.
 
-use riskbreaker::lab::{Effect, MemoUse, Odds, OddsQuery, Simulation, Variant};
+use riskbreaker::lab::{Effect, MemoUse, Odds, OddsQuery, SessionExt as _, Simulation, Variant};
 use riskbreaker::play::{Answering, Given, Source};
 use riskbreaker::spec::{SpecSource, run_specs};
 use riskbreaker::{Answer, DiceSource, Driver, Edit, Library, Ruleset, Session, Setup, Step, Value};

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use answers::any_answer;
-use riskbreaker::lab::{AdviceLimits, Limits, Odds, OddsQuery};
+use riskbreaker::lab::{AdviceLimits, Limits, Odds, OddsQuery, SeatExt as _, SessionExt as _};
 use riskbreaker::play::{Answering, Assumed, Given, Source};
 use riskbreaker::state::Type;
 use riskbreaker::{

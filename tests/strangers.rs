@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use riskbreaker::lab::{Limits, OddsQuery};
+use riskbreaker::lab::{Limits, OddsQuery, SeatExt as _};
 use riskbreaker::serve::{Connection, Host};
 use riskbreaker::{
     Answer, Driver, EntityId, Library, Question, QuestionId, Ruleset, Session, Setup, Step, Value, Viewer,

@@ -2,7 +2,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use riskbreaker::lab::odds_for_program;
+use riskbreaker::lab::{advice_for_program, odds_for_program};
 use riskbreaker::script::Table;
 
 use super::row::harmless;
@@ -31,6 +31,7 @@ pub fn run(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     }
     let mut table = Table::new(&library::open(folder.as_deref())?)?;
     table.look_ahead_by(odds_for_program);
+    table.advise_by(advice_for_program);
     let mut screen = Screen::stdout(false);
     let print = |screen: &mut Screen, lines: &[String]| {
         lines.iter().try_for_each(|text| text.split('\n').try_for_each(|line| screen.verbatim(&harmless(line))))

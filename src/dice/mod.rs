@@ -1,10 +1,13 @@
 //! Dice: notation, rolls, the generator of seeded dice, and exact distributions.
 
+// Missing documentation is allowed in modules whose items other modules of the host use, but no embedder.
+
 mod dialect;
 mod distribution;
 mod foreign;
 mod fraction;
 mod notation;
+#[allow(missing_docs)]
 mod partition;
 mod pool;
 mod reader;
@@ -16,11 +19,14 @@ mod weights;
 pub use distribution::{Distribution, TooWide};
 pub use fraction::{Fraction, float, ratio, sum};
 pub use notation::{Dice, NotationError};
-pub(crate) use partition::{Partition, Seen, ranks};
+#[doc(hidden)]
+pub use partition::{Partition, Seen, ranks};
 pub use rng::DiceRng;
 pub use roll::{Face, FacesError, Fate, Roll};
-pub(crate) use throws::{NOT_THROWN, Throws};
-pub(crate) use weights::Effort;
+#[doc(hidden)]
+pub use throws::{NOT_THROWN, Throws};
+#[doc(hidden)]
+pub use weights::Effort;
 
 #[cfg(test)]
 mod tests {

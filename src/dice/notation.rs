@@ -100,7 +100,8 @@ pub(super) enum Suggested {
 
 impl Dice {
     /// How many dice the expression names; those that a roll adds are not among them.
-    pub(crate) fn count(&self) -> usize {
+    #[doc(hidden)]
+    pub fn count(&self) -> usize {
         self.pools().iter().map(|pool| pool.count as usize).sum()
     }
 

@@ -71,7 +71,8 @@ impl Dice {
     /// # Errors
     ///
     /// [`TooWide`] if there are too many outcomes or branches.
-    pub(crate) fn partition(&self, seen: &Seen, effort: &mut Effort) -> Result<Partition, TooWide> {
+    #[doc(hidden)]
+    pub fn partition(&self, seen: &Seen, effort: &mut Effort) -> Result<Partition, TooWide> {
         match seen {
             Seen::Total => {
                 let totals = self.distribution_within(effort)?;

@@ -204,7 +204,8 @@ impl Dice {
 
 impl Roll {
     /// A roll that stands for all that look the same: its total, or its kept faces, are what counts.
-    pub(crate) fn standing_for(dice: &Dice, total: i64, kept: &[i32]) -> Roll {
+    #[doc(hidden)]
+    pub fn standing_for(dice: &Dice, total: i64, kept: &[i32]) -> Roll {
         Roll { dice: dice.clone(), total, faces: Vec::new(), standing: Some(kept.to_vec()) }
     }
 
@@ -234,7 +235,8 @@ impl Roll {
     }
 
     /// What the faces show that were kept: of each pool the highest first, or in the order rolled.
-    pub(crate) fn kept(&self, in_order: bool) -> Vec<i32> {
+    #[doc(hidden)]
+    pub fn kept(&self, in_order: bool) -> Vec<i32> {
         let kept = |(faces, pool): (&[Face], &Pool)| -> Vec<i32> {
             let kept = faces.iter().filter(|face| face.fate == Fate::Kept);
             let faces = kept.map(|face| pool.shown(face.value)).collect();
@@ -273,7 +275,8 @@ impl Roll {
     }
 
     /// The faces one after the other, for rolls of which the sum says nothing: `5, 4, 2 (dropped 1)`, pools joined by `and`.
-    pub(crate) fn list_faces(&self) -> String {
+    #[doc(hidden)]
+    pub fn list_faces(&self) -> String {
         let lists: Vec<String> = self.pools().map(|(faces, pool)| shown(faces, pool, ", ")).collect();
         lists.join(" and ")
     }

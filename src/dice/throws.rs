@@ -2,14 +2,14 @@ use super::notation::Dice;
 use super::pool::Pool;
 
 /// Stands among the faces of a roll for a die that is still to be thrown. No die has such a face.
-pub(crate) const NOT_THROWN: u32 = 0;
+pub const NOT_THROWN: u32 = 0;
 
 /// A roll of real dice: all are thrown at once, then again those that are rerolled or explode, until none is left.
 ///
 /// A throw has one face for each die that is thrown, in the order of the dice. [`Throws::faces`] gives all faces in the
 /// order of [`Dice::roll_with`]: each die with all that it brings before the next die. `2d6!` that shows 6 and 3 and then
 /// 5 has the faces 6, 5, 3.
-pub(crate) struct Throws<'d> {
+pub struct Throws<'d> {
     dice: Vec<Die<'d>>,
 }
 

@@ -33,7 +33,7 @@ pub(super) struct TooMuch;
 
 /// How much work is left for an expression. It is estimated from sizes, so that no clock decides what is refused.
 #[derive(Debug, Default)]
-pub(crate) struct Effort {
+pub struct Effort {
     products: u64,
 }
 

@@ -145,62 +145,51 @@ const LEAST_WORK: u64 = 1_000_000;
 /// How often an action is run for one answer of a seat that looks ahead. Such a seat does so many times in a game.
 const WAYS_AHEAD: u64 = 1_000;
 
-impl Session {
-    /// Ranks the answers to an open question, the best first. It works out the odds of each answer, see [`Advice::odds`], and plays
-    /// games to their end from there, each answer on the same dice. Nothing changes.
-    ///
-    /// One seed gives one ranking for any number of threads. Once `interrupt` is set, or the time is over, the result is what is
-    /// known by then.
-    ///
-    /// # Errors
-    ///
-    /// A question that is not open, that any line of text answers, or that has more than 40 answers.
-    pub fn advise(
-        &mut self,
-        question: QuestionId,
-        limits: AdviceLimits,
-        interrupt: Option<&Arc<AtomicBool>>,
-    ) -> Result<Advised, Refusal> {
-        self.advise_for(question, limits, &Viewer::master(), interrupt)
-    }
+pub(super) fn advise(
+    session: &mut Session,
+    question: QuestionId,
+    limits: AdviceLimits,
+    interrupt: Option<&Arc<AtomicBool>>,
+) -> Result<Advised, Refusal> {
+    advise_for(session, question, limits, &Viewer::master(), interrupt)
+}
 
-    /// The same, from what a viewer knows.
-    pub(crate) fn advise_for(
-        &mut self,
-        question: QuestionId,
-        limits: AdviceLimits,
-        viewer: &Viewer,
-        interrupt: Option<&Arc<AtomicBool>>,
-    ) -> Result<Advised, Refusal> {
-        let question = decided(self.open_question(question)?)?.clone();
-        let viewer = self.game().looks_ahead(viewer.clone(), &question.seat);
-        // The seed of the game is in nothing that a seat gets.
-        let seed = limits.seed.unwrap_or(if viewer.is_master() { self.seed() } else { 0 });
-        let alarm = Alarm::set(limits.time, interrupt);
-        let for_odds = Alarm::set(limits.time.mul_f64(FOR_ODDS), interrupt);
-        let (asked, knows, stop) = (question.clone(), viewer.clone(), for_odds.flag().clone());
-        let weighed = self.lend(move |game, vm| {
-            let behind = answered_behind(game, &knows);
-            let thought = Thought { interrupt: Some(stop), viewer: knows, behind };
-            game.look_ahead(&thought.viewer, |known| weigh_all(known, vm, &asked, &thought))
-        });
-        let Weighed { mut advised, game, behind } = weighed.map_err(Refusal::from)??;
-        let odds_cut = for_odds.went_off();
-        drop(for_odds);
-        if let Some(game) = game {
-            let answers: Vec<Answer> = advised.answers.iter().map(|one| one.answer.clone()).collect();
-            let mut playouts = Playouts::new(game, question, answers, behind, seed);
-            playouts.race(&limits, alarm.flag());
-            playouts.unless_hidden(&viewer)?;
-            playouts.rank(&mut advised);
-        }
-        if !advised.is_by_games() {
-            rank_by_worth(&mut advised.answers);
-        }
-        advised.out_of_time = alarm.went_off() || odds_cut;
-        advised.interrupted = is_set(interrupt.map(|interrupt| &**interrupt));
-        Ok(advised)
+/// The same, from what a viewer knows.
+pub(super) fn advise_for(
+    session: &mut Session,
+    question: QuestionId,
+    limits: AdviceLimits,
+    viewer: &Viewer,
+    interrupt: Option<&Arc<AtomicBool>>,
+) -> Result<Advised, Refusal> {
+    let question = decided(session.open_question(question)?)?.clone();
+    let viewer = session.game().looks_ahead(viewer.clone(), &question.seat);
+    // The seed of the game is in nothing that a seat gets.
+    let seed = limits.seed.unwrap_or(if viewer.is_master() { session.seed() } else { 0 });
+    let alarm = Alarm::set(limits.time, interrupt);
+    let for_odds = Alarm::set(limits.time.mul_f64(FOR_ODDS), interrupt);
+    let (asked, knows, stop) = (question.clone(), viewer.clone(), for_odds.flag().clone());
+    let weighed = session.lend(move |game, vm| {
+        let behind = answered_behind(game, &knows);
+        let thought = Thought { interrupt: Some(stop), viewer: knows, behind };
+        game.look_ahead(&thought.viewer, |known| weigh_all(known, vm, &asked, &thought))
+    });
+    let Weighed { mut advised, game, behind } = weighed.map_err(Refusal::from)??;
+    let odds_cut = for_odds.went_off();
+    drop(for_odds);
+    if let Some(game) = game {
+        let answers: Vec<Answer> = advised.answers.iter().map(|one| one.answer.clone()).collect();
+        let mut playouts = Playouts::new(game, question, answers, behind, seed);
+        playouts.race(&limits, alarm.flag());
+        playouts.unless_hidden(&viewer)?;
+        playouts.rank(&mut advised);
     }
+    if !advised.is_by_games() {
+        rank_by_worth(&mut advised.answers);
+    }
+    advised.out_of_time = alarm.went_off() || odds_cut;
+    advised.interrupted = is_set(interrupt.map(|interrupt| &**interrupt));
+    Ok(advised)
 }
 
 /// What is known and asked while a question is thought about.

@@ -29,7 +29,7 @@ pub struct Compared {
 /// # Errors
 ///
 /// The field never has this value, or has no order. The message says what it takes.
-pub(crate) fn check_compared<'v>(
+pub fn check_compared<'v>(
     session: &Session,
     (entity, name): (EntityId, &str),
     value: &Value,

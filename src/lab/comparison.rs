@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::position::{odds_of, with_people};
-use super::{Odds, OddsQuery, Variant};
+use super::{Odds, OddsQuery, SessionExt as _, Variant};
 use crate::play::{Ask, Driver, Given, Question, Refusal, Ruleset, Session, Step};
 use crate::state::Value;
 use crate::work::WorkBudget;

@@ -73,7 +73,7 @@ impl From<Refusal> for Failure {
 
 /// What is to be found out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Detail {
+pub enum Detail {
     Outcomes,
     /// Only the value of each end, without texts of the outcomes, and without an estimate if there is too much to follow.
     Worth,

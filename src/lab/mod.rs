@@ -20,6 +20,7 @@ mod playouts;
 mod position;
 mod reason;
 mod seat;
+mod session;
 mod simulation;
 mod tally;
 mod trial;
@@ -33,14 +34,17 @@ pub use comparison::{CardOdds, ComparedCards, compare_cards};
 pub use exploration::until;
 pub use memo_report::MemoReport;
 pub use odds::{Estimate, FieldOdds, Limits, Odds, OddsQuery};
-pub use odds_for_program::odds_for_program;
+pub use odds_for_program::{advice_for_program, odds_for_program};
 pub use opening::Opening;
 pub use outcome::{Effect, Outcome};
 pub use paired::Difference;
 pub use playouts::PlayedOut;
 pub use position::{Place, Position};
+pub use seat::SeatExt;
+pub use session::SessionExt;
 pub use simulation::{Findings, MemoUse, Plan, PlannedVariant, Progress, Shard, Simulation, SimulationError, Variant};
 pub use tally::{CardUse, LeftOut, Rate, Sum, Tally};
 pub use whole_game::{GameEstimate, GameLimits, GameOdds, game_odds};
 
-pub(crate) use compared::check_compared;
+#[doc(hidden)]
+pub use compared::check_compared;

@@ -1,6 +1,6 @@
-use super::OddsQuery;
+use super::{AdviceLimits, OddsQuery, SessionExt as _};
 use crate::dice::{Fraction, float};
-use crate::play::{Assumed, Given, Refusal, Session, Viewer};
+use crate::play::{Assumed, Given, QuestionId, Refusal, Session, Viewer};
 use crate::state::Value;
 
 /// Computes the odds of answers to an open question, as plain data for a program: the one that the first of the answers with an
@@ -11,7 +11,7 @@ use crate::state::Value;
 ///
 /// # Errors
 ///
-/// No question is open, or those of [`Session::odds_ahead`].
+/// No question is open, or those of [`SessionExt::odds_ahead`](super::SessionExt::odds_ahead).
 pub fn odds_for_program(
     session: &mut Session,
     replies: Vec<(String, Value)>,
@@ -48,4 +48,14 @@ pub fn odds_for_program(
         ("answers", Value::list(odds.answers.iter().map(assumed))),
         ("horizon", Value::list(odds.until.iter().map(|name| Value::Text(name.clone())))),
     ]))
+}
+
+/// Ranks the answers to an open question, as JSON for a program: a [`report`](super::Advised::report) with the usual limits.
+///
+/// # Errors
+///
+/// Those of [`SessionExt::advise`](super::SessionExt::advise).
+pub fn advice_for_program(session: &mut Session, question: QuestionId) -> Result<serde_json::Value, Refusal> {
+    let advised = session.advise(question, AdviceLimits::default(), None)?;
+    serde_json::to_value(advised.report()).map_err(|error| Refusal::failing(error.to_string()))
 }

@@ -85,7 +85,7 @@ impl Position {
         if let Some(opening) = before.iter().find(|opening| opens(opening)) {
             return Some(vec![opening.clone()]);
         }
-        let tried = session.tried(question, &self.card, CHANGES);
+        let tried = tried_at(&session, question, &self.card, CHANGES);
         if let Some(change) = tried.opens {
             return Some(vec![Opening::by_hand(&session, &change)]);
         }
@@ -96,7 +96,7 @@ impl Position {
         let firsts: Vec<Opening> = by_hand.chain(nearer).take(FIRSTS).map(|(_, opening)| opening).collect();
         firsts.iter().find_map(|first| {
             let (session, question, _) = first.applied(self).at_card(rules, &mut |_, _, _| {})?;
-            let second = session.tried(question, &self.card, SECOND_CHANGES).opens?;
+            let second = tried_at(&session, question, &self.card, SECOND_CHANGES).opens?;
             Some(vec![first.clone(), Opening::by_hand(&session, &second)])
         })
     }
@@ -107,7 +107,7 @@ impl Position {
         self.go_to(&mut session, note).ok()?;
         self.edit_by_hand(&mut session, &mut |_, _, _| {}).ok()?;
         let question = self.found(&session)?.id;
-        let why = session.why_closed(question, &self.card);
+        let why = why_closed(&session, question, &self.card);
         Some((session, question, why))
     }
 
@@ -157,50 +157,44 @@ struct Tried {
     nearer: Vec<(String, FieldChange)>,
 }
 
-impl Session {
-    /// The change by hand that opens an option of an open question: entity, field and value. Nothing changes here.
-    ///
-    /// Numbers, texts of a list, yes-or-no, references and lists of one reference are tried, first those that the table sees.
-    /// `None`: none of them does.
-    pub fn opening(&self, question: QuestionId, option: &str) -> Option<(EntityId, Arc<str>, Value)> {
-        self.tried(question, option, CHANGES).opens
-    }
+pub(super) fn opening(session: &Session, question: QuestionId, option: &str) -> Option<(EntityId, Arc<str>, Value)> {
+    tried_at(session, question, option, CHANGES).opens
+}
 
-    /// Why an option of an open question is closed; `None` if it is open.
-    fn why_closed(&self, question: QuestionId, option: &str) -> Option<String> {
-        let open = self.open_question(question).ok()?;
-        open.read(&Value::text(option)).err().map(|why| why.to_string())
-    }
+/// Why an option of an open question is closed; `None` if it is open.
+fn why_closed(session: &Session, question: QuestionId, option: &str) -> Option<String> {
+    let open = session.open_question(question).ok()?;
+    open.read(&Value::text(option)).err().map(|why| why.to_string())
+}
 
-    /// Tries so many changes until one opens an option of an open question.
-    fn tried(&self, question: QuestionId, option: &str, most: usize) -> Tried {
-        let mut tried = Tried::default();
-        let Ok(asked) = self.open_question(question) else { return tried };
-        let (topic, seat, about) = (&asked.topic, &asked.seat, asked.about);
-        let same = |open: &&Question| open.topic == *topic && open.seat == *seat && open.about == about;
-        let closed = self.why_closed(question, option);
-        for change in changes(self, about).into_iter().take(most) {
-            let (entity, field, value) = &change;
-            let mut session = self.fork();
-            let edit = Edit::Set { entity: *entity, field: field.to_string(), value: value.clone() };
-            let asked = |step| matches!(step, Ok(Step::Ask));
-            if !asked(session.advance()) || session.edit(edit).is_err() || !asked(session.advance()) {
-                continue;
-            }
-            let Some(found) = session.questions().iter().find(same).map(|open| open.id) else { continue };
-            match session.why_closed(found, option) {
-                None => {
-                    tried.opens = Some(change);
-                    break;
-                }
-                Some(why) if Some(&why) != closed.as_ref() && tried.nearer.iter().all(|(known, _)| *known != why) => {
-                    tried.nearer.push((why, change));
-                }
-                Some(_) => {}
-            }
+/// Tries so many changes until one opens an option of an open question.
+fn tried_at(session: &Session, question: QuestionId, option: &str, most: usize) -> Tried {
+    let mut tried = Tried::default();
+    let Ok(asked) = session.open_question(question) else { return tried };
+    let (topic, seat, about) = (&asked.topic, &asked.seat, asked.about);
+    let same = |open: &&Question| open.topic == *topic && open.seat == *seat && open.about == about;
+    let closed = why_closed(session, question, option);
+    for change in changes(session, about).into_iter().take(most) {
+        let (entity, field, value) = &change;
+        let mut session = session.fork();
+        let edit = Edit::Set { entity: *entity, field: field.to_string(), value: value.clone() };
+        let asked = |step| matches!(step, Ok(Step::Ask));
+        if !asked(session.advance()) || session.edit(edit).is_err() || !asked(session.advance()) {
+            continue;
         }
-        tried
+        let Some(found) = session.questions().iter().find(same).map(|open| open.id) else { continue };
+        match why_closed(&session, found, option) {
+            None => {
+                tried.opens = Some(change);
+                break;
+            }
+            Some(why) if Some(&why) != closed.as_ref() && tried.nearer.iter().all(|(known, _)| *known != why) => {
+                tried.nearer.push((why, change));
+            }
+            Some(_) => {}
+        }
     }
+    tried
 }
 
 /// Other values of fields. Kinds with one entity, such as a fight, come first, then `first`, then kinds with few entities. In

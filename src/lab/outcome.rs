@@ -153,7 +153,8 @@ impl Effect {
 impl Outcome {
     /// What is told at the table of the difference between an earlier state and that of the context. What `viewer` may not see
     /// is left out, and so is what was said on the way and what only the rules keep for themselves.
-    pub(crate) fn since(
+    #[doc(hidden)]
+    pub fn since(
         before: &State,
         context: &ActionContext,
         viewer: &Viewer,
@@ -197,7 +198,8 @@ impl Outcome {
 
     /// Reads what a run has left on the context. What `viewer` may not see is left out. `valued`: the fields that the ruleset's
     /// `value` reads, which count as shown.
-    pub(crate) fn of(
+    #[doc(hidden)]
+    pub fn of(
         context: &ActionContext,
         cut: Option<&str>,
         viewer: &Viewer,

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use super::exploration::{Detail, explore};
-use super::{Compared, Limits, Odds, OddsQuery, check_compared};
+use super::{Compared, Limits, Odds, OddsQuery, SessionExt as _, check_compared};
 use crate::dice::Fraction;
 use crate::play::{
     Answer, Ask, Driver, Edit, Game, Given, Machine, Question, QuestionId, Refusal, Ruleset, Session, Setup, Slot,
@@ -62,7 +62,7 @@ const FOR_TARGETS: u64 = 240_000_000;
 const WAY: usize = 1_000;
 
 /// What was answered on the way to a card: seat or title, topic, answer.
-type Way = Vec<(String, String, String)>;
+pub type Way = Vec<(String, String, String)>;
 
 /// Hears of each question on the way to a card and of the answer that is taken.
 pub(super) type Note<'n> = dyn FnMut(&Session, &Question, &Answer) + 'n;
@@ -319,148 +319,122 @@ fn read_edit(session: &Session, name: &str, field: &str, value: &str) -> Result<
     Ok(Edit::Set { entity, field: field.into(), value })
 }
 
-impl Session {
-    /// Works out what the open action can come to, from an open question on. Nothing changes.
-    ///
-    /// The answer to the question itself is given as one of [`OddsQuery::given`]: see [`Given::to`].
-    ///
-    /// # Errors
-    ///
-    /// A sentence: a question that is not open, an answer that does not fit, the fault of a script, or more ways than
-    /// the limits allow.
-    pub fn odds_at(&mut self, question: QuestionId, query: OddsQuery) -> Result<Odds, Refusal> {
-        let seat = decided(self.open_question(question)?)?.seat.clone();
-        let query = query.must_fit()?;
-        self.lend(move |game, vm| odds_of(game, vm, query, &seat)).map_err(Refusal::from)?
-    }
+pub(super) fn odds_at(session: &mut Session, question: QuestionId, query: OddsQuery) -> Result<Odds, Refusal> {
+    let seat = decided(session.open_question(question)?)?.seat.clone();
+    let query = query.must_fit()?;
+    session.lend(move |game, vm| odds_of(game, vm, query, &seat)).map_err(Refusal::from)?
+}
 
-    /// The game where somebody is asked for a card next, what was answered to come there, and whether dice were rolled:
-    /// other ones than those to come. Every question takes its default, or else the first answer that is possible. It is
-    /// another game; this one stays as it is.
-    ///
-    /// # Errors
-    ///
-    /// A card that nobody comes to be asked for.
-    pub fn ahead_to(&self, card: &str) -> Result<(Session, Way, bool), Refusal> {
-        let position = Position { card: card.into(), ..Position::default() };
-        let mut ahead = self.fork();
-        let (before, mut way) = (ahead.game().context.position(), Way::new());
-        position.go_to(&mut ahead, &mut noted_in(&mut way))?;
-        let rolled = ahead.game().context.position() != before;
-        Ok((ahead, way, rolled))
-    }
+pub(super) fn ahead_to(session: &Session, card: &str) -> Result<(Session, Way, bool), Refusal> {
+    let position = Position { card: card.into(), ..Position::default() };
+    let mut ahead = session.fork();
+    let (before, mut way) = (ahead.game().context.position(), Way::new());
+    position.go_to(&mut ahead, &mut noted_in(&mut way))?;
+    let rolled = ahead.game().context.position() != before;
+    Ok((ahead, way, rolled))
+}
 
-    /// The same as [`Session::odds_at`], as far ahead as `until` names agenda entries: see [`until`](super::until). If the horizon of
-    /// the ruleset is out of reach, the odds end with the open action, and [`Odds::no_further`] says why.
-    ///
-    /// # Errors
-    ///
-    /// As there, and a name that the ruleset does not declare.
-    pub fn odds_ahead(&mut self, question: QuestionId, query: OddsQuery, until: Option<&str>) -> Result<Odds, Refusal> {
-        let names = super::until(self.ruleset(), until)?;
-        let limits = if names.is_empty() { query.limits } else { query.limits.ahead() };
-        let further = OddsQuery { until: names, limits, ..query.clone() };
-        if until.is_some() || further.until.is_empty() {
-            return self.odds_at(question, further);
-        }
-        self.odds_at(question, further).or_else(|refusal| {
-            let odds = self.odds_at(question, OddsQuery { until: Vec::new(), ..query })?;
-            Ok(Odds { no_further: Some(refusal.to_string()), ..odds })
-        })
+pub(super) fn odds_ahead(
+    session: &mut Session,
+    question: QuestionId,
+    query: OddsQuery,
+    until: Option<&str>,
+) -> Result<Odds, Refusal> {
+    let names = super::until(session.ruleset(), until)?;
+    let limits = if names.is_empty() { query.limits } else { query.limits.ahead() };
+    let further = OddsQuery { until: names, limits, ..query.clone() };
+    if until.is_some() || further.until.is_empty() {
+        return session.odds_at(question, further);
     }
+    session.odds_at(question, further).or_else(|refusal| {
+        let odds = session.odds_at(question, OddsQuery { until: Vec::new(), ..query })?;
+        Ok(Odds { no_further: Some(refusal.to_string()), ..odds })
+    })
+}
 
-    /// The chance of each option of a question to be hit if it is chosen: by the id of the option, with whether it is exact. Empty
-    /// unless one of several entities is to be chosen, the ruleset says what a hit is, and the chances are known at once.
-    pub fn hit_chances(&mut self, question: &Question, viewer: &Viewer) -> Vec<(Arc<str>, Fraction, bool)> {
-        let Ask::Choose { options, .. } = &question.ask else { return Vec::new() };
-        // A free act attacks nobody: whoever is hit later is hit without it.
-        if self.game().is_free_act(question.id.action) {
-            return Vec::new();
-        }
-        let can_be_hit = |entity: EntityId| self.ruleset().can_be_hit(&self.game().context.state, entity);
-        let targets: Vec<Arc<str>> = options
-            .iter()
-            .filter(|option| option.enabled && option.entity.is_some_and(can_be_hit))
-            .map(|option| option.id.clone())
-            .collect();
-        if targets.len() > MOST_TARGETS {
-            return Vec::new();
-        }
-        let work = FOR_TARGETS / targets.len().max(1) as u64;
-        let limits = Limits { ways: 4_000, samples: 400, work, ..Limits::default() };
-        let mut chances = Vec::new();
-        for id in targets {
-            let given = vec![Given::to(question, Value::Text(id.clone()))];
-            let query = OddsQuery { given, viewer: Some(viewer.clone()), limits, ..OddsQuery::default() };
-            let Ok(odds) = self.odds_ahead(question.id, query, None) else { return Vec::new() };
-            // Whoever is never hit was not aimed at: the question is about something else.
-            let Some((_, chance)) = odds.hits().pop() else { return Vec::new() };
-            chances.push((id, chance, odds.is_exact()));
-        }
-        if chances.iter().all(|(_, chance, _)| chance.is_zero()) { Vec::new() } else { chances }
+pub(super) fn hit_chances(
+    session: &mut Session,
+    question: &Question,
+    viewer: &Viewer,
+) -> Vec<(Arc<str>, Fraction, bool)> {
+    let Ask::Choose { options, .. } = &question.ask else { return Vec::new() };
+    // A free act attacks nobody: whoever is hit later is hit without it.
+    if session.game().is_free_act(question.id.action) {
+        return Vec::new();
     }
+    let can_be_hit = |entity: EntityId| session.ruleset().can_be_hit(&session.game().context.state, entity);
+    let targets: Vec<Arc<str>> = options
+        .iter()
+        .filter(|option| option.enabled && option.entity.is_some_and(can_be_hit))
+        .map(|option| option.id.clone())
+        .collect();
+    if targets.len() > MOST_TARGETS {
+        return Vec::new();
+    }
+    let work = FOR_TARGETS / targets.len().max(1) as u64;
+    let limits = Limits { ways: 4_000, samples: 400, work, ..Limits::default() };
+    let mut chances = Vec::new();
+    for id in targets {
+        let given = vec![Given::to(question, Value::Text(id.clone()))];
+        let query = OddsQuery { given, viewer: Some(viewer.clone()), limits, ..OddsQuery::default() };
+        let Ok(odds) = session.odds_ahead(question.id, query, None) else { return Vec::new() };
+        // Whoever is never hit was not aimed at: the question is about something else.
+        let Some((_, chance)) = odds.hits().pop() else { return Vec::new() };
+        chances.push((id, chance, odds.is_exact()));
+    }
+    if chances.iter().all(|(_, chance, _)| chance.is_zero()) { Vec::new() } else { chances }
+}
 
-    /// The same as [`Session::odds_at`], if a house rule had another value. Nothing changes.
-    ///
-    /// # Errors
-    ///
-    /// As there, and a house rule or value that the ruleset does not know.
-    pub fn odds_by(
-        &mut self,
-        question: QuestionId,
-        query: OddsQuery,
-        switch: &str,
-        value: &str,
-    ) -> Result<Odds, Refusal> {
-        let seat = decided(self.open_question(question)?)?.seat.clone();
-        let rules = self.ruleset();
-        let Some(declared) = rules.switch(switch) else {
-            let meant = instead(switch, rules.switches().map(|switch| &*switch.name));
-            return Err(Refusal::new(format!("{} has no switch `{switch}`; {meant}", rules.id())));
-        };
-        let query = query.must_fit()?;
-        let value = declared.parse(value).map_err(|error| Refusal::new(error.to_string()))?.as_value();
-        let name = declared.name.to_string();
-        self.lend(move |game, vm| {
+pub(super) fn odds_by(
+    session: &mut Session,
+    question: QuestionId,
+    query: OddsQuery,
+    switch: &str,
+    value: &str,
+) -> Result<Odds, Refusal> {
+    let seat = decided(session.open_question(question)?)?.seat.clone();
+    let rules = session.ruleset();
+    let Some(declared) = rules.switch(switch) else {
+        let meant = instead(switch, rules.switches().map(|switch| &*switch.name));
+        return Err(Refusal::new(format!("{} has no switch `{switch}`; {meant}", rules.id())));
+    };
+    let query = query.must_fit()?;
+    let value = declared.parse(value).map_err(|error| Refusal::new(error.to_string()))?.as_value();
+    let name = declared.name.to_string();
+    session
+        .lend(move |game, vm| {
             let mut other = game.fork();
             Arc::make_mut(&mut other.context.switches).insert(name, value);
             odds_of(&other, vm, query, &seat)
         })
         .map_err(Refusal::from)?
-    }
+}
 
-    /// Works out what every answer to an open question can come to, as they are offered, up to the horizon of the ruleset, with
-    /// the default answers to what is asked further. Nothing changes. Once `interrupt` is set, what is known is given and the rest says that it is not.
-    ///
-    /// # Errors
-    ///
-    /// A question that is not open, or with more possible answers than can be gone through.
-    #[allow(clippy::type_complexity)] // each answer with its odds, or why they cannot be told
-    pub fn odds_of_each(
-        &mut self,
-        question: QuestionId,
-        viewer: Option<Viewer>,
-        interrupt: Option<&Arc<AtomicBool>>,
-    ) -> Result<Vec<(Answer, Result<Odds, Refusal>)>, Refusal> {
-        let open = decided(self.open_question(question)?)?.clone();
-        let Some(answers) = open.answers(MOST) else {
-            let message = format!("`{}` has more than {MOST} possible answers: `odds ANSWER` tells one", open.topic);
-            return Err(Refusal::new(message));
-        };
-        let ways = FOR_ALL / answers.len().max(1) as u64;
-        let work = Limits::default().work / 2 / answers.len().max(1) as u64;
-        let limits = Limits { ways, samples: SAMPLES, work, ..Limits::default() };
-        let tell = |answer: Answer| {
-            if is_set(interrupt.map(|interrupt| &**interrupt)) {
-                return (answer, Err(Refusal::new("it was interrupted before anything was known")));
-            }
-            let given = vec![Given::to(&open, answer.to_value())];
-            let interrupt = interrupt.cloned();
-            let query = OddsQuery { given, viewer: viewer.clone(), limits, interrupt, ..OddsQuery::default() };
-            (answer, self.odds_ahead(question, query, None))
-        };
-        Ok(answers.into_iter().map(tell).collect())
-    }
+#[allow(clippy::type_complexity)] // each answer with its odds, or why they cannot be told
+pub(super) fn odds_of_each(
+    session: &mut Session,
+    question: QuestionId,
+    viewer: Option<Viewer>,
+    interrupt: Option<&Arc<AtomicBool>>,
+) -> Result<Vec<(Answer, Result<Odds, Refusal>)>, Refusal> {
+    let open = decided(session.open_question(question)?)?.clone();
+    let Some(answers) = open.answers(MOST) else {
+        let message = format!("`{}` has more than {MOST} possible answers: `odds ANSWER` tells one", open.topic);
+        return Err(Refusal::new(message));
+    };
+    let ways = FOR_ALL / answers.len().max(1) as u64;
+    let work = Limits::default().work / 2 / answers.len().max(1) as u64;
+    let limits = Limits { ways, samples: SAMPLES, work, ..Limits::default() };
+    let tell = |answer: Answer| {
+        if is_set(interrupt.map(|interrupt| &**interrupt)) {
+            return (answer, Err(Refusal::new("it was interrupted before anything was known")));
+        }
+        let given = vec![Given::to(&open, answer.to_value())];
+        let interrupt = interrupt.cloned();
+        let query = OddsQuery { given, viewer: viewer.clone(), limits, interrupt, ..OddsQuery::default() };
+        (answer, session.odds_ahead(question, query, None))
+    };
+    Ok(answers.into_iter().map(tell).collect())
 }
 
 /// A question that somebody decides.

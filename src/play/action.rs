@@ -64,12 +64,14 @@ pub enum Cause {
 
 impl Cause {
     /// Whether other rules came into force with the action.
-    pub(crate) fn brings_rules(&self) -> bool {
+    #[doc(hidden)]
+    pub fn brings_rules(&self) -> bool {
         self.rules_brought().is_some()
     }
 
     /// The files in which the rules differ that came into force with the action; `None` if none did.
-    pub(crate) fn files(&self) -> Option<&Patch> {
+    #[doc(hidden)]
+    pub fn files(&self) -> Option<&Patch> {
         match self {
             Cause::Reload { files, .. } | Cause::Rules { files, .. } => Some(files),
             _ => None,
@@ -77,7 +79,8 @@ impl Cause {
     }
 
     /// The hash of the rules that came into force with the action; `None` if none did.
-    pub(crate) fn rules_brought(&self) -> Option<&str> {
+    #[doc(hidden)]
+    pub fn rules_brought(&self) -> Option<&str> {
         match self {
             Cause::Reload { rules: hash, .. } | Cause::Rules { hash, .. } => Some(hash),
             _ => None,
@@ -87,7 +90,7 @@ impl Cause {
 
 /// A finished action that has not been undone.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Done {
+pub struct Done {
     pub number: u32,
     pub cause: Cause,
     pub tape: Packed<Tape>,
@@ -144,7 +147,7 @@ pub(crate) struct Done {
 }
 
 /// Why a conversion set a field, by entity and field.
-pub(crate) type Reasons = BTreeMap<(EntityId, Arc<str>), Arc<str>>;
+pub type Reasons = BTreeMap<(EntityId, Arc<str>), Arc<str>>;
 
 impl Done {
     /// An action that has read, changed and told nothing.
@@ -156,7 +159,7 @@ impl Done {
 /// The tape of the open action before an edit or a free act. When the action then runs again, it may drop slots of its tape.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
-pub(crate) struct OpenTape {
+pub struct OpenTape {
     tape: Packed<Tape>,
     /// Its places that not everybody may know of, and who may; nothing where it was read from a file.
     #[serde(skip)]
@@ -168,7 +171,7 @@ pub(crate) struct OpenTape {
 
 /// An action under way.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Open {
+pub struct Open {
     pub number: u32,
     pub cause: Cause,
     pub tape: Tape,

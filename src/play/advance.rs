@@ -18,7 +18,7 @@ use crate::state::{Audience, Change, Due, EntityId, LARGEST_NUMBER, Value};
 
 /// Where a game stands after running on.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Halt {
+pub enum Halt {
     Ask,
     Fault(Fault),
     Over(String),

@@ -7,7 +7,7 @@ use super::{Answer, Ask, Bound, Question, Refusal};
 
 /// The kinds of questions that a script can ask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum AskKind {
+pub enum AskKind {
     Choose,
     ChooseMany,
     Number,
@@ -35,7 +35,7 @@ impl AskKind {
 
 /// What a question takes, without its labels, notes and reasons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Shape {
+pub struct Shape {
     pub kind: AskKind,
     /// How many options there are.
     pub count: usize,
@@ -49,7 +49,7 @@ pub(crate) struct Shape {
 
 /// The numbers that a script gives a question, as far as it gives them.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Limits {
+pub struct Limits {
     pub min: Option<i64>,
     pub max: Option<i64>,
     pub total: Option<i64>,
@@ -88,7 +88,7 @@ impl Shape {
 }
 
 /// What is known of the options of a question, by place from 0.
-pub(crate) trait Options {
+pub trait Options {
     fn is_open(&self, at: usize) -> bool;
     /// Most points that the option takes in an allotment, where it says so.
     fn most(&self, at: usize) -> Option<i64>;
@@ -96,7 +96,7 @@ pub(crate) trait Options {
 
 /// An answer in places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Places<'a> {
+pub enum Places<'a> {
     /// One option.
     One(usize),
     /// Options in the order given: of a choice of many, or of an order.
@@ -111,7 +111,7 @@ pub(crate) enum Places<'a> {
 
 /// How an answer does not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Misfit {
+pub enum Misfit {
     /// The answer is of another kind than the question.
     Kind,
     /// There is no option at this place.
@@ -295,7 +295,8 @@ impl Options for [super::Choice] {
 
 impl Ask {
     /// The shape of the question; `None` for typed dice, which no script asks.
-    pub(crate) fn shape(&self) -> Option<Shape> {
+    #[doc(hidden)]
+    pub fn shape(&self) -> Option<Shape> {
         let count = self.options().len();
         let shape = |kind, min, max, other| Some(Shape { kind, count, min, max, other });
         match *self {

@@ -82,7 +82,8 @@ impl Question {
     }
 
     /// The answer where nobody gives one: the default, or else the first that the question accepts.
-    pub(crate) fn usual_answer(&self) -> Option<Answer> {
+    #[doc(hidden)]
+    pub fn usual_answer(&self) -> Option<Answer> {
         if self.default.is_some() {
             return self.default.clone();
         }

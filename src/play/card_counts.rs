@@ -11,7 +11,7 @@ use crate::state::Value;
 /// most, at least) belongs to the first card that waits for one. If cards of several seats wait, it is not known whose roll it
 /// is, and they count as used only.
 #[derive(Debug, Default)]
-pub(crate) struct CardCounts {
+pub struct CardCounts {
     counts: BTreeMap<(Arc<str>, Arc<str>), [u64; 3]>,
     /// The cards of the action under way, in the order in which they were chosen.
     current: Vec<Played>,

@@ -15,13 +15,13 @@ use crate::dice::{Dice, DiceRng};
 use crate::state::{Audience, EntityId, FieldId, Key, Kind, KindId, State, Value, readable_name};
 
 /// The beginning of the message of a fault for too few written dice.
-pub(crate) const DICE_RUN_OUT: &str = "the written dice have run out";
+pub const DICE_RUN_OUT: &str = "the written dice have run out";
 
 /// All that a running script may touch, on the host's side: the state, the tape of the action, the dice, the seats.
 ///
 /// Every primitive of the script side ends here. A primitive that cannot go on sets [`ActionContext::stop`] and every later one
 /// refuses; the host judges an action by that flag and never by what the script gave back.
-pub(crate) struct ActionContext {
+pub struct ActionContext {
     pub rules: Arc<Ruleset>,
     pub state: State,
     /// Values of the switches in force.
@@ -132,7 +132,7 @@ pub(crate) struct ActionContext {
 
 /// A roll of the run under way, for a later look at it.
 #[derive(Clone, Debug)]
-pub(crate) struct SeenRoll {
+pub struct SeenRoll {
     pub total: i64,
     pub shows_faces: bool,
     /// While paths are explored: the dice, and how much of the roll the script has seen, if that is less than the total.
@@ -141,7 +141,7 @@ pub(crate) struct SeenRoll {
 
 /// An answer that is told once others are there, too.
 #[derive(Clone, Debug)]
-pub(crate) struct Untold {
+pub struct Untold {
     pub ordinal: u32,
     pub happening: Happening,
     pub audience: Audience,
@@ -151,7 +151,7 @@ pub(crate) struct Untold {
 
 /// How much of a roll the script sees.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Sight {
+pub enum Sight {
     Total,
     /// Whether this was met.
     Need(Need),
@@ -176,7 +176,7 @@ impl Sight {
 
 /// What a script may do at the moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Phase {
+pub enum Phase {
     /// Anything.
     Play,
     /// Only read; the text says in what.
@@ -189,7 +189,7 @@ pub(crate) enum Phase {
 
 /// Why a run ended before its end.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Stop {
+pub enum Stop {
     /// Questions are open.
     Question,
     /// The script ended the action.
@@ -201,7 +201,7 @@ pub(crate) enum Stop {
 }
 
 /// What came of a question.
-pub(crate) enum Asked {
+pub enum Asked {
     Answered(Answer),
     /// This policy should answer.
     Policy(Arc<str>),
@@ -212,7 +212,7 @@ pub(crate) enum Asked {
 }
 
 /// What the tape held where a question was asked.
-pub(crate) enum Taped {
+pub enum Taped {
     Answered(Answer),
     /// Another question of its race was answered first.
     Closed,
@@ -222,7 +222,7 @@ pub(crate) enum Taped {
 
 /// What a roll was for, as far as the rule said it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Need {
+pub enum Need {
     Nothing,
     Under(i64),
     AtMost(i64),
@@ -251,7 +251,7 @@ impl Need {
 
 /// The parts of a question that do not depend on how it is answered.
 #[derive(Clone)]
-pub(crate) struct Asking {
+pub struct Asking {
     pub seat: Arc<str>,
     pub topic: Arc<str>,
     pub about: Option<EntityId>,

@@ -8,7 +8,7 @@ use crate::state::Value;
 /// Answers by topic, given before their questions are asked. The action takes them in place while it runs, so a line with
 /// several answers runs its action once.
 #[derive(Debug, Default)]
-pub(crate) struct EarlyAnswers {
+pub struct EarlyAnswers {
     replies: Vec<(String, Value)>,
     /// Whether a list may be several answers, one part for each question.
     in_parts: bool,

@@ -65,7 +65,7 @@ impl Term {
 }
 
 /// A line without the parts of its numbers: what stands in brackets behind a digit.
-pub(crate) fn without_parts(line: &str) -> String {
+pub fn without_parts(line: &str) -> String {
     let (mut plain, mut depth, mut last) = (String::new(), 0u32, ' ');
     let mut letters = line.char_indices().peekable();
     while let Some((at, letter)) = letters.next() {

@@ -146,7 +146,8 @@ impl Given {
     }
 
     /// Whether it answers a question that a seat is asked.
-    pub(crate) fn fits(&self, seat: &str, topic: &str, about: Option<EntityId>) -> bool {
+    #[doc(hidden)]
+    pub fn fits(&self, seat: &str, topic: &str, about: Option<EntityId>) -> bool {
         let is_for_seat = self.seat.as_ref().is_none_or(|own| **own == *seat);
         let is_for_entity = self.about.is_none() || self.about == about;
         self.topic == *topic && is_for_seat && is_for_entity
@@ -167,11 +168,11 @@ impl Given {
 }
 
 /// Appends bytes that are equal only if the running script goes on alike, or says why that cannot be proven.
-pub(crate) type Fingerprint = fn(&mut Vec<u8>) -> Result<(), &'static str>;
+pub type Fingerprint = fn(&mut Vec<u8>) -> Result<(), &'static str>;
 
 /// How far an action is explored. All limits are counts, so that the same call always gives the same answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Budget {
+pub struct Budget {
     /// Runs of the action.
     pub runs: u64,
     /// Choice points.
@@ -186,7 +187,7 @@ pub(crate) struct Budget {
 
 /// The paths of one action: the choice points that were met, and the branches still to follow.
 #[derive(Debug, Default)]
-pub(crate) struct Explorer {
+pub struct Explorer {
     pub given: Vec<Given>,
     /// Entities that answer each question that has all of them among its options.
     /// Empty if the names that were given stand for none, `None` if none were given.
@@ -265,7 +266,7 @@ pub(crate) struct Explorer {
 
 /// A partition, and its branches by their chance.
 #[derive(Debug)]
-pub(crate) struct Ranked {
+pub struct Ranked {
     pub partition: Partition,
     /// The branches, the likeliest first.
     order: Vec<u32>,
@@ -274,7 +275,7 @@ pub(crate) struct Ranked {
 
 /// A roll or a question at which paths branch.
 #[derive(Debug)]
-pub(crate) struct ChoicePoint {
+pub struct ChoicePoint {
     pub fork: Fork,
     /// What is rolled or asked for.
     pub label: Arc<str>,
@@ -295,7 +296,7 @@ pub(crate) struct ChoicePoint {
 }
 
 #[derive(Debug)]
-pub(crate) enum Fork {
+pub enum Fork {
     Roll(Arc<Ranked>),
     /// The moment between two agenda entries: the game goes on in one way only.
     Entry,
@@ -311,7 +312,7 @@ pub(crate) enum Fork {
 
 /// Where a branch leads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Edge {
+pub enum Edge {
     /// It was not followed.
     #[default]
     Open,
@@ -322,7 +323,7 @@ pub(crate) enum Edge {
 
 /// Why a run ended before its action did.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum OffPlan {
+pub enum OffPlan {
     /// It came to a point that is known.
     Known,
     /// It came to a moment between two agenda entries, from which other runs go on.

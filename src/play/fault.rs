@@ -54,7 +54,8 @@ pub enum Remedy {
 }
 
 impl Fault {
-    pub(crate) fn new(message: impl Into<String>) -> Fault {
+    #[doc(hidden)]
+    pub fn new(message: impl Into<String>) -> Fault {
         Fault { message: message.into(), ..Fault::default() }
     }
 

@@ -24,7 +24,7 @@ const RECORDED: usize = 16;
 /// A game under way: the context that scripts work on, what has been done, what is open, and what was undone.
 ///
 /// It is plain data; a script machine is lent to it for each call that runs scripts.
-pub(crate) struct Game {
+pub struct Game {
     pub context: ActionContext,
     pub setup: Arc<Setup>,
     /// The scenario as a table.

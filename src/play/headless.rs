@@ -9,7 +9,7 @@ use crate::state::{Entry, FieldId, KindId};
 ///
 /// Entries whose trace is known are replayed on the way.
 #[derive(Debug)]
-pub(crate) struct Headless {
+pub struct Headless {
     /// Most actions that may still be done.
     left: u64,
     /// Stop when this entry is due, unless it is the first.
@@ -31,7 +31,7 @@ pub(crate) struct Headless {
 
 /// The action that a game is in.
 #[derive(Debug)]
-pub(crate) struct Current {
+pub struct Current {
     pub entry: Entry,
     /// Where the dice stood when it began.
     pub before: DicePosition,

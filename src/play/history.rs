@@ -8,7 +8,7 @@ use super::undo::last_seq_of;
 ///
 /// It remembers how much of it has not changed since somebody last kept it, so that keeping costs only what is new.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct History {
+pub struct History {
     done: Vec<Done>,
     kept: usize,
     identity: Identity,

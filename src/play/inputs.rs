@@ -25,7 +25,7 @@ const MOST_TERMS: usize = 64;
 
 /// Who answers the next question.
 #[derive(Debug)]
-pub(crate) enum Answerer<'a> {
+pub enum Answerer<'a> {
     /// The explorer or a person: each needs the whole question.
     Reader,
     /// The tape, with the option that it names if it is one.
@@ -795,7 +795,7 @@ impl ActionContext {
 
 /// Checks what was said of a question that nobody was asked, since only one answer was possible. `None` if there was none of
 /// those that are the speaker's to answer.
-pub(crate) fn fits_auto(
+pub fn fits_auto(
     autos: &[(Question, Answer)],
     is_own: impl Fn(&Question) -> bool,
     topic: &str,

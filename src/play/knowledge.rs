@@ -10,7 +10,7 @@ use crate::state::{EntityId, FieldId, Kind, KindId, State, Value};
 
 /// What was left out of a state for a viewer.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Masked {
+pub struct Masked {
     /// Fields of entities that are there; they hold their defaults.
     fields: BTreeSet<(EntityId, FieldId)>,
     /// Those of them that a script has looked at, here or in a copy of the game.

@@ -10,8 +10,16 @@ use super::{ActionContext, Explanation, Fault, Fingerprint, FreeAct, KeepPlace};
 use crate::ruleset::{CreationPart, Declarations, LoadError, Stack};
 use crate::state::{EntityId, EntryId, Key, Value};
 
+unsafe extern "Rust" {
+    /// Returns the script engine of the program.
+    ///
+    /// Whoever plays needs an engine, and the engine is built on this code. So the function is only declared here. The crate of
+    /// the engine defines it, and the linker joins the two: a program without that crate does not link.
+    pub safe fn riskbreaker_script_engine() -> &'static dyn Engine;
+}
+
 /// Makes machines that run the scripts of a ruleset.
-pub(crate) trait Engine: Send + Sync {
+pub trait Engine: Send + Sync {
     /// Loads a ruleset into a fresh machine.
     ///
     /// # Errors
@@ -21,6 +29,9 @@ pub(crate) trait Engine: Send + Sync {
 
     /// Begins on another thread with what a machine for this ruleset needs, while one is made.
     fn load_ahead(&self, stack: &Arc<Stack>);
+
+    /// Begins on another thread with what every machine needs, while a ruleset is read.
+    fn begin_ahead(&self);
 
     /// Returns the memory of dropped machines to the system.
     fn give_back(&self);
@@ -32,7 +43,7 @@ pub(crate) trait Engine: Send + Sync {
 /// One script machine with one ruleset in it. It runs one game at a time and keeps nothing of it.
 ///
 /// What stopped a script, if it was not the script's fault, stands in the context's `stop`.
-pub(crate) trait Machine {
+pub trait Machine {
     // Running
 
     /// Runs a part of an action.
@@ -162,7 +173,7 @@ pub(crate) trait Machine {
 }
 
 /// What to run.
-pub(crate) enum Call<'a> {
+pub enum Call<'a> {
     Start {
         scenario: &'a Value,
     },
@@ -188,13 +199,13 @@ pub(crate) enum Call<'a> {
 }
 
 /// A free act that a policy takes.
-pub(crate) struct PolicyAct {
+pub struct PolicyAct {
     pub seat: Arc<str>,
     pub name: Arc<str>,
 }
 
 /// Label and text, line by line.
-pub(crate) type Lines = Vec<(String, String)>;
+pub type Lines = Vec<(String, String)>;
 
 /// How often lines have run, by file and line.
-pub(crate) type Hits = BTreeMap<String, BTreeMap<u32, u64>>;
+pub type Hits = BTreeMap<String, BTreeMap<u32, u64>>;

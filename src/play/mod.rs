@@ -1,12 +1,19 @@
 //! How a game moves: entries leave the agenda, run as actions over a tape, and stop where somebody must decide.
 
+// Missing documentation is allowed in modules whose items other modules of the host use, but no embedder.
+
+#[allow(missing_docs)]
 mod action;
+#[allow(missing_docs)]
 mod advance;
+#[allow(missing_docs)]
 mod answer_check;
 mod answer_space;
 mod answer_value;
+#[allow(missing_docs)]
 mod card_counts;
 mod checkpoint;
+#[allow(missing_docs)]
 mod context;
 mod creation;
 mod decide;
@@ -15,26 +22,39 @@ mod early;
 mod edit;
 mod event;
 mod explanation;
+#[allow(missing_docs)]
 mod explorer;
 mod fault;
 mod fault_context;
+#[allow(missing_docs)]
 mod game;
+#[allow(missing_docs)]
 mod headless;
 mod history;
+#[allow(missing_docs)]
 mod inputs;
+#[allow(missing_docs)]
 mod knowledge;
+#[allow(missing_docs)]
 mod machine;
 mod marked;
+#[allow(missing_docs)]
 mod memo;
+#[allow(missing_docs)]
 mod migration;
 mod missing_roll;
 mod numbering;
+#[allow(missing_docs)]
 mod observers;
+#[allow(missing_docs)]
 mod operation;
+#[allow(missing_docs)]
 mod packed;
 mod peek;
-pub(crate) mod plain;
+#[doc(hidden)]
+pub mod plain;
 mod pool;
+#[allow(missing_docs)]
 mod prepared;
 mod question;
 #[cfg(feature = "store")]
@@ -51,20 +71,24 @@ mod session;
 mod setup;
 mod state_bytes;
 mod stream;
+#[allow(missing_docs)]
 mod tape;
 mod typed;
+#[allow(missing_docs)]
 mod undo;
 mod view;
 mod viewer;
 
 pub use action::Cause;
 #[cfg(feature = "store")]
-pub(crate) use action::Done;
+#[doc(hidden)]
+pub use action::Done;
 pub use creation::BuiltSheet;
 pub use decision_count::DecisionCount;
 pub use edit::Edit;
 pub use event::{Event, Happening};
-pub(crate) use explanation::without_parts;
+#[doc(hidden)]
+pub use explanation::without_parts;
 pub use explanation::{Explanation, Term};
 pub use explorer::{Answering, Assumed, Given, Source};
 pub use fault::{Fault, Remedy};
@@ -85,33 +109,56 @@ pub use typed::{read_typed, typed_form};
 pub use view::View;
 pub use viewer::Viewer;
 
-pub(crate) use advance::Halt;
-pub(crate) use answer_check::{AskKind, Limits, Misfit, Options, Places, Shape};
-pub(crate) use card_counts::CardCounts;
-pub(crate) use context::{ActionContext, Asked, Asking, DICE_RUN_OUT, Need, Phase, Sight, Stop, Taped, Untold};
-pub(crate) use explorer::{Budget, ChoicePoint, Edge, Explorer, Fingerprint, Fork, OffPlan};
-pub(crate) use game::Game;
-pub(crate) use headless::Headless;
-pub(crate) use inputs::{Answerer, fits_auto};
-pub(crate) use knowledge::Masked;
-pub(crate) use machine::{Call, Engine, Hits, Lines, Machine, PolicyAct};
-pub(crate) use memo::{Memo, Query, Traces};
+#[doc(hidden)]
+pub use advance::Halt;
+#[doc(hidden)]
+pub use answer_check::{AskKind, Limits, Misfit, Options, Places, Shape};
+#[doc(hidden)]
+pub use card_counts::CardCounts;
+#[doc(hidden)]
+pub use context::{ActionContext, Asked, Asking, DICE_RUN_OUT, Need, Phase, Sight, Stop, Taped, Untold};
+#[doc(hidden)]
+pub use explorer::{Budget, ChoicePoint, Edge, Explorer, Fingerprint, Fork, OffPlan};
+#[doc(hidden)]
+pub use game::Game;
+#[doc(hidden)]
+pub use headless::Headless;
+#[doc(hidden)]
+pub use inputs::{Answerer, fits_auto};
+#[doc(hidden)]
+pub use knowledge::Masked;
+#[doc(hidden)]
+pub use machine::{Call, Engine, Hits, Lines, Machine, PolicyAct};
+#[doc(hidden)]
+pub use memo::{Memo, Query, Traces};
 pub use memo::{NewBranch, NotRecorded};
-pub(crate) use migration::Former;
-pub(crate) use operation::Op;
+#[doc(hidden)]
+pub use migration::Former;
+#[doc(hidden)]
+pub use operation::Op;
 #[cfg(feature = "serve")]
-pub(crate) use packed::push_sparing;
-pub(crate) use packed::{Events, Packed};
-pub(crate) use pool::MACHINE_STACK;
-pub(crate) use prepared::Prepared;
+#[doc(hidden)]
+pub use packed::push_sparing;
+#[doc(hidden)]
+pub use packed::{Events, Packed};
+#[doc(hidden)]
+pub use pool::MACHINE_STACK;
+#[doc(hidden)]
+pub use prepared::Prepared;
 #[cfg(feature = "store")]
-pub(crate) use record::{Checkpoint, Place, Seating};
-pub(crate) use resume_point::KeepPlace;
+#[doc(hidden)]
+pub use record::{Checkpoint, Place, Seating};
+#[doc(hidden)]
+pub use resume_point::KeepPlace;
 #[cfg(feature = "continuations")]
-pub(crate) use resume_point::KeptPlace;
-pub(crate) use save::Reading;
+#[doc(hidden)]
+pub use resume_point::KeptPlace;
 #[cfg(feature = "serve")]
-pub(crate) use save::saved_table;
-pub(crate) use state_bytes::write_whole_state;
-pub(crate) use tape::{By, DicePosition, Slot, Tape};
-pub(crate) use viewer::MASTER;
+#[doc(hidden)]
+pub use save::saved_table;
+#[doc(hidden)]
+pub use state_bytes::write_whole_state;
+#[doc(hidden)]
+pub use tape::{By, DicePosition, Slot, Tape};
+#[doc(hidden)]
+pub use viewer::MASTER;

@@ -64,7 +64,8 @@ impl Session {
     }
 
     /// The open questions that a viewer sees, by its own numbers.
-    pub(crate) fn questions_seen_by(&self, viewer: &Viewer) -> Vec<Question> {
+    #[doc(hidden)]
+    pub fn questions_seen_by(&self, viewer: &Viewer) -> Vec<Question> {
         let own = |(id, question): (QuestionId, &Question)| Question { id, ..question.clone() };
         self.numbered(viewer).into_iter().map(own).collect()
     }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 /// Observers of finished operations.
 #[derive(Default)]
-pub(crate) struct Observers {
+pub struct Observers {
     /// The trace cache of a simulation.
     pub memo: Option<Box<Memo>>,
     /// What cards come to.

@@ -16,7 +16,7 @@ use crate::state::{
 ///
 /// Observers match it exhaustively, so the compiler names each observer that does not handle a new operation.
 #[derive(Debug)]
-pub(crate) enum Op<'a> {
+pub enum Op<'a> {
     Read {
         entity: EntityId,
         field: FieldId,

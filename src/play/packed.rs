@@ -14,7 +14,7 @@ use crate::state::{
 
 /// A value encoded as bytes and decoded at each read. The bytes never leave the process.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Packed<T> {
+pub struct Packed<T> {
     bytes: Box<[u8]>,
     /// Large texts and lists, which others share.
     large: Option<Box<Large>>,
@@ -94,7 +94,7 @@ impl<'de, T: Pack + Deserialize<'de>> Deserialize<'de> for Packed<T> {
 
 /// What an action told; the stream of its game shares it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Events(Option<Arc<Packed<Told>>>);
+pub struct Events(Option<Arc<Packed<Told>>>);
 
 /// Events one behind the other, as they are packed.
 #[derive(Debug)]
@@ -154,7 +154,7 @@ impl Pack for Told {
 }
 
 /// Adds an item to a long-lived list and keeps little spare capacity, since a server holds many games.
-pub(crate) fn push_sparing<T>(list: &mut Vec<T>, item: T) {
+pub fn push_sparing<T>(list: &mut Vec<T>, item: T) {
     if list.len() == list.capacity() {
         list.reserve_exact(list.len() / 4 + 1);
     }
@@ -162,12 +162,12 @@ pub(crate) fn push_sparing<T>(list: &mut Vec<T>, item: T) {
 }
 
 #[derive(Default)]
-pub(crate) struct Writer {
+pub struct Writer {
     bytes: Vec<u8>,
     large: Vec<Value>,
 }
 
-pub(crate) struct Reader<'p> {
+pub struct Reader<'p> {
     bytes: &'p [u8],
     large: &'p [Value],
 }
@@ -219,7 +219,7 @@ const WRITTEN: &str = "it reads what it has written";
 /// Texts and lists that are longer are not copied.
 const LARGE: usize = 120;
 
-pub(crate) trait Pack: Sized {
+pub trait Pack: Sized {
     fn pack(&self, to: &mut Writer);
     fn unpack(from: &mut Reader) -> Self;
 }

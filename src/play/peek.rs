@@ -7,14 +7,14 @@ use crate::state::{Audience, Change, EntityId, FieldId};
 
 /// How far a run of an action had come: the number of its events and of its changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Reached {
+pub struct Reached {
     events: u32,
     changes: u32,
 }
 
 /// The course of a run of an action, as far as it matters to whoever wants to take a decision in it back.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Course {
+pub struct Course {
     /// How far the run had come when it came to each place of its tape.
     reached: Vec<Reached>,
     /// Places among its events of answers that were kept back until others were there, too.

@@ -4,7 +4,7 @@ use super::{Migration, Question, Session};
 use crate::state::Value;
 
 /// A question with its fields.
-pub(crate) fn question(session: &Session, question: &Question) -> Value {
+pub fn question(session: &Session, question: &Question) -> Value {
     let mut row = vec![
         ("id".to_owned(), Value::text(question.id.to_string())),
         ("seat".to_owned(), Value::Text(question.seat.clone())),
@@ -25,7 +25,7 @@ pub(crate) fn question(session: &Session, question: &Question) -> Value {
 }
 
 /// The notes of a migration: what happens to each thing under the other rules.
-pub(crate) fn notes(migration: &Migration) -> Value {
+pub fn notes(migration: &Migration) -> Value {
     Value::list(migration.notes.iter().map(|note| {
         let rule = note.rule.as_deref().map_or(Value::None, Value::text);
         let (fate, topic, text) = (note.fate.word(), note.topic.as_str(), note.text.as_str());
@@ -43,7 +43,7 @@ pub(crate) fn notes(migration: &Migration) -> Value {
 /// # Errors
 ///
 /// A sentence: what is given is no table by topic.
-pub(crate) fn replies(table: &Value) -> Result<Vec<(String, Value)>, String> {
+pub fn replies(table: &Value) -> Result<Vec<(String, Value)>, String> {
     match table {
         Value::None => Ok(Vec::new()),
         Value::Map(fields) => Ok(fields.iter().map(|(name, value)| (name.to_string(), value.clone())).collect()),
@@ -57,7 +57,7 @@ pub(crate) fn replies(table: &Value) -> Result<Vec<(String, Value)>, String> {
 /// # Errors
 ///
 /// A sentence: there is no such entity or value, or its script fails.
-pub(crate) fn value_of(session: &mut Session, title: &str, name: &str, args: &[Value]) -> Result<Value, String> {
+pub fn value_of(session: &mut Session, title: &str, name: &str, args: &[Value]) -> Result<Value, String> {
     let entity = session.view().find(title).map_err(|refusal| refusal.to_string())?;
     let field = session.view().field(entity, name).cloned();
     let value = match field {

@@ -28,7 +28,7 @@ impl Default for Machines {
 /// The script machines of one ruleset, lent to one game at a time.
 ///
 /// A machine that was thrown away, after a spent budget or a panic, is built again before the next job.
-pub(crate) struct Pool {
+pub struct Pool {
     engine: &'static dyn Engine,
     home: Home,
 }
@@ -62,11 +62,11 @@ struct Waiting {
 type Job = Box<dyn FnOnce(&mut dyn Machine) -> Box<dyn FnOnce()> + Send>;
 
 /// Stack of a thread that runs scripts, in bytes: nested calls and the parser's recursion need more than the default.
-pub(crate) const MACHINE_STACK: usize = 8 << 20;
+pub const MACHINE_STACK: usize = 8 << 20;
 
 /// No result: a machine could not be created, or the job panicked.
 #[derive(Debug)]
-pub(crate) struct Died;
+pub struct Died;
 
 impl Pool {
     /// Loads a ruleset into a first machine.

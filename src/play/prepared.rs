@@ -7,7 +7,7 @@ use crate::state::Value;
 
 /// A setup that has been checked, from which any number of games can begin.
 #[derive(Clone, Debug)]
-pub(crate) struct Prepared {
+pub struct Prepared {
     pub rules: Arc<Ruleset>,
     pub setup: Arc<Setup>,
     pub scenario: Value,

@@ -227,7 +227,8 @@ impl Question {
 
 impl Answer {
     /// The answer in words, where the question is not at hand.
-    pub(crate) fn in_ids(&self) -> String {
+    #[doc(hidden)]
+    pub fn in_ids(&self) -> String {
         self.words(|id| id.to_string())
     }
 

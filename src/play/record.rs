@@ -14,7 +14,7 @@ use crate::state::{EntityId, State, Value, readable_name};
 
 /// The position of a game after its last finished action: what is open, what waits, and the position of the dice.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Place {
+pub struct Place {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     open: Option<SavedOpen>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -42,14 +42,14 @@ struct PendingRules {
 
 /// Who sits where, and where faces come from: neither is on the tape.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Seating {
+pub struct Seating {
     seats: BTreeMap<Arc<str>, Driver>,
     dice: DiceSource,
 }
 
 /// A game between two actions, whole.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Checkpoint {
+pub struct Checkpoint {
     /// The rules in force.
     pub rules: String,
     state: State,
@@ -67,10 +67,11 @@ pub(crate) struct Checkpoint {
 }
 
 /// Finds rules by their hash.
-pub(crate) type FindRules<'f> = dyn FnMut(&str) -> Result<Arc<Ruleset>, String> + 'f;
+pub type FindRules<'f> = dyn FnMut(&str) -> Result<Arc<Ruleset>, String> + 'f;
 
 impl Session {
-    pub(crate) fn place(&self) -> Place {
+    #[doc(hidden)]
+    pub fn place(&self) -> Place {
         let game = self.game();
         let kept = |pending: &Pending| PendingRules {
             hash: pending.rules.as_ref().map(|rules| rules.hash()),
@@ -90,34 +91,40 @@ impl Session {
         }
     }
 
-    pub(crate) fn seating(&self) -> Seating {
+    #[doc(hidden)]
+    pub fn seating(&self) -> Seating {
         let context = &self.game().context;
         Seating { seats: context.seats.clone(), dice: context.dice.clone() }
     }
 
     /// The actions that are in memory, and how many of them are as they were when they were kept last.
-    pub(crate) fn tape(&self) -> (&[Done], usize) {
+    #[doc(hidden)]
+    pub fn tape(&self) -> (&[Done], usize) {
         let history = &self.game().history;
         (history, history.kept())
     }
 
     /// Notes that the actions in memory are kept, under a number that no other game has.
-    pub(crate) fn note_kept(&mut self, number: u64) {
+    #[doc(hidden)]
+    pub fn note_kept(&mut self, number: u64) {
         self.game_mut().history.keep(number);
     }
 
     /// The number under which the game was kept last. `None` if it never was; a copy never was.
-    pub(crate) fn kept_as(&self) -> Option<u64> {
+    #[doc(hidden)]
+    pub fn kept_as(&self) -> Option<u64> {
         self.game().history.kept_as()
     }
 
     /// A number that tells the game from all others in this process, copies included.
-    pub(crate) fn identity(&self) -> u64 {
+    #[doc(hidden)]
+    pub fn identity(&self) -> u64 {
         self.game().history.identity()
     }
 
     /// The game behind the last action that was done.
-    pub(crate) fn checkpoint(&self) -> Checkpoint {
+    #[doc(hidden)]
+    pub fn checkpoint(&self) -> Checkpoint {
         let game = self.game();
         Checkpoint {
             rules: self.ruleset().hash(),
@@ -135,12 +142,14 @@ impl Session {
     }
 
     /// The hash of the state behind the last action that was done.
-    pub(crate) fn state_hash(&self) -> ContentHash {
+    #[doc(hidden)]
+    pub fn state_hash(&self) -> ContentHash {
         hash_of(&self.game().context.state.before_journal())
     }
 
     /// A game as it stood at a checkpoint, with nothing under way. What came before is not in memory.
-    pub(crate) fn resume(rules: &Arc<Ruleset>, setup: Setup, from: Checkpoint) -> Result<Session, StartError> {
+    #[doc(hidden)]
+    pub fn resume(rules: &Arc<Ruleset>, setup: Setup, from: Checkpoint) -> Result<Session, StartError> {
         let mut session = Session::before_its_start(rules, setup)?;
         let game = session.game_mut();
         let context = &mut game.context;
@@ -165,7 +174,8 @@ impl Session {
     /// # Errors
     ///
     /// The first action that goes another way than it was recorded.
-    pub(crate) fn replay(&mut self, part: &Arc<[Done]>, find: &mut FindRules<'_>) -> Result<(), String> {
+    #[doc(hidden)]
+    pub fn replay(&mut self, part: &Arc<[Done]>, find: &mut FindRules<'_>) -> Result<(), String> {
         self.game_mut().context.strict = true;
         let played = self.replay_through(part, &mut |hash, _, _| find(hash));
         self.game_mut().context.strict = false;
@@ -177,12 +187,8 @@ impl Session {
     /// # Errors
     ///
     /// Rules that are not to be found.
-    pub(crate) fn stand_at(
-        &mut self,
-        place: &Place,
-        seating: &Seating,
-        find: &mut FindRules<'_>,
-    ) -> Result<(), String> {
+    #[doc(hidden)]
+    pub fn stand_at(&mut self, place: &Place, seating: &Seating, find: &mut FindRules<'_>) -> Result<(), String> {
         let mut pending = Vec::new();
         for asked in place.asked_before.iter().chain(&place.pending) {
             let rules = asked.hash.as_deref().map(&mut *find).transpose()?;
@@ -206,7 +212,8 @@ impl Session {
 
 impl Session {
     /// Whether the game has been advanced since it was set up.
-    pub(crate) fn has_started(&self) -> bool {
+    #[doc(hidden)]
+    pub fn has_started(&self) -> bool {
         self.game().open.as_ref().is_none_or(|open| open.ran || !matches!(open.cause, Cause::Start))
     }
 
@@ -217,22 +224,25 @@ impl Session {
     }
 
     /// The rules that a game began by, and how it began.
-    pub(crate) fn beginning(&self) -> Result<(Arc<Ruleset>, Setup), StartError> {
+    #[doc(hidden)]
+    pub fn beginning(&self) -> Result<(Arc<Ruleset>, Setup), StartError> {
         let game = self.game();
         let rules = match &game.first_rules {
             None => self.ruleset().clone(),
-            Some(first) => first.stacked.rules_of(self.ruleset().engine(), &first.files)?,
+            Some(first) => first.stacked.rules_of(&first.files)?,
         };
         Ok((rules, (*game.setup).clone()))
     }
 
     /// All rules that were asked for since the last boundary: an undo may bring each of them back.
-    pub(crate) fn rules_asked_for(&self) -> impl Iterator<Item = &Arc<Ruleset>> {
+    #[doc(hidden)]
+    pub fn rules_asked_for(&self) -> impl Iterator<Item = &Arc<Ruleset>> {
         self.game().pending.iter().filter_map(|pending| pending.rules.as_ref())
     }
 
     /// The rules that were in force during actions from one on, as far as they are in memory.
-    pub(crate) fn rules_on_the_way(&self, from: usize) -> Vec<Arc<Ruleset>> {
+    #[doc(hidden)]
+    pub fn rules_on_the_way(&self, from: usize) -> Vec<Arc<Ruleset>> {
         let history = &self.game().history;
         let swaps = history.iter().skip(from).filter_map(|done| done.swap.as_ref()?.in_force.as_ref());
         swaps.map(|in_force| in_force.rules.clone()).collect()
@@ -276,7 +286,8 @@ impl Cause {
     /// What a person did outside every question, in words.
     ///
     /// `name` says what an entity is called.
-    pub(crate) fn by_hand(&self, name: &dyn Fn(EntityId) -> String) -> Option<String> {
+    #[doc(hidden)]
+    pub fn by_hand(&self, name: &dyn Fn(EntityId) -> String) -> Option<String> {
         Some(match self {
             Cause::Free { seat, name } => format!("{seat}: {name}"),
             Cause::Edit { edit } => edit.words(name),

@@ -224,7 +224,8 @@ pub enum Bound {
 }
 
 impl Refusal {
-    pub(crate) fn new(message: impl Into<String>) -> Refusal {
+    #[doc(hidden)]
+    pub fn new(message: impl Into<String>) -> Refusal {
         Refusal::Invalid { message: message.into() }
     }
 
@@ -234,7 +235,8 @@ impl Refusal {
     }
 
     /// Of a look ahead where a rule reads what the one who asks may not see.
-    pub(crate) fn hidden(viewer: &Viewer, hidden: &[String]) -> Refusal {
+    #[doc(hidden)]
+    pub fn hidden(viewer: &Viewer, hidden: &[String]) -> Refusal {
         let (who, what) = (viewer.words(), hidden.join(", "));
         Refusal::failing(format!(
             "the result depends on what {who} may not see: {what} (`deal` in play.luau deals it anew)"
@@ -242,20 +244,19 @@ impl Refusal {
     }
 
     /// Of a request that was a proper one.
-    pub(crate) fn failing(message: impl Into<String>) -> Refusal {
+    #[doc(hidden)]
+    pub fn failing(message: impl Into<String>) -> Refusal {
         Refusal::Failed { message: message.into() }
     }
 
-    pub(crate) fn fault(fault: Fault) -> Refusal {
+    #[doc(hidden)]
+    pub fn fault(fault: Fault) -> Refusal {
         Refusal::Fault { fault: Box::new(fault) }
     }
 
     /// Of a name that does not exist; `known` are the names that do. They are listed where none is near.
-    pub(crate) fn unknown<'n>(
-        sentence: impl Into<String>,
-        given: &str,
-        known: impl IntoIterator<Item = &'n str>,
-    ) -> Refusal {
+    #[doc(hidden)]
+    pub fn unknown<'n>(sentence: impl Into<String>, given: &str, known: impl IntoIterator<Item = &'n str>) -> Refusal {
         let known: Vec<&str> = known.into_iter().collect();
         let near = crate::ruleset::nearest(given, known.iter().copied()).map(str::to_owned);
         let known = known.into_iter().map(str::to_owned).collect();
@@ -271,7 +272,8 @@ impl Refusal {
     }
 
     /// As [`Refusal::unknown`], where the names that exist are too many to list.
-    pub(crate) fn unknown_among_many<'n>(
+    #[doc(hidden)]
+    pub fn unknown_among_many<'n>(
         sentence: impl Into<String>,
         given: &str,
         known: impl IntoIterator<Item = &'n str>,

@@ -28,11 +28,11 @@ pub struct ReloadReport {
 }
 
 /// The contents of files by path, as far as they changed; nothing for a file that is gone.
-pub(crate) type Patch = BTreeMap<Arc<str>, Option<Arc<str>>>;
+pub type Patch = BTreeMap<Arc<str>, Option<Arc<str>>>;
 
 /// What an undo restores after a change of rules: the earlier state with its schema.
 #[derive(Clone, Debug)]
-pub(crate) struct Swap {
+pub struct Swap {
     pub schema: Schema,
     pub state: State,
     /// The rules, house rules and seats that were in force. `None` for a reload.
@@ -41,7 +41,7 @@ pub(crate) struct Swap {
 
 /// What a game is played by.
 #[derive(Clone, Debug)]
-pub(crate) struct InForce {
+pub struct InForce {
     pub rules: Arc<Ruleset>,
     pub switches: Arc<BTreeMap<String, Value>>,
     pub seats: BTreeMap<Arc<str>, Driver>,
@@ -49,7 +49,7 @@ pub(crate) struct InForce {
 
 /// The rules that a game began by, once others are in force.
 #[derive(Clone, Debug)]
-pub(crate) struct FirstRules {
+pub struct FirstRules {
     pub stacked: Stacked,
     pub hash: String,
     pub files: BTreeMap<Arc<str>, Arc<str>>,

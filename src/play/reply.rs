@@ -31,7 +31,8 @@ impl Session {
     }
 
     /// The same as [`Session::reply`], where each value is one answer: a list answers no question that takes one thing.
-    pub(crate) fn reply_whole(&mut self, replies: &[(String, Value)]) -> Result<Step, Refusal> {
+    #[doc(hidden)]
+    pub fn reply_whole(&mut self, replies: &[(String, Value)]) -> Result<Step, Refusal> {
         self.take_replies_by(&Viewer::master(), replies, false)?;
         Ok(self.advance()?)
     }
@@ -158,17 +159,20 @@ impl Session {
 
     /// Sets answers, by topic, that are only compared: if a question has one possible answer and it is another, the action is
     /// refused before it rolls.
-    pub(crate) fn compare_early(&mut self, replies: Vec<(String, Value)>) {
+    #[doc(hidden)]
+    pub fn compare_early(&mut self, replies: Vec<(String, Value)>) {
         self.game_mut().context.early = EarlyAnswers::to_compare(replies);
     }
 
     /// Why the last run of the open action was refused, if it was.
-    pub(crate) fn take_refusal(&mut self) -> Option<Refusal> {
+    #[doc(hidden)]
+    pub fn take_refusal(&mut self) -> Option<Refusal> {
         self.game_mut().refused.take().map(|refusal| *refusal)
     }
 
     /// Checks an answer given to a question that nobody was asked, since only one answer was possible.
-    pub(crate) fn fits_auto(&self, action: u32, topic: &str, value: &Value) -> Option<Result<(), Refusal>> {
+    #[doc(hidden)]
+    pub fn fits_auto(&self, action: u32, topic: &str, value: &Value) -> Option<Result<(), Refusal>> {
         self.game().fits_auto(action, &Viewer::master(), topic, value)
     }
 
@@ -178,7 +182,8 @@ impl Session {
         !is_open && topic != "dice" && !self.ruleset().may_ask(topic)
     }
 
-    pub(crate) fn nothing_asks(&self, viewer: &Viewer, topic: &str) -> Refusal {
+    #[doc(hidden)]
+    pub fn nothing_asks(&self, viewer: &Viewer, topic: &str) -> Refusal {
         let open = self.questions().iter().filter(|question| viewer.plays(&question.seat));
         Refusal::NotAsked { topic: topic.to_owned(), asked: open.map(|question| question.topic.clone()).collect() }
     }

@@ -9,14 +9,14 @@ use crate::dice::Dice;
 use crate::state::{Audience, Change, Key};
 
 /// A snapshot of a running script, as its machine keeps it, and its size in bytes.
-pub(crate) type KeptPlace = (Box<dyn Any + Send + Sync>, usize);
+pub type KeptPlace = (Box<dyn Any + Send + Sync>, usize);
 
 /// Keeps the place where the running script has called the host; `None` where it could not go on from there.
-pub(crate) type KeepPlace = fn() -> Option<KeptPlace>;
+pub type KeepPlace = fn() -> Option<KeptPlace>;
 
 /// A roll of an action whose paths are explored. The action can continue from here with another result.
 #[derive(Debug)]
-pub(crate) struct ResumePoint {
+pub struct ResumePoint {
     place: KeptPlace,
     changes: Vec<Change>,
     events: Vec<Event>,

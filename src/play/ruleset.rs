@@ -3,7 +3,7 @@ use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::SystemTime;
 
-use super::machine::{Engine, Hits, Machine};
+use super::machine::{Engine, Hits, Machine, riskbreaker_script_engine};
 use super::pool::{Died, Machines, Pool};
 use crate::ruleset::{Library, LoadError, Origin, Rulebook, Stack, with_layers};
 
@@ -18,13 +18,90 @@ pub struct Ruleset {
 }
 
 impl Ruleset {
+    /// Loads a ruleset with everything it extends and the layers its manifest names.
+    ///
+    /// # Errors
+    ///
+    /// Every problem of the ruleset at once, with file and line.
+    pub fn load(library: &Library, id: &str) -> Result<Arc<Ruleset>, LoadError> {
+        Ruleset::load_with(library, id, &[])
+    }
+
+    /// Loads a ruleset with further layers on top; `game+house` is the ruleset `game` with the layer `house`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Ruleset::load`].
+    pub fn load_with(library: &Library, id: &str, layers: &[String]) -> Result<Arc<Ruleset>, LoadError> {
+        riskbreaker_script_engine().begin_ahead();
+        Ruleset::load_on(Machines::default(), library, id, layers)
+    }
+
+    /// Finds a ruleset of that content that is in use, with the machines that it has, and loads it where there is none: for
+    /// servers of many games. The last four that were found or loaded like this are kept for the next game. Files that look as
+    /// they did when they were read last are not read again.
+    ///
+    /// # Errors
+    ///
+    /// As [`Ruleset::load`].
+    pub fn shared(library: &Library, id: &str, layers: &[String]) -> Result<Arc<Ruleset>, LoadError> {
+        Ruleset::shared_on(Machines::default(), library, id, layers)
+    }
+
+    /// The same, and says where its scripts run if it has to be loaded.
+    ///
+    /// # Errors
+    ///
+    /// As [`Ruleset::load`].
+    pub fn shared_on(
+        machines: Machines,
+        library: &Library,
+        id: &str,
+        layers: &[String],
+    ) -> Result<Arc<Ruleset>, LoadError> {
+        Ruleset::find_or_load(riskbreaker_script_engine(), machines, library, id, layers)
+    }
+
+    /// The same as [`Ruleset::load_with`], and says where its scripts run.
+    ///
+    /// # Errors
+    ///
+    /// As [`Ruleset::load`].
+    pub fn load_on(
+        machines: Machines,
+        library: &Library,
+        id: &str,
+        layers: &[String],
+    ) -> Result<Arc<Ruleset>, LoadError> {
+        let (id, layers) = with_layers(id, layers);
+        Ruleset::of_stack(
+            riskbreaker_script_engine(),
+            Arc::new(Stack::resolve(library, &id, &layers)?),
+            &layers,
+            machines,
+        )
+    }
+
+    /// Loads a ruleset whose scripts count which of their lines run.
+    #[doc(hidden)]
+    pub fn load_measured(library: &Library, id: &str, layers: &[String]) -> Result<Arc<Ruleset>, LoadError> {
+        let stack = Stack::resolve(library, id, layers)?.measured();
+        Ruleset::of_stack(riskbreaker_script_engine(), Arc::new(stack), layers, Machines::default())
+    }
+
+    /// Loads what has been read.
+    #[doc(hidden)]
+    pub fn load_read(stack: Arc<Stack>, layers: &[String]) -> Result<Arc<Ruleset>, LoadError> {
+        Ruleset::of_stack(riskbreaker_script_engine(), stack, layers, Machines::default())
+    }
+
     /// Finds a ruleset of the same content that is in use, or was among the last ones; loads it where there is none, with these
     /// machines.
     ///
     /// # Errors
     ///
     /// Every problem of the ruleset at once, with file and line.
-    pub(crate) fn find_or_load(
+    fn find_or_load(
         engine: &'static dyn Engine,
         machines: Machines,
         library: &Library,
@@ -76,7 +153,7 @@ impl Ruleset {
     }
 
     /// Loads what has been read.
-    pub(crate) fn of_stack(
+    fn of_stack(
         engine: &'static dyn Engine,
         stack: Arc<Stack>,
         layers: &[String],
@@ -101,7 +178,8 @@ impl Ruleset {
     }
 
     /// The same ruleset with a reference count of its own, so that threads do not contend for a shared one.
-    pub(crate) fn apart(&self) -> Arc<Ruleset> {
+    #[doc(hidden)]
+    pub fn apart(&self) -> Arc<Ruleset> {
         let (book, pool, origins) = (self.book.clone(), self.pool.clone(), self.origins.clone());
         Arc::new(Ruleset { book, pool, origins })
     }
@@ -112,7 +190,8 @@ impl Ruleset {
     }
 
     /// What runs its scripts.
-    pub(crate) fn engine(&self) -> &'static dyn Engine {
+    #[doc(hidden)]
+    pub fn engine(&self) -> &'static dyn Engine {
         self.pool.engine()
     }
 
@@ -121,15 +200,14 @@ impl Ruleset {
     /// # Errors
     ///
     /// [`Died`] if there is no machine to be had or the job panics; its captures are lost then.
-    pub(crate) fn run<R: Send + 'static>(
-        &self,
-        job: impl FnOnce(&mut dyn Machine) -> R + Send + 'static,
-    ) -> Result<R, Died> {
+    #[doc(hidden)]
+    pub fn run<R: Send + 'static>(&self, job: impl FnOnce(&mut dyn Machine) -> R + Send + 'static) -> Result<R, Died> {
         self.pool.run(job)
     }
 
     /// How many machines of this ruleset run at the same time.
-    pub(crate) fn threads(&self) -> usize {
+    #[doc(hidden)]
+    pub fn threads(&self) -> usize {
         self.pool.threads()
     }
 
@@ -138,12 +216,14 @@ impl Ruleset {
     /// # Errors
     ///
     /// The problems of its scripts: too little memory, since they have been loaded before.
-    pub(crate) fn machine(&self) -> Result<Box<dyn Machine>, LoadError> {
+    #[doc(hidden)]
+    pub fn machine(&self) -> Result<Box<dyn Machine>, LoadError> {
         self.engine().load(self.book.stack()).map(|(machine, _)| machine)
     }
 
     /// How often each line of the scripts has run, by file, if they count that.
-    pub(crate) fn hits(&self) -> Hits {
+    #[doc(hidden)]
+    pub fn hits(&self) -> Hits {
         self.run(|vm| vm.hits()).unwrap_or_default()
     }
 }

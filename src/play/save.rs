@@ -13,8 +13,7 @@ use super::checkpoint::SavedEnd;
 use super::migration::Pending;
 use super::reload::{Patch, patch_between};
 use super::{
-    DicePosition, Driver, Edit, Engine, Fault, Game, Halt, Machine, Machines, Remedy, Ruleset, Session, Setup,
-    StartError, Tape,
+    DicePosition, Driver, Edit, Fault, Game, Halt, Machine, Remedy, Ruleset, Session, Setup, StartError, Tape,
 };
 use crate::ruleset::{Library, LoadError};
 use crate::state::in_stored_form;
@@ -80,7 +79,7 @@ struct Saved {
 
 /// How a saved game is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reading {
+pub enum Reading {
     /// From the end of its tape, where it has one that fits the rules of today.
     End,
     /// By its tape alone, which is played and compared with the end.
@@ -90,7 +89,7 @@ pub(crate) enum Reading {
 /// The number of the last step of the table where a game was saved, and whether it was paused there; nothing and false if it was
 /// saved elsewhere.
 #[cfg(feature = "serve")]
-pub(crate) fn saved_table(text: &str) -> (Option<u64>, bool) {
+pub fn saved_table(text: &str) -> (Option<u64>, bool) {
     #[derive(Default, Deserialize)]
     struct AtTable {
         step: Option<u64>,
@@ -146,7 +145,7 @@ pub(super) fn hash_of(bytes: &[u8]) -> String {
 
 /// A ruleset with the layers that a table put on it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Stacked {
+pub struct Stacked {
     ruleset: String,
     layers: Vec<String>,
 }
@@ -173,7 +172,7 @@ struct SavedRules {
 
 /// The action that was under way.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct SavedOpen {
+pub struct SavedOpen {
     pub number: u32,
     pub cause: Cause,
     pub tape: Tape,
@@ -208,13 +207,46 @@ impl SavedOpen {
 }
 
 impl Session {
+    /// Reads a saved game. Under the same rules it goes on from the checkpoint in the save, at the end of its tape. The tape is
+    /// played when something reaches behind the checkpoint; [`Session::load_by_tape`] plays all of it. Under other rules the
+    /// tape is played again at once.
+    ///
+    /// A ruleset of the same content that is in use is shared: any number of games have one ruleset and its machines.
+    ///
+    /// # Errors
+    ///
+    /// A text that is no saved game, rules that cannot be loaded, or rules under which the tape does not fit any more.
+    pub fn load(library: &Library, text: &str) -> Result<Session, StartError> {
+        Session::load_by(library, None, text, Reading::End)
+    }
+
+    /// Reads a saved game by playing its tape again, and compares what comes of it with its checkpoint.
+    ///
+    /// # Errors
+    ///
+    /// As [`Session::load`]; a tape that leads to another state.
+    pub fn load_by_tape(library: &Library, text: &str) -> Result<Session, StartError> {
+        Session::load_by(library, None, text, Reading::Tape)
+    }
+
+    /// The same under a ruleset that is loaded already, so that no file is read. Where the game began by other rules, or
+    /// changes its rules on the way, those come from the library.
+    ///
+    /// # Errors
+    ///
+    /// As [`Session::load`].
+    pub fn load_with(library: &Library, rules: &Arc<Ruleset>, text: &str) -> Result<Session, StartError> {
+        Session::load_by(library, Some(rules), text, Reading::End)
+    }
+
     /// The game as JSON text: how it began, and its tape.
     pub fn save(&self) -> String {
         self.save_at_table(None, false)
     }
 
     /// The same with the number of the last step of the table where it is played, and whether it is paused there.
-    pub(crate) fn save_at_table(&self, step: Option<u64>, paused: bool) -> String {
+    #[doc(hidden)]
+    pub fn save_at_table(&self, step: Option<u64>, paused: bool) -> String {
         let game = self.game();
         let rules = self.ruleset();
         // After a load the open action runs with its whole tape. If it has not done so here yet, the states differ.
@@ -267,8 +299,7 @@ impl Session {
     /// # Errors
     ///
     /// A text that is no saved game, rules that cannot be loaded, or rules under which the tape does not fit any more.
-    pub(crate) fn load_by(
-        engine: &'static dyn Engine,
+    fn load_by(
         library: &Library,
         known: Option<&Arc<Ruleset>>,
         text: &str,
@@ -287,7 +318,7 @@ impl Session {
         let mut saved = saved.map_err(StartError::Unreadable)?;
         match saved.format {
             PLAIN if sum == Some(true) => {}
-            FORMAT if sum == Some(true) => saved.complete_sources(engine, library)?,
+            FORMAT if sum == Some(true) => saved.complete_sources(library)?,
             PLAIN | FORMAT => return Err(StartError::Unreadable(damaged.into())),
             WITHOUT_CHECKSUMS => saved.end = None,
             other => {
@@ -300,9 +331,9 @@ impl Session {
         let rules = match &saved.first {
             None => match known.filter(|rules| Stacked::of(rules) == began) {
                 Some(rules) => rules.clone(),
-                None => Ruleset::find_or_load(engine, Machines::default(), library, &began.ruleset, &began.layers)?,
+                None => Ruleset::shared(library, &began.ruleset, &began.layers)?,
             },
-            Some(files) => began.rules_of(engine, files)?,
+            Some(files) => began.rules_of(files)?,
         };
         let hash = saved.done.iter().fold(rules.hash(), |hash, done| match &done.cause {
             Cause::Reload { rules: other, .. } | Cause::Rules { hash: other, .. } => other.clone(),
@@ -355,7 +386,8 @@ impl Session {
     }
 
     /// A game before its first action, for a tape to be played.
-    pub(crate) fn before_its_start(rules: &Arc<Ruleset>, mut setup: Setup) -> Result<Session, StartError> {
+    #[doc(hidden)]
+    pub fn before_its_start(rules: &Arc<Ruleset>, mut setup: Setup) -> Result<Session, StartError> {
         // Seats and policies of rules that came later are put back when those are in force.
         setup.seats.retain(|seat, driver| {
             let known = |policy: &Arc<str>| rules.policies().contains(policy);
@@ -397,7 +429,6 @@ impl Session {
 
     /// Plays the tape; `end` is where it has to lead.
     fn replay_all(&mut self, library: &Library, mut saved: Saved, end: Option<&SavedEnd>) -> Result<(), String> {
-        let engine = self.ruleset().engine();
         let mut files = saved.first.take().unwrap_or_else(|| self.ruleset().files());
         self.game_mut().context.strict = true;
         self.replay_through(&std::mem::take(&mut saved.done).into(), &mut |hash, now, cause| {
@@ -408,7 +439,7 @@ impl Session {
                 Cause::Rules { ruleset, layers, .. } => Stacked { ruleset: ruleset.clone(), layers: layers.clone() },
                 _ => Stacked::of(now),
             };
-            stacked.rules_with(engine, library, hash, &files)
+            stacked.rules_with(library, hash, &files)
         })?;
         if end.is_some_and(|end| !end.is_reached_by(self.game())) {
             return Err("its tape leads to another state than its checkpoint holds".into());
@@ -418,7 +449,7 @@ impl Session {
             let rules_of = |asked: &SavedRules| {
                 let mut files = files.clone();
                 apply(&mut files, &asked.files);
-                asked.stacked.rules_with(engine, library, &asked.hash, &files)
+                asked.stacked.rules_with(library, &asked.hash, &files)
             };
             let rules = asked.rules.as_ref().map(rules_of).transpose()?;
             pending.push(Pending { rules, asked_at: asked.asked_at });
@@ -495,27 +526,22 @@ impl Stacked {
     }
 
     /// Rules from the files that are kept in a saved game.
-    pub fn rules_of(
-        &self,
-        engine: &'static dyn Engine,
-        files: &BTreeMap<Arc<str>, Arc<str>>,
-    ) -> Result<Arc<Ruleset>, LoadError> {
+    pub fn rules_of(&self, files: &BTreeMap<Arc<str>, Arc<str>>) -> Result<Arc<Ruleset>, LoadError> {
         let library = Library::from_files(files.iter().map(|(path, text)| (path.to_string(), text.to_string())));
-        Ruleset::find_or_load(engine, Machines::default(), &library, &self.ruleset, &self.layers)
+        Ruleset::shared(&library, &self.ruleset, &self.layers)
     }
 
     /// The rules of that identity: those of today where they still are the same, otherwise those that are kept.
     fn rules_with(
         &self,
-        engine: &'static dyn Engine,
         library: &Library,
         hash: &str,
         files: &BTreeMap<Arc<str>, Arc<str>>,
     ) -> Result<Arc<Ruleset>, String> {
-        let today = Ruleset::find_or_load(engine, Machines::default(), library, &self.ruleset, &self.layers).ok();
+        let today = Ruleset::shared(library, &self.ruleset, &self.layers).ok();
         match today.filter(|today| today.hash() == hash) {
             Some(today) => Ok(today),
-            None => self.rules_of(engine, files).map_err(|error| error.to_string()),
+            None => self.rules_of(files).map_err(|error| error.to_string()),
         }
     }
 }

@@ -17,8 +17,10 @@ use crate::state::{Audience, EntityId, Value};
 /// Everything here is built for the viewer. It has nothing that the viewer may not see. Sheets, derived values and explanations
 /// are computed from the game as the viewer knows it (see [`Seat::view`]), never from the whole game.
 pub struct Seat<'s> {
-    pub(crate) session: &'s mut Session,
-    pub(crate) viewer: Viewer,
+    #[doc(hidden)]
+    pub session: &'s mut Session,
+    #[doc(hidden)]
+    pub viewer: Viewer,
     /// The game as the viewer knows it, built at the first use.
     known: Option<Known>,
 }
@@ -95,7 +97,8 @@ impl Session {
     }
 
     /// The seats that have not answered, each with how many of its open questions a viewer sees: 0 if all are hidden.
-    pub(crate) fn waits_for(&self, viewer: &Viewer) -> BTreeMap<Arc<str>, u32> {
+    #[doc(hidden)]
+    pub fn waits_for(&self, viewer: &Viewer) -> BTreeMap<Arc<str>, u32> {
         let mut seats: BTreeMap<Arc<str>, u32> = BTreeMap::new();
         for question in self.questions() {
             *seats.entry(question.seat.clone()).or_default() += u32::from(viewer.sees(&question.audience));
@@ -472,7 +475,8 @@ impl Seat<'_> {
 
     /// The same, but plays no further than to the end of the open action.
     #[cfg(feature = "serve")]
-    pub(crate) fn take_replies(&mut self, replies: &[(String, Value)]) -> Result<(), Refusal> {
+    #[doc(hidden)]
+    pub fn take_replies(&mut self, replies: &[(String, Value)]) -> Result<(), Refusal> {
         self.forget();
         self.session.take_replies(&self.viewer, replies)
     }
@@ -551,12 +555,14 @@ impl Seat<'_> {
     // Inside
 
     /// The open question that has this number for the viewer. A question that it may not see counts as not open.
-    pub(crate) fn open(&self, number: QuestionId) -> Result<&Question, Refusal> {
+    #[doc(hidden)]
+    pub fn open(&self, number: QuestionId) -> Result<&Question, Refusal> {
         self.session.question_of(&self.viewer, number).ok_or(Refusal::Stale { question: number })
     }
 
     /// The game's own id of an open question that the viewer may decide.
-    pub(crate) fn own(&self, number: QuestionId) -> Result<QuestionId, Refusal> {
+    #[doc(hidden)]
+    pub fn own(&self, number: QuestionId) -> Result<QuestionId, Refusal> {
         let open = self.open(number)?;
         self.may_decide_for(&open.seat)?;
         Ok(open.id)
@@ -640,6 +646,19 @@ impl Seat<'_> {
             lines.push(("hidden".into(), hidden.join(", ")));
         }
         Ok(lines)
+    }
+
+    /// What a policy would answer to a question of the viewer's, from what the viewer knows. For all but the game master,
+    /// the policy draws from other dice than the game, so the answer does not foretell the next rolls.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Session::suggest`]; a question of another seat, or a policy that reads what the viewer
+    /// may not see.
+    pub fn suggest(&mut self, question: QuestionId, policy: &str) -> Result<Option<Answer>, Refusal> {
+        let question = self.own(question)?;
+        let viewer = self.viewer.clone();
+        self.session.suggest_for(question, policy, &viewer)
     }
 }
 

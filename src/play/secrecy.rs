@@ -7,7 +7,7 @@ use crate::state::Audience;
 
 /// The secret parts of a run that are under way, and what it has told in them.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Secrecy {
+pub struct Secrecy {
     /// The innermost last; `None` is a part that is open although it lies in a secret one.
     parts: Vec<Option<(u32, Audience)>>,
     /// How many secret parts there have been.

@@ -188,7 +188,8 @@ impl Session {
     ///
     /// As [`Session::advance`].
     #[cfg(feature = "serve")]
-    pub(crate) fn advance_slice(&mut self, took: &mut Duration) -> Result<Option<Step>, SessionError> {
+    #[doc(hidden)]
+    pub fn advance_slice(&mut self, took: &mut Duration) -> Result<Option<Step>, SessionError> {
         let longest = self.game().longest;
         self.play_slice(u64::MAX, Some(longest), took)
     }
@@ -283,12 +284,8 @@ impl Session {
 
     /// The same, from what a viewer knows. Only for the game master the policy draws from the game's own dice. To others,
     /// these would foretell the next rolls.
-    pub(crate) fn suggest_for(
-        &mut self,
-        id: QuestionId,
-        policy: &str,
-        viewer: &Viewer,
-    ) -> Result<Option<Answer>, Refusal> {
+    #[doc(hidden)]
+    pub fn suggest_for(&mut self, id: QuestionId, policy: &str, viewer: &Viewer) -> Result<Option<Answer>, Refusal> {
         known_policy(&self.rules, policy).map_err(Refusal::new)?;
         let other = (!viewer.is_master()).then(|| self.dice_for_suggestion(viewer, id));
         let own = other.map(|other| std::mem::replace(&mut self.game_mut().context.chance, other));
@@ -375,7 +372,8 @@ impl Session {
     }
 
     /// The same, told as a viewer may know it.
-    pub(crate) fn undo_for(&mut self, viewer: &Viewer) -> Result<Undone, Refusal> {
+    #[doc(hidden)]
+    pub fn undo_for(&mut self, viewer: &Viewer) -> Result<Undone, Refusal> {
         if self.game().undo_reaches_unplayed() {
             self.play_unplayed()?;
         }
@@ -388,7 +386,8 @@ impl Session {
     }
 
     /// Refuses to take back so many decisions, the last ones, if the viewer may not take back all of them.
-    pub(crate) fn may_take_back(&mut self, viewer: &Viewer, decisions: u32) -> Result<(), Refusal> {
+    #[doc(hidden)]
+    pub fn may_take_back(&mut self, viewer: &Viewer, decisions: u32) -> Result<(), Refusal> {
         if !viewer.is_master() {
             // What a viewer was shown in actions that were only read is not known.
             self.play_unplayed()?;
@@ -402,7 +401,8 @@ impl Session {
     }
 
     /// The same, told as a viewer may know it.
-    pub(crate) fn redo_for(&mut self, viewer: &Viewer) -> Result<Undone, Refusal> {
+    #[doc(hidden)]
+    pub fn redo_for(&mut self, viewer: &Viewer) -> Result<Undone, Refusal> {
         if self.game().awaited().is_some() {
             // What comes after a change of rules can only be done again once they are in force.
             let _: Step = self.advance().map_err(Refusal::from)?;
@@ -469,7 +469,8 @@ impl Session {
     /// From now on, a viewer that reads for the first time gets the events that have not been undone, without the history. The
     /// history is kept only for viewers that need it.
     #[cfg(feature = "serve")]
-    pub(crate) fn forget_past(&mut self) {
+    #[doc(hidden)]
+    pub fn forget_past(&mut self) {
         self.game_mut().stream.forget_past();
     }
 
@@ -603,7 +604,8 @@ impl Session {
     }
 
     #[cfg(feature = "serve")]
-    pub(crate) fn shared_switches(&self) -> Arc<BTreeMap<String, Value>> {
+    #[doc(hidden)]
+    pub fn shared_switches(&self) -> Arc<BTreeMap<String, Value>> {
         self.game().context.switches.clone()
     }
 
@@ -702,7 +704,8 @@ impl Session {
     }
 
     /// What the last action that was done was, by the name of its agenda entry, and how many have been done.
-    pub(crate) fn last_done(&self) -> (usize, Option<&str>) {
+    #[doc(hidden)]
+    pub fn last_done(&self) -> (usize, Option<&str>) {
         let history = &self.game().history;
         // Other rules may have come into force behind it.
         let last = history.iter().rev().find(|done| !matches!(done.cause, super::Cause::Rules { .. }));
@@ -714,12 +717,14 @@ impl Session {
     }
 
     /// Whether the agenda has an entry of that name.
-    pub(crate) fn is_due(&self, what: &str) -> bool {
+    #[doc(hidden)]
+    pub fn is_due(&self, what: &str) -> bool {
         self.game().context.state.agenda().entries().any(|entry| *entry.what == *what)
     }
 
     /// Where the entry stood on the agenda that is under way; `None` if none is.
-    pub(crate) fn key_under_way(&self) -> Option<Key> {
+    #[doc(hidden)]
+    pub fn key_under_way(&self) -> Option<Key> {
         let game = self.game();
         let super::Cause::Entry { id, .. } = &game.open.as_ref()?.cause else { return None };
         game.context.state.since(0).iter().find_map(|change| match change {
@@ -729,13 +734,15 @@ impl Session {
     }
 
     /// Whether nobody is asked and the next entry of the agenda stands before this place.
-    pub(crate) fn is_due_before(&self, key: &Key) -> bool {
+    #[doc(hidden)]
+    pub fn is_due_before(&self, key: &Key) -> bool {
         let game = self.game();
         game.open.is_none() && game.context.state.agenda().first().is_some_and(|entry| entry.key < *key)
     }
 
     /// How often the boundary of the rules, such as the end of a round, has been passed.
-    pub(crate) fn boundaries(&self) -> usize {
+    #[doc(hidden)]
+    pub fn boundaries(&self) -> usize {
         let Some(boundary) = self.rules.declarations().boundary.as_deref() else { return 0 };
         let is_boundary =
             |cause: &super::Cause| matches!(cause, super::Cause::Entry { what, .. } if **what == *boundary);
@@ -766,12 +773,14 @@ impl Session {
     }
 
     /// The open question of this id.
-    pub(crate) fn open_question(&self, id: QuestionId) -> Result<&Question, Refusal> {
+    #[doc(hidden)]
+    pub fn open_question(&self, id: QuestionId) -> Result<&Question, Refusal> {
         self.questions().iter().find(|open| open.id == id).ok_or(Refusal::Stale { question: id })
     }
 
     /// The number of the action that is open.
-    pub(crate) fn open_action(&self) -> Option<u32> {
+    #[doc(hidden)]
+    pub fn open_action(&self) -> Option<u32> {
         self.game().open.as_ref().map(|open| open.number)
     }
 
@@ -781,17 +790,20 @@ impl Session {
     }
 
     /// Whether something that has begun is not done: an action in its middle, or a free act that was taken.
-    pub(crate) fn is_unfinished(&self) -> bool {
+    #[doc(hidden)]
+    pub fn is_unfinished(&self) -> bool {
         self.game().is_unfinished()
     }
 
     /// Whether a free act waits for the end of the open action.
-    pub(crate) fn has_waiting_acts(&self) -> bool {
+    #[doc(hidden)]
+    pub fn has_waiting_acts(&self) -> bool {
         !self.game().queued.is_empty()
     }
 
     /// Whether a free act of a seat waits for the end of the open action.
-    pub(crate) fn act_waits(&self, seat: &str) -> bool {
+    #[doc(hidden)]
+    pub fn act_waits(&self, seat: &str) -> bool {
         self.game().act_waits(seat)
     }
 
@@ -812,16 +824,19 @@ impl Session {
         Session { game: Some(Box::new(game)), rules: self.rules.clone(), work: 0 }
     }
 
-    pub(crate) fn game(&self) -> &Game {
+    #[doc(hidden)]
+    pub fn game(&self) -> &Game {
         self.game.as_ref().expect("the game comes back from every loan")
     }
 
-    pub(crate) fn game_mut(&mut self) -> &mut Game {
+    #[doc(hidden)]
+    pub fn game_mut(&mut self) -> &mut Game {
         self.game.as_mut().expect("the game comes back from every loan")
     }
 
     /// Lends the game to a thread with a script machine of its ruleset, and waits.
-    pub(crate) fn lend<R: Send + 'static>(
+    #[doc(hidden)]
+    pub fn lend<R: Send + 'static>(
         &mut self,
         work: impl FnOnce(&mut Game, &mut dyn Machine) -> R + Send + 'static,
     ) -> Result<R, SessionError> {
@@ -836,12 +851,14 @@ impl Session {
     }
 
     /// The work of its scripts since it was started or opened, as their budgets count it.
-    pub(crate) fn work(&self) -> u64 {
+    #[doc(hidden)]
+    pub fn work(&self) -> u64 {
         self.work
     }
 
     /// Lends a game of these rules, and gives it back.
-    pub(crate) fn run_on<R: Send + 'static>(
+    #[doc(hidden)]
+    pub fn run_on<R: Send + 'static>(
         &self,
         game: Box<Game>,
         work: impl FnOnce(&mut Game, &mut dyn Machine) -> R + Send + 'static,

@@ -147,7 +147,7 @@ fn write_attachments(out: &mut Vec<u8>, state: &State) {
 /// Writes a whole state: two that write the same go on alike between two actions.
 ///
 /// `timeless`: no script looks at the time of entries or names one, so that only their order and their distances count.
-pub(crate) fn write_whole_state(state: &State, timeless: bool, out: &mut Vec<u8>) {
+pub fn write_whole_state(state: &State, timeless: bool, out: &mut Vec<u8>) {
     write_number(out, u64::from(state.ids()));
     for made in state.made_in_secret() {
         write_number(out, u64::from(made));

@@ -59,7 +59,7 @@ impl Op {
 }
 
 /// What an undo or a redo did.
-pub(crate) struct UndoReport {
+pub struct UndoReport {
     pub text: String,
     /// Who decided it.
     pub seat: Option<Arc<str>>,

@@ -13,7 +13,8 @@ pub struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    pub(crate) fn new(context: &'a ActionContext) -> View<'a> {
+    #[doc(hidden)]
+    pub fn new(context: &'a ActionContext) -> View<'a> {
         View { context }
     }
 

@@ -6,7 +6,7 @@ use super::Question;
 use crate::state::Audience;
 
 /// The seat of the game master, who sees everything.
-pub(crate) const MASTER: &str = "gm";
+pub const MASTER: &str = "gm";
 
 /// Who looks at a game: the game master, a seat, several seats at one screen, or a watcher who has none.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -38,7 +38,8 @@ impl Viewer {
 
     /// The same, where the name is at hand to be shared.
     #[cfg(feature = "serve")]
-    pub(crate) fn of_seat(name: &Arc<str>) -> Viewer {
+    #[doc(hidden)]
+    pub fn of_seat(name: &Arc<str>) -> Viewer {
         Viewer { master: **name == *MASTER, seats: Arc::from([name.clone()]), ahead_for: None }
     }
 

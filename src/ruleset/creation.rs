@@ -159,7 +159,8 @@ impl SheetForm {
 }
 
 impl Breach {
-    pub(crate) fn all(found: &Value) -> Result<Vec<Breach>, &'static str> {
+    #[doc(hidden)]
+    pub fn all(found: &Value) -> Result<Vec<Breach>, &'static str> {
         let Value::List(rows) = found else { return Err("creation.check must return a list of breaches") };
         let breach = |row: &Value| -> Option<Breach> {
             let Value::Map(fields) = row else { return None };
@@ -178,7 +179,8 @@ impl Breach {
 }
 
 impl SheetStep {
-    pub(crate) fn all(found: &Value) -> Result<Vec<SheetStep>, &'static str> {
+    #[doc(hidden)]
+    pub fn all(found: &Value) -> Result<Vec<SheetStep>, &'static str> {
         const WRONG: &str = "a step is a table with `key`, and perhaps `title`, `text`, `form`, `options`, `by_play`";
         let Value::List(rows) = found else { return Err("creation.steps must return a list of steps") };
         let step = |row: &Value| -> Option<SheetStep> {
@@ -209,7 +211,8 @@ impl SheetStep {
 }
 
 impl SheetPrice {
-    pub(crate) fn of(found: &Value) -> Option<SheetPrice> {
+    #[doc(hidden)]
+    pub fn of(found: &Value) -> Option<SheetPrice> {
         let Value::Map(fields) = found else { return None };
         let line = |row: &Value| -> Option<(String, i64)> {
             let Value::Map(fields) = row else { return None };

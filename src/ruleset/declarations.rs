@@ -8,7 +8,7 @@ use crate::state::{FieldId, KindId, Schema};
 
 /// What a ruleset declares, as plain data.
 #[derive(Debug, Default)]
-pub(crate) struct Declarations {
+pub struct Declarations {
     pub schema: Schema,
     pub cards: Vec<Card>,
     pub items: Vec<Card>,
@@ -52,7 +52,7 @@ pub(crate) struct Declarations {
 
 /// A field by which it is told that an entity was hit.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct HitSign {
+pub struct HitSign {
     pub kind: KindId,
     pub field: FieldId,
     pub counts: HitCount,
@@ -60,7 +60,7 @@ pub(crate) struct HitSign {
 
 /// What counts as a hit of an entity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum HitCount {
+pub enum HitCount {
     /// A number of the entity is higher afterwards.
     Rises,
     /// A number of the entity is lower afterwards.
@@ -71,7 +71,7 @@ pub(crate) enum HitCount {
 
 /// What of its own decisions a seat cannot take back, as a ruleset declares it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum LetStand {
+pub enum LetStand {
     /// It takes back any of its own.
     Nothing,
     /// What has shown it something that not everybody may see.
@@ -95,7 +95,7 @@ impl LetStand {
 
 /// A number that a ruleset follows from round to round.
 #[derive(Clone, Debug)]
-pub(crate) struct Statistic {
+pub struct Statistic {
     pub label: Arc<str>,
     /// The field whose sum over all entities of its kind it is; otherwise a function works it out.
     pub field: Option<(KindId, FieldId)>,
@@ -103,7 +103,7 @@ pub(crate) struct Statistic {
 
 /// An agenda entry that scripts may schedule.
 #[derive(Clone, Debug)]
-pub(crate) struct EntryName {
+pub struct EntryName {
     /// What it is named by.
     pub name: Arc<str>,
     /// Its key is worked out anew before each pop.

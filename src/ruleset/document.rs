@@ -10,29 +10,29 @@ use super::source::Source;
 use crate::state::LARGEST_NUMBER;
 
 /// A TOML file whose every key and value knows its place.
-pub(crate) struct Document<'s> {
+pub struct Document<'s> {
     source: &'s Source,
     root: DeTable<'s>,
 }
 
 /// One `key = value`, with the place of the key.
-pub(crate) struct Entry<'d> {
-    pub(crate) key: &'d str,
-    pub(crate) key_span: Range<usize>,
-    pub(crate) value: &'d DeValue<'d>,
-    pub(crate) span: Range<usize>,
+pub struct Entry<'d> {
+    pub key: &'d str,
+    pub key_span: Range<usize>,
+    pub value: &'d DeValue<'d>,
+    pub span: Range<usize>,
 }
 
 impl<'s> Document<'s> {
     /// The most problems told of one file: beyond them they tell nothing new.
-    pub(crate) const MOST_PROBLEMS: usize = 40;
+    pub const MOST_PROBLEMS: usize = 40;
 
     /// Reads a source as TOML and hands it to a reader of its own.
     ///
     /// # Errors
     ///
     /// The first place where it is not TOML; otherwise what the reader finds.
-    pub(crate) fn read<T, R>(source: &'s Source, reader: R) -> Result<T, Vec<Problem>>
+    pub fn read<T, R>(source: &'s Source, reader: R) -> Result<T, Vec<Problem>>
     where
         T: Send,
         R: FnOnce(&Document<'s>) -> Result<T, Vec<Problem>> + Send,
@@ -69,17 +69,17 @@ impl<'s> Document<'s> {
     }
 
     /// The table of the whole file.
-    pub(crate) fn root(&self) -> &DeTable<'s> {
+    pub fn root(&self) -> &DeTable<'s> {
         &self.root
     }
 
     /// Makes a problem of a place in this file.
-    pub(crate) fn problem(&self, span: &Range<usize>, message: impl Into<String>) -> Problem {
+    pub fn problem(&self, span: &Range<usize>, message: impl Into<String>) -> Problem {
         Problem::new(&*self.source.path, message).at(self.source.position(span.start))
     }
 
     /// The file.
-    pub(crate) fn source(&self) -> &'s Source {
+    pub fn source(&self) -> &'s Source {
         self.source
     }
 }
@@ -105,7 +105,7 @@ fn may_nest_deeply(text: &str) -> bool {
 }
 
 /// The entries of a table in the order in which they are written.
-pub(crate) fn in_order<'d>(table: &'d DeTable<'_>) -> Vec<Entry<'d>> {
+pub fn in_order<'d>(table: &'d DeTable<'_>) -> Vec<Entry<'d>> {
     let entry = |(key, value): (&'d Spanned<toml::de::DeString<'_>>, &'d Spanned<DeValue<'_>>)| Entry {
         key: key.get_ref(),
         key_span: key.span(),

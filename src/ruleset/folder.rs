@@ -15,7 +15,8 @@ pub struct Folder {
     /// Every script, data file and text by its path inside the folder (`maneuvers/feint.luau`), the manifest among them.
     pub files: BTreeMap<String, Source>,
     /// The paths of files that were left out, with an ending that is a slip for that of a script or a data file.
-    pub(crate) misnamed: Vec<String>,
+    #[doc(hidden)]
+    pub misnamed: Vec<String>,
 }
 
 impl Folder {
@@ -42,7 +43,7 @@ impl Folder {
 }
 
 /// A folder while it is being read: takes its files one by one and holds them to the rules.
-pub(crate) struct Intake {
+pub struct Intake {
     id: String,
     files: BTreeMap<String, Source>,
     /// Paths in small letters, to find those that are one file on some systems and two on others.
@@ -54,19 +55,19 @@ pub(crate) struct Intake {
 }
 
 impl Intake {
-    pub(crate) fn new(id: &str) -> Self {
+    pub fn new(id: &str) -> Self {
         let (files, small) = (BTreeMap::new(), BTreeMap::new());
         let (problems, misnamed) = (Vec::new(), Vec::new());
         Intake { id: id.to_owned(), files, small, taken: 0, bytes: 0, problems, misnamed }
     }
 
     /// True if a file of this path inside the folder is part of the ruleset: known by its ending, and not litter.
-    pub(crate) fn wants(path: &str) -> bool {
+    pub fn wants(path: &str) -> bool {
         SourceKind::of(&path.to_ascii_lowercase()).is_some() && !path.split('/').any(is_litter)
     }
 
     /// Leaves a file out that is no part of the ruleset, and notes it if its ending is a slip.
-    pub(crate) fn leave_out(&mut self, path: &str) {
+    pub fn leave_out(&mut self, path: &str) {
         let is_litter = path.split('/').any(is_litter);
         if !is_litter && self.misnamed.len() < Folder::MAX_FILES && SourceKind::meant(path).is_some() {
             self.misnamed.push(path.to_owned());
@@ -74,7 +75,7 @@ impl Intake {
     }
 
     /// Takes one file; after too many of them it only says so, once.
-    pub(crate) fn take(&mut self, path: &str, bytes: &[u8]) {
+    pub fn take(&mut self, path: &str, bytes: &[u8]) {
         if !Self::wants(path) {
             return self.leave_out(path);
         }
@@ -90,22 +91,22 @@ impl Intake {
     }
 
     /// Notes what a reader of folders could not read.
-    pub(crate) fn refuse(&mut self, problem: Problem) {
+    pub fn refuse(&mut self, problem: Problem) {
         self.problems.push(problem);
     }
 
     /// The path of a file as problems name it.
-    pub(crate) fn named(&self, path: &str) -> String {
+    pub fn named(&self, path: &str) -> String {
         if path.is_empty() { self.id.clone() } else { format!("{}/{path}", self.id) }
     }
 
     /// True once a cap is passed: nothing more is taken.
-    pub(crate) fn is_full(&self) -> bool {
+    pub fn is_full(&self) -> bool {
         self.taken > Folder::MAX_FILES || self.bytes > Folder::MAX_BYTES
     }
 
     /// Ends the reading: all is well, or all problems.
-    pub(crate) fn finish(mut self) -> Result<Folder, LoadError> {
+    pub fn finish(mut self) -> Result<Folder, LoadError> {
         let manifest = match self.files.get(Manifest::FILE) {
             Some(source) => match Manifest::read(&self.id, source) {
                 Ok(manifest) => Some(manifest),

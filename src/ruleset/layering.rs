@@ -9,13 +9,13 @@ use super::quoted::quoted;
 use super::stack::{Part, Role, Stack};
 
 /// The order of layers: the rulesets that one name includes.
-pub(crate) struct Layering {
+pub struct Layering {
     /// All of them, bottom first.
-    pub(crate) parts: Vec<Part>,
+    pub parts: Vec<Part>,
     /// The index of the one that was asked for.
-    pub(crate) main: usize,
+    pub main: usize,
     /// Pairs of indices that a manifest puts in order, the lower first; each leads upwards.
-    pub(crate) edges: Vec<(usize, usize)>,
+    pub edges: Vec<(usize, usize)>,
 }
 
 impl Layering {
@@ -24,7 +24,7 @@ impl Layering {
     /// # Errors
     ///
     /// As for [`Stack::resolve`], but for what needs the contents merged.
-    pub(crate) fn of(library: &Library, id: &str, extra_layers: &[String]) -> Result<Self, LoadError> {
+    pub fn of(library: &Library, id: &str, extra_layers: &[String]) -> Result<Self, LoadError> {
         if !library.contains(id) {
             return Err(LoadError::new(id, vec![library.unknown(id)]));
         }
@@ -55,7 +55,7 @@ impl Layering {
 
 /// Takes a ruleset's name apart that brings layers with it, as in `game+house+table`: the id, and these layers with further
 /// ones on top of them.
-pub(crate) fn with_layers(name: &str, further: &[String]) -> (String, Vec<String>) {
+pub fn with_layers(name: &str, further: &[String]) -> (String, Vec<String>) {
     let mut ids = name.split('+').map(str::to_owned);
     let id = ids.next().unwrap_or_default();
     (id, ids.chain(further.iter().cloned()).collect())

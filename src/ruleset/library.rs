@@ -196,7 +196,8 @@ impl Library {
     }
 
     /// Where the files of a ruleset lie and how they look from outside; nothing if that tells too little of them.
-    pub(crate) fn origin_of(&self, id: &str) -> Option<Origin> {
+    #[doc(hidden)]
+    pub fn origin_of(&self, id: &str) -> Option<Origin> {
         match &self.holder(id).0 {
             _ if !self.contains(id) => None,
             Shelf::Disk(path) => Origin::of_folder(&path.join(id)),
@@ -207,7 +208,8 @@ impl Library {
 
     /// The folders on the disk that rulesets are looked for in.
     #[cfg(feature = "watch")]
-    pub(crate) fn folders(&self) -> Vec<PathBuf> {
+    #[doc(hidden)]
+    pub fn folders(&self) -> Vec<PathBuf> {
         match &self.0 {
             Shelf::Disk(path) => vec![path.clone()],
             Shelf::Overlay(front, back) | Shelf::Backed(front, back) => {
@@ -252,7 +254,8 @@ impl Library {
     }
 
     /// The problem of an id that is not there.
-    pub(crate) fn unknown(&self, id: &str) -> Problem {
+    #[doc(hidden)]
+    pub fn unknown(&self, id: &str) -> Problem {
         let problem = Problem::new(id, format!("there is no ruleset {} in {}", quoted(id), self.describe()));
         problem.with_cure(self.instead_of(id))
     }

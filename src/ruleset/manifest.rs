@@ -105,7 +105,8 @@ impl Manifest {
     ///
     /// Everything that is wrong with it: unknown keys, values of a wrong kind, missing keys, an id that is not the folder's
     /// name, an engine that is older than required. Where it is not TOML at all, only that.
-    pub(crate) fn read(id: &str, source: &Source) -> Result<Self, Vec<Problem>> {
+    #[doc(hidden)]
+    pub fn read(id: &str, source: &Source) -> Result<Self, Vec<Problem>> {
         Document::read(source, |document| {
             let mut reader = Reader { document, problems: Vec::new() };
             match reader.manifest(id) {

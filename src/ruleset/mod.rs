@@ -4,10 +4,13 @@
 //! and the layers on top. Nothing here runs a script, and nothing here knows a game. Mistakes in an author's files come back as
 //! [`Problem`]s, all of them at once.
 
+// Missing documentation is allowed in modules whose items other modules of the host use, but no embedder.
+
 mod content_hash;
 mod contrast;
 mod creation;
 mod data;
+#[allow(missing_docs)]
 mod declarations;
 mod difference;
 mod document;
@@ -16,14 +19,17 @@ mod layering;
 mod library;
 mod manifest;
 mod nearest;
+#[allow(missing_docs)]
 mod origin;
 mod problem;
-pub(crate) mod quoted;
+#[doc(hidden)]
+pub mod quoted;
 mod read_folder;
 mod rulebook;
 #[cfg(test)]
-pub(crate) mod scratch;
+pub mod scratch;
 mod source;
+#[allow(missing_docs)]
 mod stack;
 mod switch;
 mod version;
@@ -31,31 +37,44 @@ mod version;
 pub use content_hash::ContentHash;
 pub use contrast::{Contrast, ContrastSection, Differing, changes_between};
 pub use creation::{Breach, CreationPart, SheetForm, SheetPrice, SheetStep};
-pub(crate) use data::Data;
+#[doc(hidden)]
+pub use data::Data;
 pub use declarations::FreeName;
-pub(crate) use declarations::{Declarations, EntryName, HitCount, HitSign, LetStand, Statistic};
+#[doc(hidden)]
+pub use declarations::{Declarations, EntryName, HitCount, HitSign, LetStand, Statistic};
 #[cfg(feature = "check")]
-pub(crate) use document::{Document, in_order};
+#[doc(hidden)]
+pub use document::{Document, in_order};
 pub use folder::Folder;
-pub(crate) use layering::with_layers;
+#[doc(hidden)]
+pub use layering::with_layers;
 pub use library::{Library, LibraryError};
 pub use manifest::{Manifest, Mention, Requirement};
-pub(crate) use nearest::instead_of_value;
+#[doc(hidden)]
+pub use nearest::instead_of_value;
 #[cfg(feature = "check")]
-pub(crate) use nearest::slips;
+#[doc(hidden)]
+pub use nearest::slips;
 pub use nearest::{instead, instead_or, nearest};
-pub(crate) use origin::Origin;
+#[doc(hidden)]
+pub use origin::Origin;
 #[cfg(feature = "watch")]
-pub(crate) use origin::inode;
+#[doc(hidden)]
+pub use origin::inode;
 pub use problem::{LoadError, Problem};
 pub use quoted::{plain_json, system_message};
-pub(crate) use read_folder::read_regular;
+#[doc(hidden)]
+pub use read_folder::read_regular;
 pub use rulebook::{Card, Fact, Rulebook};
-pub(crate) use rulebook::{LONGEST_NAME, LONGEST_TITLE, plain};
+#[doc(hidden)]
+pub use rulebook::{LONGEST_NAME, LONGEST_TITLE, plain};
 #[cfg(feature = "watch")]
-pub(crate) use source::is_litter;
+#[doc(hidden)]
+pub use source::is_litter;
 #[cfg(feature = "check")]
-pub(crate) use source::{SCRIPT_FILES, SCRIPT_FOLDERS};
+#[doc(hidden)]
+pub use source::{SCRIPT_FILES, SCRIPT_FOLDERS};
 pub use source::{Source, SourceKind};
-pub(crate) use stack::{Role, Stack};
+#[doc(hidden)]
+pub use stack::{Role, Stack};
 pub use switch::{Switch, SwitchKind, SwitchRefusal, SwitchValue};

@@ -5,7 +5,7 @@ const LONGEST: usize = 64;
 
 /// The number of slips by which two names differ, if those are at most `most`. A slip is a letter too many, too few or wrong, or
 /// two swapped. `None` for names that differ and of which one has over 64 letters.
-pub(crate) fn slips(one: &str, other: &str, most: usize) -> Option<usize> {
+pub fn slips(one: &str, other: &str, most: usize) -> Option<usize> {
     if one == other {
         return Some(0);
     }
@@ -112,7 +112,7 @@ where
 }
 
 /// What to write instead of a text that is no value of an enum.
-pub(crate) fn instead_of_value(ty: &Type, value: &Value) -> Option<String> {
+pub fn instead_of_value(ty: &Type, value: &Value) -> Option<String> {
     let (Type::Enum(texts), Value::Text(text)) = (ty, value) else { return None };
     Some(instead_or(text, texts.iter().map(|text| &**text), "write one of them"))
 }

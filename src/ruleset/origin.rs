@@ -10,7 +10,7 @@ use super::source::is_litter;
 /// Where the files of a ruleset were read, with their metadata. If the metadata has not changed, the content is the same and
 /// need not be read again.
 #[derive(Clone, Debug)]
-pub(crate) enum Origin {
+pub enum Origin {
     /// Inside the program.
     Embedded,
     Memory(Arc<BTreeMap<String, Vec<u8>>>),
@@ -22,7 +22,7 @@ pub(crate) enum Origin {
 
 /// What the file system says of a file or folder. Who writes a file changes its times, its length or its number.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Entry {
+pub struct Entry {
     path: PathBuf,
     bytes: u64,
     times: [Option<SystemTime>; 2],
@@ -101,7 +101,7 @@ fn changed(found: &Metadata) -> Option<SystemTime> {
 }
 
 /// What tells a file or folder from another of the same name.
-pub(crate) fn inode(data: &Metadata) -> Option<u64> {
+pub fn inode(data: &Metadata) -> Option<u64> {
     #[cfg(unix)]
     return Some(std::os::unix::fs::MetadataExt::ino(data));
     #[cfg(not(unix))]

@@ -1,7 +1,7 @@
 use std::io;
 
 /// Puts a word that someone else wrote into backticks, escaped, and cut if it is too long for the sentence.
-pub(crate) fn quoted(word: &str) -> String {
+pub fn quoted(word: &str) -> String {
     const LONGEST: usize = 60;
     let mut shown: String = word.chars().take(LONGEST).collect();
     if shown.len() < word.len() {
@@ -11,7 +11,7 @@ pub(crate) fn quoted(word: &str) -> String {
 }
 
 /// Escapes what must not reach a terminal as it is: control characters and those that turn the direction of writing.
-pub(crate) fn printable(text: &str) -> String {
+pub fn printable(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -36,7 +36,7 @@ pub(crate) fn turns_direction(c: char) -> bool {
 
 /// True for the characters that no text shows as they are: control characters except for those that part lines and columns, and
 /// characters that turn the direction of writing.
-pub(crate) fn is_unprintable(c: char) -> bool {
+pub fn is_unprintable(c: char) -> bool {
     (c.is_control() && !matches!(c, '\n' | '\r' | '\t')) || turns_direction(c)
 }
 

@@ -141,7 +141,7 @@ impl FolderReader<'_> {
 }
 
 /// The bytes of a file, one more than a source may have at the most; nothing where there is no regular file.
-pub(crate) fn read_regular(path: &Path) -> io::Result<Option<Vec<u8>>> {
+pub fn read_regular(path: &Path) -> io::Result<Option<Vec<u8>>> {
     let mut options = File::options();
     // A pipe that has taken the place of a file would be waited for.
     #[cfg(unix)]

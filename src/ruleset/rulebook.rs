@@ -52,9 +52,9 @@ fn worked_out<S: serde::Serializer>(serializer: S) -> Result<S::Ok, S::Error> {
 }
 
 /// The most letters of the name of something declared, such as a card, a field or a verb.
-pub(crate) const LONGEST_NAME: usize = 100;
+pub const LONGEST_NAME: usize = 100;
 /// The most letters of a title.
-pub(crate) const LONGEST_TITLE: usize = 200;
+pub const LONGEST_TITLE: usize = 200;
 
 /// No topic has a longer name, in bytes.
 const LONGEST_TOPIC: usize = 100;
@@ -65,7 +65,8 @@ impl Rulebook {
     /// # Errors
     ///
     /// The problems of its data files and those of its scripts.
-    pub(crate) fn new(
+    #[doc(hidden)]
+    pub fn new(
         stack: Arc<Stack>,
         declared: Result<Arc<Declarations>, LoadError>,
         layers: &[String],
@@ -148,7 +149,8 @@ impl Rulebook {
     }
 
     /// Whether the rules deal anew what a seat cannot see, for those who look ahead.
-    pub(crate) fn deals(&self) -> bool {
+    #[doc(hidden)]
+    pub fn deals(&self) -> bool {
         self.declarations.deal
     }
 
@@ -249,7 +251,8 @@ impl Rulebook {
     }
 
     /// The contents of all files of all its parts, by the path that problems and faults name.
-    pub(crate) fn files(&self) -> BTreeMap<Arc<str>, Arc<str>> {
+    #[doc(hidden)]
+    pub fn files(&self) -> BTreeMap<Arc<str>, Arc<str>> {
         let files = self.stack.parts().iter().flat_map(|part| part.folder.files.values());
         files.map(|source| (Arc::from(&*source.path), source.text.clone())).collect()
     }
@@ -264,17 +267,20 @@ impl Rulebook {
         self.rule_scripts().flat_map(|text| text.split("topic").skip(1).filter_map(named)).collect()
     }
 
-    pub(crate) fn stack(&self) -> &Arc<Stack> {
+    #[doc(hidden)]
+    pub fn stack(&self) -> &Arc<Stack> {
         &self.stack
     }
 
     /// Whether a script writes `last_roll`: only such rules can look at a roll again.
-    pub(crate) fn looks_at_rolls(&self) -> bool {
+    #[doc(hidden)]
+    pub fn looks_at_rolls(&self) -> bool {
         *self.looks_at_rolls.get_or_init(|| self.rule_scripts().any(|text| text.contains("last_roll")))
     }
 
     /// Whether a question may have this topic: a script has the name in quotes, or joins texts to names.
-    pub(crate) fn may_ask(&self, topic: &str) -> bool {
+    #[doc(hidden)]
+    pub fn may_ask(&self, topic: &str) -> bool {
         let names = self.names.get_or_init(|| {
             let quoted = |text: &str| -> Vec<String> {
                 let parts = text.split(['"', '\'', '`', '{', '}']);
@@ -294,13 +300,15 @@ impl Rulebook {
     }
 
     /// Names of the parameters of a verb; nothing if it takes any.
-    pub(crate) fn verb_params(&self, name: &str) -> Option<&[String]> {
+    #[doc(hidden)]
+    pub fn verb_params(&self, name: &str) -> Option<&[String]> {
         let at = self.declarations.verbs.iter().position(|verb| **verb == *name)?;
         self.declarations.verb_params.get(at).map(Vec::as_slice)
     }
 
     /// The file that each verb comes from, in the order of [`Rulebook::verbs`].
-    pub(crate) fn verb_origins(&self) -> &[Arc<str>] {
+    #[doc(hidden)]
+    pub fn verb_origins(&self) -> &[Arc<str>] {
         &self.declarations.verb_origins
     }
 
@@ -310,12 +318,14 @@ impl Rulebook {
     }
 
     /// Whether the ruleset can tell that an entity was hit.
-    pub(crate) fn can_be_hit(&self, state: &State, target: EntityId) -> bool {
+    #[doc(hidden)]
+    pub fn can_be_hit(&self, state: &State, target: EntityId) -> bool {
         self.declarations.hit.iter().any(|sign| self.hit_count(sign, state, target).is_some())
     }
 
     /// Whether an entity was hit between two states, by the fields that the ruleset names as `hit`.
-    pub(crate) fn is_hit(&self, before: &State, after: &State, target: EntityId) -> bool {
+    #[doc(hidden)]
+    pub fn is_hit(&self, before: &State, after: &State, target: EntityId) -> bool {
         let count = |sign: &HitSign, state: &State| self.hit_count(sign, state, target);
         self.declarations.hit.iter().any(|sign| match (count(sign, before), count(sign, after)) {
             (Some(before), Some(after)) => after > before,
@@ -346,7 +356,8 @@ impl Rulebook {
     }
 
     /// The names of a sort, such as `card`; nothing of a sort that is not known.
-    pub(crate) fn names_of(&self, sort: &str) -> Option<Vec<&str>> {
+    #[doc(hidden)]
+    pub fn names_of(&self, sort: &str) -> Option<Vec<&str>> {
         Some(match sort {
             "kind" => self.schema().kinds.iter().map(|kind| &*kind.name).collect(),
             "field" => self.schema().kinds.iter().flat_map(|kind| &kind.fields).map(|field| &*field.name).collect(),
@@ -368,12 +379,14 @@ impl Rulebook {
     }
 
     /// Whether scripts may schedule an entry of that name.
-    pub(crate) fn has_entry(&self, name: &str) -> bool {
+    #[doc(hidden)]
+    pub fn has_entry(&self, name: &str) -> bool {
         self.declarations.entries.iter().any(|entry| *entry.name == *name)
     }
 
     /// Whether a hook or an item has this id, so that it can be attached.
-    pub(crate) fn has_holder(&self, id: &str) -> bool {
+    #[doc(hidden)]
+    pub fn has_holder(&self, id: &str) -> bool {
         self.hooks().iter().any(|hook| **hook == *id) || self.items().iter().any(|item| *item.id == *id)
     }
 
@@ -392,7 +405,8 @@ impl Rulebook {
     }
 
     /// Those of [`Rulebook::rule_texts`] that its own specs are about: all, or those of the layers put on it.
-    pub(crate) fn own_rule_texts(&self) -> impl Iterator<Item = (&str, &str)> {
+    #[doc(hidden)]
+    pub fn own_rule_texts(&self) -> impl Iterator<Item = (&str, &str)> {
         self.rule_texts().filter(|(path, _)| path.split('/').next().is_some_and(|part| self.is_proved_here(part)))
     }
 
@@ -400,7 +414,8 @@ impl Rulebook {
         self.layers.is_empty() || self.layers.iter().any(|layer| layer == part)
     }
 
-    pub(crate) fn declarations(&self) -> &Declarations {
+    #[doc(hidden)]
+    pub fn declarations(&self) -> &Declarations {
         &self.declarations
     }
 
@@ -415,29 +430,31 @@ impl Rulebook {
     }
 
     /// What may stand on the agenda.
-    pub(crate) fn entry_names(&self) -> impl Iterator<Item = &str> + Clone {
+    #[doc(hidden)]
+    pub fn entry_names(&self) -> impl Iterator<Item = &str> + Clone {
         self.declarations.entries.iter().map(|entry| &*entry.name)
     }
 
-    pub(crate) fn computes_keys(&self) -> bool {
+    #[doc(hidden)]
+    pub fn computes_keys(&self) -> bool {
         self.declarations.entries.iter().any(|entry| entry.key)
     }
 
     /// Whether it settles ties of some entries.
-    pub(crate) fn settles_ties(&self) -> bool {
+    #[doc(hidden)]
+    pub fn settles_ties(&self) -> bool {
         self.declarations.entries.iter().any(|entry| entry.tie)
     }
 
     /// Whether it says which of several entries of this name goes first where their keys are equal.
-    pub(crate) fn settles_ties_of(&self, what: &str) -> bool {
+    #[doc(hidden)]
+    pub fn settles_ties_of(&self, what: &str) -> bool {
         self.declarations.entries.iter().any(|entry| entry.tie && *entry.name == *what)
     }
 
     /// What it works out between two entries, if these policies play; nothing where entry can follow upon entry.
-    pub(crate) fn between_entries<'a>(
-        &'a self,
-        policies: impl IntoIterator<Item = &'a str>,
-    ) -> Option<BetweenEntries<'a>> {
+    #[doc(hidden)]
+    pub fn between_entries<'a>(&'a self, policies: impl IntoIterator<Item = &'a str>) -> Option<BetweenEntries<'a>> {
         let declarations = &self.declarations;
         if let Some(entry) = declarations.entries.iter().find(|entry| entry.key) {
             return Some(BetweenEntries::Key(&entry.name));
@@ -452,7 +469,7 @@ impl Rulebook {
 
 /// What a ruleset works out between two agenda entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum BetweenEntries<'a> {
+pub enum BetweenEntries<'a> {
     /// The keys of the entries of this name.
     Key(&'a str),
     /// Whether this policy takes a free act.
@@ -492,7 +509,7 @@ fn tables(stack: &Stack, folder: &str, problems: &mut Vec<Problem>) -> BTreeMap<
 }
 
 /// Data of a file as a value.
-pub(crate) fn plain(value: &serde_json::Value) -> Value {
+pub fn plain(value: &serde_json::Value) -> Value {
     match value {
         serde_json::Value::Null => Value::None,
         serde_json::Value::Bool(yes) => Value::Bool(*yes),

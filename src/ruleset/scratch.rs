@@ -4,10 +4,10 @@ use std::process;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A folder of its own for one test, gone when the test ends.
-pub(crate) struct Scratch(pub(crate) PathBuf);
+pub struct Scratch(pub PathBuf);
 
 impl Scratch {
-    pub(crate) fn new() -> Self {
+    pub fn new() -> Self {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
         let name = format!("ruleset-test-{}-{}", process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
         let path = std::env::temp_dir().join(name);
@@ -15,7 +15,7 @@ impl Scratch {
         Scratch(path)
     }
 
-    pub(crate) fn write(&self, path: &str, text: impl AsRef<[u8]>) {
+    pub fn write(&self, path: &str, text: impl AsRef<[u8]>) {
         let full = self.0.join(path);
         fs::create_dir_all(full.parent().unwrap()).unwrap();
         fs::write(full, text).unwrap();

@@ -110,7 +110,8 @@ impl SourceKind {
 
     /// The name that a file should have whose ending is a slip, such as `feint.luau.txt` or `fox.tml`: it is no part of a
     /// ruleset as it is. Copies that editors make (`.bak`, `.orig`) are no slips.
-    pub(crate) fn meant(path: &str) -> Option<String> {
+    #[doc(hidden)]
+    pub fn meant(path: &str) -> Option<String> {
         let (stem, ending) = path.rsplit_once('.')?;
         let meant = match &*ending.to_ascii_lowercase() {
             "txt" => stem.to_owned(),
@@ -124,13 +125,13 @@ impl SourceKind {
 }
 
 /// Folders of scripts that the host reads by itself.
-pub(crate) const SCRIPT_FOLDERS: &[&str] = &["maneuvers", "items", "hooks", "policies", "convert", "specs"];
+pub const SCRIPT_FOLDERS: &[&str] = &["maneuvers", "items", "hooks", "policies", "convert", "specs"];
 
 /// Scripts that the host reads by itself, without ending. Each may be a folder, too.
-pub(crate) const SCRIPT_FILES: &[&str] = &["kinds", "verbs", "play", "creation"];
+pub const SCRIPT_FILES: &[&str] = &["kinds", "verbs", "play", "creation"];
 
 /// True for names of files and folders that editors and version control leave about, which are never part of a ruleset.
-pub(crate) fn is_litter(name: &str) -> bool {
+pub fn is_litter(name: &str) -> bool {
     name.starts_with('.')
         || name.ends_with('~')
         || name.ends_with(".tmp")

@@ -51,23 +51,23 @@ impl Stack {
     }
 
     /// Lets its scripts count which of their lines run.
-    pub(crate) fn measured(self) -> Self {
+    pub fn measured(self) -> Self {
         Stack { measured: true, ..self }
     }
 
     /// The text of a file, by the path that problems and faults name.
-    pub(crate) fn text_of(&self, path: &str) -> Option<&str> {
+    pub fn text_of(&self, path: &str) -> Option<&str> {
         let (at, inside) = self.part_of(path)?;
         Some(&self.parts[at].folder.file(inside)?.text)
     }
 
     /// The place among the parts of the one that such a path begins with, and the path inside it.
-    pub(crate) fn part_of<'p>(&self, path: &'p str) -> Option<(usize, &'p str)> {
+    pub fn part_of<'p>(&self, path: &'p str) -> Option<(usize, &'p str)> {
         let (part, inside) = path.split_once('/')?;
         Some((self.parts.iter().position(|other| other.id() == part)?, inside))
     }
 
-    pub(crate) fn is_measured(&self) -> bool {
+    pub fn is_measured(&self) -> bool {
         self.measured
     }
 
@@ -94,7 +94,7 @@ impl Stack {
     }
 
     /// Whether a file is a spec for another ruleset: of a layer over several, `specs/ID/` is for the one of that id alone.
-    pub(crate) fn is_spec_of_another(&self, part: usize, path: &str) -> bool {
+    pub fn is_spec_of_another(&self, part: usize, path: &str) -> bool {
         let Some((folder, _)) = path.strip_prefix("specs/").and_then(|rest| rest.split_once('/')) else { return false };
         let over = &self.parts[part].manifest().over;
         over.iter().any(|base| base.id == folder) && self.parts.iter().all(|below| below.id() != folder)
@@ -110,7 +110,7 @@ impl Stack {
 
     /// The data files in force in a folder, whatever lies deeper included, by their names alone: `cast/old/fox.toml` is `fox`.
     /// Of one name that of the highest part holds.
-    pub(crate) fn data_in(&self, folder: &str) -> BTreeMap<&str, (&Part, &Source)> {
+    pub fn data_in(&self, folder: &str) -> BTreeMap<&str, (&Part, &Source)> {
         let mut found: BTreeMap<&str, (&Part, &Source)> = BTreeMap::new();
         for (path, (part, source)) in self.files_in(folder) {
             if let Some(name) = data_name(path)
@@ -259,7 +259,7 @@ impl Part {
         &self.folder.manifest
     }
 
-    pub(crate) fn manifest_path(&self) -> String {
+    pub fn manifest_path(&self) -> String {
         format!("{}/{}", self.folder.id, Manifest::FILE)
     }
 }

@@ -2,7 +2,7 @@ use std::fmt;
 
 /// A version in up to three numbers, `1`, `0.1` or `0.0.3`; what is left out counts as 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Version([u32; 3]);
+pub struct Version([u32; 3]);
 
 impl Version {
     /// The version of this engine.
@@ -11,7 +11,7 @@ impl Version {
     }
 
     /// Reads a version; an ending such as `-beta.2` or `+build` is allowed and does not count.
-    pub(crate) fn parse(text: &str) -> Option<Self> {
+    pub fn parse(text: &str) -> Option<Self> {
         let numbers = text.split(['-', '+']).next()?;
         let mut version = [0; 3];
         for (place, number) in numbers.split('.').enumerate() {

@@ -3,7 +3,7 @@
 
 /// One word of `rb`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Word {
+pub struct Word {
     pub name: &'static str,
     pub group: Group,
     /// How it is called, for the reference; it begins with `rb.` and the name.
@@ -17,7 +17,7 @@ pub(crate) struct Word {
 
 /// Under which heading the reference lists a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Group {
+pub enum Group {
     Declaring,
     Fields,
     Changing,
@@ -75,7 +75,7 @@ const fn named(usage: &'static str, of: &str) -> &'static str {
 
 use Group::*;
 
-pub(crate) const WORDS: &[Word] = &[
+pub const WORDS: &[Word] = &[
     reads(
         Declaring,
         "rb.kinds({ NAME = { title, fields, derived, sheet, audience, peek, relates, mutual, timed, ended } })",
@@ -579,7 +579,7 @@ pub(crate) const WORDS: &[Word] = &[
 
 /// What a spec can do with `t`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Method {
+pub struct Method {
     pub name: &'static str,
     pub usage: &'static str,
     /// Its parameters after `self` and what it gives, as Luau types.
@@ -591,7 +591,7 @@ const fn method(usage: &'static str, ty: (&'static str, &'static str), text: &'s
     Method { name: named(usage, "t:"), usage, ty, text }
 }
 
-pub(crate) const SPEC_METHODS: &[Method] = &[
+pub const SPEC_METHODS: &[Method] = &[
     method("t:switch(name, value)", ("name: string, value: any", "()"), "Before `given`: a house rule."),
     method(
         "t:seat(seat, policy)",
@@ -753,9 +753,9 @@ pub(crate) const SPEC_METHODS: &[Method] = &[
 ];
 
 /// Fields that every question takes, and those of the single kinds.
-pub(crate) const QUESTION_FIELDS: &[&str] =
+pub const QUESTION_FIELDS: &[&str] =
     &["seat", "topic", "about", "why", "default", "audience", "auto", "sealed", "propose", "peek", "ask", "check"];
-pub(crate) const QUESTIONS: &[(&str, &[&str])] = &[
+pub const QUESTIONS: &[(&str, &[&str])] = &[
     ("choose", &["options", "other", "note", "cards", "ctx", "when", "more"]),
     ("choose_many", &["options", "min", "max", "note"]),
     ("number", &["min", "max"]),
@@ -767,16 +767,16 @@ pub(crate) const QUESTIONS: &[(&str, &[&str])] = &[
 
 /// Fields of the options of a question.
 #[cfg(feature = "check")]
-pub(crate) const OPTION_FIELDS: &[&str] = &["id", "label", "value", "enabled", "reason", "reason_args", "note", "max"];
+pub const OPTION_FIELDS: &[&str] = &["id", "label", "value", "enabled", "reason", "reason_args", "note", "max"];
 
 /// Methods of every entity, besides its derived values.
-pub(crate) const ENTITY_METHODS: &[&str] = &["set", "add", "shift", "reaches", "exists"];
-pub(crate) const ENTITY_FIELDS: &[&str] = &["id", "kind"];
+pub const ENTITY_METHODS: &[&str] = &["set", "add", "shift", "reaches", "exists"];
+pub const ENTITY_FIELDS: &[&str] = &["id", "kind"];
 
 /// Names of what the host itself hands to scripts: fields of questions, options, agenda entries and the like, methods of
 /// texts, entities and specs.
 #[cfg(feature = "check")]
-pub(crate) fn known_members() -> impl Iterator<Item = &'static str> {
+pub fn known_members() -> impl Iterator<Item = &'static str> {
     let typed = super::types::COMMON.split([' ', '{', '(', ',']).filter_map(|word| word.strip_suffix(':'));
     let questions = QUESTIONS.iter().flat_map(|(_, own)| own.iter()).chain(QUESTION_FIELDS).chain(&["result", "ask"]);
     let methods = library("string").unwrap_or_default().iter().chain(ENTITY_METHODS).chain(ENTITY_FIELDS);
@@ -785,7 +785,7 @@ pub(crate) fn known_members() -> impl Iterator<Item = &'static str> {
 }
 
 /// What a file may use without declaring it.
-pub(crate) fn globals() -> impl Iterator<Item = &'static str> {
+pub fn globals() -> impl Iterator<Item = &'static str> {
     let libraries = super::sandbox::ALLOWED.iter();
     let names =
         libraries.flat_map(|(library, names)| if library.is_empty() { *names } else { std::slice::from_ref(library) });
@@ -793,13 +793,13 @@ pub(crate) fn globals() -> impl Iterator<Item = &'static str> {
 }
 
 /// What a library offers.
-pub(crate) fn library(name: &str) -> Option<&'static [&'static str]> {
+pub fn library(name: &str) -> Option<&'static [&'static str]> {
     let found = super::sandbox::ALLOWED.iter().find(|(library, _)| *library == name && !library.is_empty());
     found.map(|(_, names)| *names)
 }
 
 /// Words of other Lua that are not here, with what to use instead.
-pub(crate) const NOT_HERE: &[(&str, &str)] = &[
+pub const NOT_HERE: &[(&str, &str)] = &[
     ("pcall", "a fault is told to the game master and taken back; test what may fail before it does"),
     ("xpcall", "a fault is told to the game master and taken back; test what may fail before it does"),
     ("coroutine", "a question stops the action by itself"),
@@ -823,21 +823,21 @@ pub(crate) const NOT_HERE: &[(&str, &str)] = &[
 
 /// Words that older rules use: they still run, and no page lists them.
 #[cfg(any(feature = "check", test))]
-pub(crate) const FORMER_WORDS: &[&str] = &["term"];
+pub const FORMER_WORDS: &[&str] = &["term"];
 
 #[cfg(feature = "check")]
-pub(crate) fn word(name: &str) -> Option<&'static Word> {
+pub fn word(name: &str) -> Option<&'static Word> {
     WORDS.iter().find(|word| word.name == name)
 }
 
 #[cfg(feature = "check")]
-pub(crate) fn spec_method(name: &str) -> Option<&'static Method> {
+pub fn spec_method(name: &str) -> Option<&'static Method> {
     SPEC_METHODS.iter().find(|method| method.name == name)
 }
 
 /// Names of what a spec's `t` can do.
 #[cfg(test)]
-pub(crate) fn spec_methods() -> impl Iterator<Item = &'static str> {
+pub fn spec_methods() -> impl Iterator<Item = &'static str> {
     SPEC_METHODS.iter().map(|method| method.name)
 }
 

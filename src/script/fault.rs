@@ -248,7 +248,7 @@ fn places(trace: &str) -> Vec<Place> {
 }
 
 /// What to look for where a file does not read as Luau.
-pub(crate) fn cure_of_syntax(message: &str) -> Option<&'static str> {
+pub fn cure_of_syntax(message: &str) -> Option<&'static str> {
     for (start, cure) in [
         ("Unexpected '!", "not equal is written `~=`, and the opposite of something `not`"),
         ("Unexpected '&&'", "write `and`"),
@@ -302,7 +302,7 @@ pub(crate) fn cure_of_syntax(message: &str) -> Option<&'static str> {
 }
 
 /// A message and the question that it ends with: what was meant.
-pub(crate) fn meant(message: String) -> (String, Option<String>) {
+pub fn meant(message: String) -> (String, Option<String>) {
     match message.rsplit_once("; did you mean") {
         Some((wrong, meant)) if meant.ends_with('?') => (wrong.to_string(), Some(format!("did you mean{meant}"))),
         _ => (message, None),

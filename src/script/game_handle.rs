@@ -279,6 +279,8 @@ fn add_looking<M: UserDataMethods<GameHandle>>(methods: &mut M) {
         })
     });
     methods.add_method("hint", |lua, game, topic: Option<String>| {
+        let (Place::Attached(shared) | Place::Own(_, shared)) = &game.0;
+        let advise = shared.advise.get().ok_or_else(|| said("this host gives no hints"))?;
         game.with(|session| {
             let open = session.questions();
             let found = match &topic {
@@ -290,10 +292,9 @@ fn add_looking<M: UserDataMethods<GameHandle>>(methods: &mut M) {
                 Some(topic) => said(format!("no question of the topic `{topic}` is open")),
                 None => said("no question is open"),
             })?;
-            let advised = session.advise(question, Default::default(), None).map_err(said)?;
+            let report = advise(session, question).map_err(said);
             renew_program();
-            let report = serde_json::to_value(advised.report()).map_err(said)?;
-            lua_of(lua, &report)
+            lua_of(lua, &report?)
         })
     });
     methods.add_method("outcome", |_, game, ()| game.with(|session| Ok(session.outcome().map(str::to_string))));

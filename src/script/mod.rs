@@ -2,7 +2,8 @@
 
 mod account;
 mod allocation;
-pub(crate) mod api;
+#[doc(hidden)]
+pub mod api;
 mod bytecode;
 mod compile;
 #[cfg(feature = "continuations")]
@@ -27,8 +28,9 @@ mod sandbox;
 mod source_span;
 mod spec_file;
 mod stretches;
+#[doc(hidden)]
 #[cfg(feature = "check")]
-pub(crate) mod syntax;
+pub mod syntax;
 mod table;
 mod types;
 mod upvalues;
@@ -36,9 +38,12 @@ mod vm;
 mod watchdog;
 
 #[cfg(test)]
-pub(crate) use api::spec_methods;
+#[doc(hidden)]
+pub use api::spec_methods;
 #[cfg(feature = "check")]
-pub(crate) use fault::{cure_of_syntax, meant};
-pub(crate) use spec_file::{SpecFile, SpecMethods};
-pub use table::{Evaluated, LookAhead, Table};
+#[doc(hidden)]
+pub use fault::{cure_of_syntax, meant};
+#[doc(hidden)]
+pub use spec_file::{SpecFile, SpecMethods};
+pub use table::{Advise, Evaluated, LookAhead, Table};
 pub use types::{reference_page, type_module};

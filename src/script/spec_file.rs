@@ -17,7 +17,7 @@ use crate::ruleset::nearest;
 use crate::state::Value;
 
 /// A file of specs in a machine of its own.
-pub(crate) struct SpecFile {
+pub struct SpecFile {
     /// Keeps the functions of the specs alive.
     machine: Lua,
     specs: Vec<Registered>,
@@ -36,7 +36,7 @@ struct Registered {
 }
 
 /// What the methods of a spec's `t` do, with plain data. It stands in the room of specs, which knows no script engine.
-pub(crate) trait SpecMethods {
+pub trait SpecMethods {
     /// Calls a method of the table. `line` is where the spec calls it.
     ///
     /// # Errors

@@ -8,7 +8,7 @@ use super::conversion;
 use super::fault::fault_of_program;
 use super::game_handle::GameHandle;
 use super::sandbox::{self, Budget, guarded};
-use crate::play::{Fault, Refusal, Session};
+use crate::play::{Fault, QuestionId, Refusal, Session};
 use crate::ruleset::Library;
 use crate::state::Value;
 
@@ -27,11 +27,16 @@ pub struct Table {
 /// data.
 pub type LookAhead = fn(&mut Session, Vec<(String, Value)>, Option<&str>) -> Result<Value, Refusal>;
 
+/// Ranks the answers to an open question, as JSON.
+pub type Advise = fn(&mut Session, QuestionId) -> Result<serde_json::Value, Refusal>;
+
 /// What the program's functions share with the host.
 pub(super) struct Shared {
     pub library: Library,
     /// What `game:odds` calls.
     pub look_ahead: Cell<Option<LookAhead>>,
+    /// What `game:hint` calls.
+    pub advise: Cell<Option<Advise>>,
     /// The game that `game` means.
     pub game: RefCell<Option<Session>>,
     pub printed: RefCell<Vec<String>>,
@@ -58,6 +63,7 @@ impl Table {
         let shared = Rc::new(Shared {
             library: library.clone(),
             look_ahead: Cell::new(None),
+            advise: Cell::new(None),
             game: RefCell::new(None),
             printed: RefCell::new(Vec::new()),
         });
@@ -104,6 +110,11 @@ impl Table {
         self.shared.look_ahead.set(Some(look_ahead));
     }
 
+    /// Lets programs ask for hints by `game:hint`.
+    pub fn advise_by(&mut self, advise: Advise) {
+        self.shared.advise.set(Some(advise));
+    }
+
     /// Gives the program a game: `game` in its scripts.
     pub fn attach(&mut self, session: Session) {
         *self.shared.game.borrow_mut() = Some(session);
@@ -122,10 +133,10 @@ impl Table {
     /// What is wrong with it, with the line. What it printed before that is lost to nobody: [`Table::take_printed`].
     pub fn eval(&mut self, text: &str, name: &str) -> Result<Evaluated, Fault> {
         if self.dead {
-            let (library, game, look_ahead) =
-                (self.shared.library.clone(), self.detach(), self.shared.look_ahead.get());
-            *self = Table::new(&library)?;
-            self.shared.look_ahead.set(look_ahead);
+            let (former, game) = (self.shared.clone(), self.detach());
+            *self = Table::new(&former.library)?;
+            self.shared.look_ahead.set(former.look_ahead.get());
+            self.shared.advise.set(former.advise.get());
             if let Some(game) = game {
                 self.attach(game);
             }

@@ -31,7 +31,7 @@ use crate::ruleset::{CreationPart, Declarations, LoadError, Stack};
 use crate::state::{EntityId, Entry, EntryId, FieldId, Key, Value, readable_name};
 
 /// One script machine with one ruleset in it. It handles one game at a time and keeps nothing of it.
-pub(crate) struct Vm {
+pub struct Vm {
     /// Takes fingerprints of running scripts. Made at the first exploration, and dropped before the machine.
     #[cfg(feature = "continuations")]
     pub(super) continuation: Option<Box<super::continuation::Continuation>>,

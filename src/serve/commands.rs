@@ -16,7 +16,7 @@ use super::misfit::misfit;
 use super::saved::Saves;
 use super::table::Game;
 use super::viewer::Role;
-use crate::lab::{AdviceLimits, Limits, Odds, OddsQuery};
+use crate::lab::{AdviceLimits, Limits, Odds, OddsQuery, SeatExt as _, SessionExt as _};
 use crate::play::{Answering, Edit, Given, Question, QuestionId, Refusal, Remedy, Seat, Session, Undone};
 use crate::play::{Machines, Migration, MigrationFate, MigrationNote, ReloadReport, Ruleset};
 use crate::ruleset::Library;

@@ -87,7 +87,7 @@ impl Coverage {
 }
 
 /// The ids at the beginning of a list item or a table row: one, several with commas, or a range `A-01..A-05`.
-pub(crate) fn leading_ids(line: &str) -> Vec<String> {
+pub fn leading_ids(line: &str) -> Vec<String> {
     let line = line.trim_start();
     let Some(rest) = line.strip_prefix(['-', '*', '|', '+']) else { return Vec::new() };
     let cell = rest.split('|').next().unwrap_or(rest);

@@ -8,7 +8,7 @@ use crate::ruleset::instead;
 use crate::state::Value;
 
 /// Sorts of events, as events written as JSON name them, with what each says of itself.
-pub(crate) const SORTS: &[(&str, &[&str])] = &[
+pub const SORTS: &[(&str, &[&str])] = &[
     ("said", &["text"]),
     ("rolled", &["label", "dice", "faces", "total", "need", "success", "result", "explain", "terms"]),
     ("changed", &["title", "field", "label", "from", "to", "text", "reason"]),

@@ -33,7 +33,8 @@ pub struct FileLines {
 
 impl LineCoverage {
     /// Reads the counts of a machine. Files of parents do not count.
-    pub(crate) fn of(rules: &Rulebook, hits: &Hits, played: &BTreeSet<String>) -> LineCoverage {
+    #[doc(hidden)]
+    pub fn of(rules: &Rulebook, hits: &Hits, played: &BTreeSet<String>) -> LineCoverage {
         let mut coverage = LineCoverage::default();
         let own = format!("{}/", rules.id());
         for (path, lines) in hits.iter().filter(|(path, _)| path.starts_with(&own)) {

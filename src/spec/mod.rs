@@ -11,14 +11,17 @@ mod refusals;
 mod runner;
 
 #[cfg(feature = "check")]
-pub(crate) use coverage::leading_ids;
+#[doc(hidden)]
+pub use coverage::leading_ids;
 pub use coverage::{Coverage, RuleLine, RuleStatus};
 #[cfg(feature = "check")]
-pub(crate) use events::SORTS as EVENT_SORTS;
+#[doc(hidden)]
+pub use events::SORTS as EVENT_SORTS;
 pub use from_fault::spec_of_fault;
 pub use lines::{FileLines, LineCoverage};
 #[cfg(feature = "check")]
-pub(crate) use refusals::KINDS as REFUSAL_KINDS;
+#[doc(hidden)]
+pub use refusals::KINDS as REFUSAL_KINDS;
 pub use runner::{SpecFailure, SpecReport, SpecResult, SpecRun, SpecSource, SpecWarning, run_specs};
 
 use runner::Shelf;

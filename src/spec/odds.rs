@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::dice::{Fraction, float};
 
 use super::case::{Checked, same, wrong};
-use crate::lab::{Effect, Odds, OddsQuery, Outcome, check_compared};
+use crate::lab::{Effect, Odds, OddsQuery, Outcome, SessionExt as _, check_compared};
 use crate::play::{Given, Question, Session, Viewer};
 use crate::state::{EntityId, Value};
 use crate::work::WorkBudget;

@@ -10,7 +10,7 @@ use crate::ruleset::instead;
 use crate::state::Value;
 
 /// The kinds of refusals, as `kind` has them in JSON, with the fields of each.
-pub(crate) const KINDS: &[(&str, &[&str])] = &[
+pub const KINDS: &[(&str, &[&str])] = &[
     ("stale", &["question"]),
     ("not_asked", &["topic", "asked"]),
     ("not_an_option", &["topic", "given", "near", "open"]),

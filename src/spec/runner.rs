@@ -281,7 +281,7 @@ fn run_all(
 }
 
 /// The ruleset whose specs are played, and the rulesets of its library that specs change to, each loaded once.
-pub(crate) struct Shelf {
+pub struct Shelf {
     pub rules: Arc<Ruleset>,
     library: Library,
     others: Mutex<BTreeMap<String, Arc<Ruleset>>>,

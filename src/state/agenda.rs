@@ -55,14 +55,16 @@ impl Key {
 
     /// Whether keys may count from this one: no place is so large that a sum would not be one of a key.
     #[inline]
-    pub(crate) fn is_near(&self) -> bool {
+    #[doc(hidden)]
+    pub fn is_near(&self) -> bool {
         let most = LARGEST_NUMBER - RelativeKey::FARTHEST;
         self.places.iter().all(|place| (-most..=most).contains(place))
     }
 
     /// The key moved on by `step`, place by place; places that one of them lacks count as zero. Nothing if a place comes to lie
     /// more than [`LARGEST_NUMBER`] away from zero.
-    pub(crate) fn plus(&self, step: &Key) -> Option<Key> {
+    #[doc(hidden)]
+    pub fn plus(&self, step: &Key) -> Option<Key> {
         let mut sum = *self;
         sum.length = self.length.max(step.length);
         for (place, by) in sum.places.iter_mut().zip(step.places()) {
@@ -110,7 +112,7 @@ impl<'de> Deserialize<'de> for Key {
 
 /// A key as a script writes it: each place is a number, or counts from the same place of the key of the entry that runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct RelativeKey {
+pub struct RelativeKey {
     key: Key,
     /// By place one bit: whether it counts from the entry that runs.
     relative: u8,
@@ -173,10 +175,12 @@ pub struct Entry {
     /// When it is due: the entry with the smallest key comes first.
     pub key: Key,
     #[serde(flatten)]
-    pub(crate) due: Arc<Due>,
+    #[doc(hidden)]
+    pub due: Arc<Due>,
     /// The number that scripts are given, where that is not the id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) numbered: Option<Number>,
+    #[doc(hidden)]
+    pub numbered: Option<Number>,
 }
 
 impl Deref for Entry {
@@ -190,7 +194,8 @@ impl Deref for Entry {
 
 impl Due {
     /// The same, sharing no text with others.
-    pub(crate) fn apart(&self) -> Arc<Due> {
+    #[doc(hidden)]
+    pub fn apart(&self) -> Arc<Due> {
         Arc::new(Due { what: Arc::from(&*self.what), args: self.args.apart(), ..self.clone() })
     }
 }
@@ -198,13 +203,15 @@ impl Due {
 impl Entry {
     /// Whether it would be due again at a key that cannot be.
     #[inline]
-    pub(crate) fn recurs_too_far(&self) -> bool {
+    #[doc(hidden)]
+    pub fn recurs_too_far(&self) -> bool {
         self.every.as_ref().is_some_and(|step| self.key.plus(step).is_none())
     }
 
     /// An entry as [`crate::state::State::schedule`] takes it, which gives it an id.
     #[inline]
-    pub(crate) fn new(key: Key, due: Arc<Due>) -> Entry {
+    #[doc(hidden)]
+    pub fn new(key: Key, due: Arc<Due>) -> Entry {
         Entry { id: EntryId(0), key, due, numbered: None }
     }
 

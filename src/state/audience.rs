@@ -171,7 +171,8 @@ impl Schema {
     /// # Errors
     ///
     /// What is wrong with it, to follow the name of who declares it.
-    pub(crate) fn check_audience(&self, kind: KindId, rule: &AudienceRule) -> Result<(), String> {
+    #[doc(hidden)]
+    pub fn check_audience(&self, kind: KindId, rule: &AudienceRule) -> Result<(), String> {
         let AudienceRule::Path(path) = rule else { return Ok(()) };
         let mut kind = self.kind(kind);
         for (at, name) in path.iter().enumerate() {

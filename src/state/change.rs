@@ -62,7 +62,7 @@ pub enum Change {
 impl Change {
     /// Whether [`State::make_again`](super::State::make_again) can make it: no entity comes or goes, nothing is attached, and no
     /// number is drawn.
-    pub(crate) fn can_be_made_again(&self) -> bool {
+    pub fn can_be_made_again(&self) -> bool {
         match self {
             Change::Schedule { entry } => entry.numbered.is_none(),
             Change::Set { .. } | Change::Unschedule { .. } | Change::Rekey { .. } | Change::Finish { .. } => true,

@@ -43,7 +43,7 @@ impl State {
     /// # Errors
     ///
     /// The kinds that are gone although there are entities of them, in a sentence, where `orphans` refuses that.
-    pub(crate) fn converted(
+    pub fn converted(
         &self,
         from: &Schema,
         to: &Schema,
@@ -220,7 +220,7 @@ impl State {
     /// Keeps an entity aside whole, with its relations, agenda entries and attachments; references to them are kept aside as well.
     /// What is kept aside is in no journal: this is for a state that nobody takes back step by step.
     /// Returns what went aside, and the fields of others that changed with it.
-    pub(crate) fn shelve(
+    pub fn shelve(
         &mut self,
         id: EntityId,
         schema: &Schema,
@@ -281,7 +281,7 @@ impl Kind {
 
 /// What becomes of entities whose kind another schema does not have.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Orphans {
+pub enum Orphans {
     /// They are a reason not to take it.
     Refuse,
     /// They are kept aside.

@@ -8,7 +8,7 @@ use super::{Attachment, AttachmentId, EntityId, Entry, Value};
 /// Values and entities that the rules in force have no place for, kept as data until other rules have one.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub(crate) struct Dormant {
+pub struct Dormant {
     /// Values by entity and field name. The entity may exist, or be kept aside itself.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub fields: BTreeMap<EntityId, BTreeMap<Arc<str>, Kept>>,
@@ -30,7 +30,7 @@ pub(crate) struct Dormant {
 /// A value that is kept aside.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(from = "SavedKept")]
-pub(crate) struct Kept {
+pub struct Kept {
     pub value: Value,
     /// The value that the field, or the house rule, has instead; `None` if there is no such field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -65,7 +65,7 @@ impl From<SavedKept> for Kept {
 
 /// How a value came through a change of rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Passage {
+pub enum Passage {
     /// It is as it was.
     Carried,
     /// It was kept aside, and has a place again.
@@ -81,7 +81,7 @@ pub(crate) enum Passage {
 ///
 /// `now` is the value before, `settled` gives a value as the new rules hold it where it fits, `stand_in` what they have for one
 /// that does not. A value that they hold in another form is kept as it was given.
-pub(crate) fn pass(
+pub fn pass(
     aside: &mut BTreeMap<Arc<str>, Kept>,
     name: &Arc<str>,
     now: Option<&Value>,
@@ -107,7 +107,7 @@ pub(crate) fn pass(
 
 /// A value has to go: it is kept aside, or what it stands in for. `now` is the value before, `instead` what takes its place;
 /// `None` where the field, or the house rule, is gone.
-pub(crate) fn put_aside(aside: &mut BTreeMap<Arc<str>, Kept>, name: &Arc<str>, now: &Value, instead: Option<Value>) {
+pub fn put_aside(aside: &mut BTreeMap<Arc<str>, Kept>, name: &Arc<str>, now: &Value, instead: Option<Value>) {
     let kept = aside.remove(name).filter(|kept| kept.instead.as_ref() == Some(now));
     let value = kept.map_or_else(|| now.clone(), |kept| kept.value);
     aside.insert(name.clone(), Kept { value, instead, is_same: false });
@@ -115,7 +115,7 @@ pub(crate) fn put_aside(aside: &mut BTreeMap<Arc<str>, Kept>, name: &Arc<str>, n
 
 /// An entity that is kept aside whole.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Shelved {
+pub struct Shelved {
     pub kind: Arc<str>,
     pub fields: BTreeMap<Arc<str>, Value>,
     /// The ruleset that it waits for, where a script put it aside; otherwise it waits for any that has its kind.

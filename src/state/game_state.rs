@@ -80,7 +80,7 @@ pub const MOST_ENTITIES: usize = 1_000_000;
 
 /// Up to so many entities, removed ones included, it costs a script nothing more that there are others when one comes or goes.
 /// Beyond that, what makes or removes any is done by its script in every mode: it pays for the lists and handles of all.
-pub(crate) const FEW_ENTITIES: u32 = 8_192;
+pub const FEW_ENTITIES: u32 = 8_192;
 
 /// Something that a mirror of the state has to read again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,7 +93,7 @@ pub enum Stale {
 
 /// What other rules did to the agenda and the attachments of a state.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Belongings {
+pub struct Belongings {
     pub entries_kept: Vec<Entry>,
     pub attachments_kept: Vec<(AttachmentId, Attachment)>,
     /// Names of entries and hooks that were kept aside and are restored.
@@ -209,12 +209,12 @@ impl State {
     }
 
     /// Numbers what is made in secret apart from all else, see [`Numbers`]; for a state in which nothing was made yet.
-    pub(crate) fn number_secrets_apart(&mut self, seed: u64) {
+    pub fn number_secrets_apart(&mut self, seed: u64) {
         self.secret_numbers = Some(seed);
     }
 
     /// Forgets how much was made in secret, for a copy that is made for somebody who may not know it.
-    pub(crate) fn forget_secret_numbers(&mut self, unseen: impl Fn(&Audience) -> bool) {
+    pub fn forget_secret_numbers(&mut self, unseen: impl Fn(&Audience) -> bool) {
         self.secret_numbers = self.secret_numbers.map(|_| 0);
         let numbers = self.numbers.iter_mut().map(|numbers| numbers.counter_mut());
         let others = [&mut self.entry_numbers, &mut self.attachment_numbers];
@@ -325,7 +325,7 @@ impl State {
     }
 
     /// Whether it could be the state of a game under this schema: for a state that comes from outside.
-    pub(crate) fn fits(&self, schema: &Schema) -> bool {
+    pub fn fits(&self, schema: &Schema) -> bool {
         let is_there = |id: EntityId| self.entity(id).is_some();
         let known = |entity: &Entity| {
             let kind = schema.kinds.get(entity.kind.0 as usize);
@@ -387,7 +387,7 @@ impl State {
     }
 
     /// How much was made for each audience: what further numbers depend on.
-    pub(crate) fn made_in_secret(&self) -> impl Iterator<Item = u32> {
+    pub fn made_in_secret(&self) -> impl Iterator<Item = u32> {
         let entities = self.numbers.iter().map(|numbers| numbers.counter());
         let others = [&self.entry_numbers, &self.attachment_numbers].into_iter().flatten();
         entities.chain(others.map(|counter| &**counter)).flat_map(|counter| counter.counts())
@@ -455,7 +455,7 @@ impl State {
     }
 
     /// How many entries and attachments have been numbered so far.
-    pub(crate) fn counters(&self) -> (u32, u32) {
+    pub fn counters(&self) -> (u32, u32) {
         (self.next_entry, self.next_attachment)
     }
 
@@ -469,11 +469,11 @@ impl State {
     }
 
     /// What is kept aside, since the rules in force have no place for it.
-    pub(crate) fn dormant(&self) -> &Dormant {
+    pub fn dormant(&self) -> &Dormant {
         &self.dormant
     }
 
-    pub(crate) fn dormant_mut(&mut self) -> &mut Dormant {
+    pub fn dormant_mut(&mut self) -> &mut Dormant {
         &mut self.dormant
     }
 
@@ -515,11 +515,7 @@ impl State {
 
     /// Keeps aside what the rules in force do not know by name, and takes back what they do know and was kept aside, if its
     /// owner is there. Not noted in the journal.
-    pub(crate) fn sort_belongings(
-        &mut self,
-        entries: &dyn Fn(&str) -> bool,
-        hooks: &dyn Fn(&str) -> bool,
-    ) -> Belongings {
+    pub fn sort_belongings(&mut self, entries: &dyn Fn(&str) -> bool, hooks: &dyn Fn(&str) -> bool) -> Belongings {
         self.population = None;
         self.attached = None;
         let entries_kept = self.agenda.take_all(|entry| !entries(&entry.what));
@@ -536,7 +532,7 @@ impl State {
 
     /// Takes back what was kept aside and the rules in force know by name, if its owner is there. Not noted in the journal.
     /// Returns the names.
-    pub(crate) fn take_belongings_back(
+    pub fn take_belongings_back(
         &mut self,
         entries: &dyn Fn(&str) -> bool,
         hooks: &dyn Fn(&str) -> bool,
@@ -577,7 +573,7 @@ impl State {
     }
 
     /// Lets the state share no text with another one, nor with the rules: see [`Value::apart`].
-    pub(crate) fn set_apart(&mut self) {
+    pub fn set_apart(&mut self) {
         let fields = self.entities.iter_mut().flatten().flat_map(|entity| &mut entity.fields);
         let data = self.attachments.values_mut().map(|attachment| &mut attachment.data);
         fields.chain(data).for_each(|value| *value = value.apart());
@@ -750,7 +746,7 @@ impl State {
     }
 
     /// Takes an entity out of a copy that is made for somebody who may not know of it: nothing refers to it any more.
-    pub(crate) fn forget(&mut self, entity: EntityId) {
+    pub fn forget(&mut self, entity: EntityId) {
         self.remove(entity);
         self.agenda.forget(entity);
         for attachment in self.attachments.values_mut() {

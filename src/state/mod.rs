@@ -1,13 +1,22 @@
 //! What exists in a game: entities of declared kinds with fields, as plain data.
 
+// Missing documentation is allowed in modules whose items other modules of the host use, but no embedder.
+
+#[allow(missing_docs)]
 mod agenda;
+#[allow(missing_docs)]
 mod attachment;
 mod audience;
+#[allow(missing_docs)]
 mod change;
 mod convert;
+#[allow(missing_docs)]
 mod dormant;
+#[allow(missing_docs)]
 mod entity;
+#[allow(missing_docs)]
 mod game_state;
+#[allow(missing_docs)]
 mod numbers;
 mod readable_name;
 mod references;
@@ -16,20 +25,31 @@ mod value;
 mod value_json;
 mod weight;
 
-pub(crate) use agenda::{Agenda, RelativeKey};
+#[doc(hidden)]
+pub use agenda::{Agenda, RelativeKey};
 pub use agenda::{Due, Entry, EntryId, Key, KeyError};
-pub(crate) use attachment::{Attachment, AttachmentId};
+#[doc(hidden)]
+pub use attachment::{Attachment, AttachmentId};
 pub use audience::{Audience, AudienceRule};
-pub(crate) use change::Change;
+#[doc(hidden)]
+pub use change::Change;
 pub use convert::Converted;
-pub(crate) use convert::Orphans;
-pub(crate) use dormant::{Dormant, Kept, Passage, pass, put_aside};
-pub(crate) use entity::Entity;
-pub(crate) use game_state::{Belongings, FEW_ENTITIES, MOST_ENTRIES, Stale, State};
-pub(crate) use numbers::Number;
+#[doc(hidden)]
+pub use convert::Orphans;
+#[doc(hidden)]
+pub use dormant::{Dormant, Kept, Passage, pass, put_aside};
+#[doc(hidden)]
+pub use entity::Entity;
+#[doc(hidden)]
+pub use game_state::{Belongings, FEW_ENTITIES, MOST_ENTRIES, Stale, State};
+#[doc(hidden)]
+pub use numbers::Number;
 pub use readable_name::readable_name;
-pub(crate) use schema::ENDING;
+#[doc(hidden)]
+pub use schema::ENDING;
 pub use schema::{Field, FieldId, Kind, KindId, Schema, Type};
-pub(crate) use value::LARGEST_NUMBER;
+#[doc(hidden)]
+pub use value::LARGEST_NUMBER;
 pub use value::{EntityId, Value};
-pub(crate) use value_json::in_stored_form;
+#[doc(hidden)]
+pub use value_json::in_stored_form;

@@ -31,7 +31,7 @@ pub(super) enum Numbered {
 
 /// A number that a [`Counter`] gave, and the place of the audience that it was drawn for, from 1; 0 is everybody.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(crate) struct Number {
+pub struct Number {
     pub number: u32,
     pub audience: u32,
 }

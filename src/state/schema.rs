@@ -7,12 +7,12 @@ use super::{AudienceRule, Entity, EntityId, State, Value};
 /// Place of a kind in its [`Schema`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct KindId(pub(crate) u16);
+pub struct KindId(#[doc(hidden)] pub u16);
 
 /// Place of a field in its [`Kind`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct FieldId(pub(crate) u16);
+pub struct FieldId(#[doc(hidden)] pub u16);
 
 /// The kinds of entities that a ruleset declares, in the order of their names.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -128,7 +128,8 @@ impl Schema {
     }
 
     /// The title of an entity in a state of this schema; its number if it is gone.
-    pub(crate) fn title_in(&self, state: &State, id: EntityId) -> Arc<str> {
+    #[doc(hidden)]
+    pub fn title_in(&self, state: &State, id: EntityId) -> Arc<str> {
         let title = |entity: &Entity| self.kind(entity.kind).title_of(id, &entity.fields);
         state.entity(id).map_or_else(|| Arc::from(id.to_string()), title)
     }
@@ -179,7 +180,8 @@ impl Kind {
     /// # Errors
     ///
     /// What is wanted and what was found, to follow "the field NAME".
-    pub(crate) fn check(&self, field: FieldId, value: &Value, schema: &Schema, state: &State) -> Result<(), String> {
+    #[doc(hidden)]
+    pub fn check(&self, field: FieldId, value: &Value, schema: &Schema, state: &State) -> Result<(), String> {
         self.field(field).ty.check(value, schema, state)?;
         if *value == Value::None && self.relates.contains(&field) {
             return Err(format!("is never empty: a {} goes when what it refers to goes", self.name));
@@ -196,13 +198,15 @@ impl Kind {
     }
 
     /// The names of its fields and of its derived values.
-    pub(crate) fn members(&self) -> impl Iterator<Item = &str> {
+    #[doc(hidden)]
+    pub fn members(&self) -> impl Iterator<Item = &str> {
         self.fields.iter().map(|field| &*field.name).chain(self.derived.iter().map(|name| &**name))
     }
 
     /// Whether it has a derived value of that name.
     #[cfg(feature = "check")]
-    pub(crate) fn has_derived(&self, name: &str) -> bool {
+    #[doc(hidden)]
+    pub fn has_derived(&self, name: &str) -> bool {
         self.derived.iter().any(|derived| **derived == *name)
     }
 
@@ -233,7 +237,8 @@ impl Type {
     /// # Errors
     ///
     /// What is wanted and what was found, to follow "the field NAME".
-    pub(crate) fn check(&self, value: &Value, schema: &Schema, state: &State) -> Result<(), String> {
+    #[doc(hidden)]
+    pub fn check(&self, value: &Value, schema: &Schema, state: &State) -> Result<(), String> {
         self.check_kind(value, schema, state)?;
         match (self, value) {
             (Type::Int { min, max }, Value::Int(n)) => {
@@ -268,7 +273,8 @@ impl Type {
     /// # Errors
     ///
     /// As in [`Type::check`].
-    pub(crate) fn check_sort(&self, value: &Value) -> Result<(), String> {
+    #[doc(hidden)]
+    pub fn check_sort(&self, value: &Value) -> Result<(), String> {
         match (self, value) {
             (Type::Enum(values), Value::Text(text)) if !values.contains(text) => {
                 Err(format!("takes {}, not `{text}`", self.wanted()))
@@ -287,7 +293,8 @@ impl Type {
     }
 
     /// The same, and that an entity is of the kind to which a reference of this type leads.
-    pub(crate) fn check_kind(&self, value: &Value, schema: &Schema, state: &State) -> Result<(), String> {
+    #[doc(hidden)]
+    pub fn check_kind(&self, value: &Value, schema: &Schema, state: &State) -> Result<(), String> {
         self.check_sort(value)?;
         let (Type::Ref(Some(kind)), Value::Entity(id)) = (self, value) else { return Ok(()) };
         match state.entity(*id).map(|entity| &schema.kind(entity.kind).name) {
@@ -317,7 +324,8 @@ impl Type {
     }
 
     /// Whether its values are held as they are given.
-    pub(crate) fn is_plain(&self) -> bool {
+    #[doc(hidden)]
+    pub fn is_plain(&self) -> bool {
         matches!(self, Type::Int { .. } | Type::Bool | Type::Text | Type::Enum(_) | Type::Ref(_))
     }
 

@@ -105,7 +105,8 @@ impl Value {
     }
 
     /// The same value, sharing nothing with this one: threads that count references to one text get in each other's way.
-    pub(crate) fn apart(&self) -> Value {
+    #[doc(hidden)]
+    pub fn apart(&self) -> Value {
         match self {
             Value::Text(text) => Value::text(text),
             Value::List(items) => Value::list(items.iter().map(Value::apart)),
@@ -129,7 +130,8 @@ impl Value {
     }
 
     /// Why no game can hold the value, whoever gives it; nothing where one can.
-    pub(crate) fn unfit(&self) -> Option<&'static str> {
+    #[doc(hidden)]
+    pub fn unfit(&self) -> Option<&'static str> {
         self.walk().find_map(|(value, depth)| match value {
             _ if depth > Value::DEEPEST => Some("lists and maps lie in one another more than 100 levels deep"),
             Value::Int(n) if n.unsigned_abs() > EXACT => Some("a number is further from zero than 2^53 - 1"),
@@ -143,7 +145,8 @@ impl Value {
 
     /// Refuses a value of an embedder that no game can hold. Taking it apart could go as deep as it is: whoever owns it
     /// leaves it alone.
-    pub(crate) fn must_fit<'v>(values: impl IntoIterator<Item = &'v Value>) -> Result<(), String> {
+    #[doc(hidden)]
+    pub fn must_fit<'v>(values: impl IntoIterator<Item = &'v Value>) -> Result<(), String> {
         match values.into_iter().find_map(Value::unfit) {
             Some(why) => Err(format!("this value cannot be in a game: {why}")),
             None => Ok(()),
@@ -151,12 +154,14 @@ impl Value {
     }
 
     /// Whether lists and maps lie in one another deeper than a game can hold.
-    pub(crate) fn is_too_deep(&self) -> bool {
+    #[doc(hidden)]
+    pub fn is_too_deep(&self) -> bool {
         self.walk().any(|(_, depth)| depth > Value::DEEPEST)
     }
 
     /// How deep lists and maps may lie in one another.
-    pub(crate) const DEEPEST: usize = 100;
+    #[doc(hidden)]
+    pub const DEEPEST: usize = 100;
 
     /// The whole number, if it is one.
     pub fn as_int(&self) -> Option<i64> {
@@ -243,7 +248,7 @@ impl Value {
 }
 
 /// The largest whole number, and negated the smallest. Scripts and clients read all of them exactly, and one more is told apart.
-pub(crate) const LARGEST_NUMBER: i64 = (1 << 53) - 1;
+pub const LARGEST_NUMBER: i64 = (1 << 53) - 1;
 const EXACT: u64 = LARGEST_NUMBER.unsigned_abs();
 
 /// Most bytes of one text.

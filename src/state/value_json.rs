@@ -38,7 +38,7 @@ thread_local! {
 }
 
 /// Reads or writes a saved game: inside, each value names its type, as in `{"int": 3}`.
-pub(crate) fn in_stored_form<R>(work: impl FnOnce() -> R) -> R {
+pub fn in_stored_form<R>(work: impl FnOnce() -> R) -> R {
     struct Before(bool);
     impl Drop for Before {
         fn drop(&mut self) {

@@ -11,7 +11,8 @@ const EACH: usize = 128;
 impl Value {
     /// Bytes that the value takes besides its place.
     #[inline]
-    pub(crate) fn weight(&self) -> usize {
+    #[doc(hidden)]
+    pub fn weight(&self) -> usize {
         match self {
             Value::None | Value::Bool(_) | Value::Int(_) | Value::Ratio(..) | Value::Entity(_) => 0,
             Value::Text(text) => text.len(),
@@ -39,7 +40,7 @@ impl Entity {
 
 impl Change {
     /// Bytes that a history takes that keeps the change; what a change replaced was counted when it came.
-    pub(crate) fn weight(&self) -> usize {
+    pub fn weight(&self) -> usize {
         EACH + match self {
             Change::Set { to, .. } | Change::Data { to, .. } => to.weight(),
             Change::Spawn { made, .. } => made.weight(),
@@ -52,7 +53,7 @@ impl Change {
 
 impl State {
     /// Bytes that all its values take.
-    pub(crate) fn weight(&self) -> usize {
+    pub fn weight(&self) -> usize {
         let entries = self.agenda().entries().map(|entry| EACH + entry.args.weight());
         let attachments = self.attachments().values().map(|attachment| EACH + attachment.data.weight());
         self.entities().map(|(_, entity)| entity.weight()).chain(entries).chain(attachments).sum()

@@ -15,7 +15,7 @@ use super::writer::Writer;
 
 /// The result of a command that was carried out.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct KeptResult {
+pub struct KeptResult {
     /// The role and the seat of the client.
     pub by: (String, Option<String>),
     /// The idempotency key.
@@ -28,7 +28,7 @@ pub(crate) struct KeptResult {
 /// A change of what a host remembers.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum HostChange {
+pub enum HostChange {
     /// The token is a hash.
     Invited {
         token: String,
@@ -44,7 +44,7 @@ pub(crate) enum HostChange {
 /// A row that is written with the next entry.
 #[derive(Clone, Debug)]
 #[cfg_attr(not(feature = "serve"), allow(dead_code, reason = "only a host makes them"))]
-pub(crate) enum HostRow {
+pub enum HostRow {
     Result(KeptResult),
     Change(HostChange),
 }
@@ -52,7 +52,7 @@ pub(crate) enum HostRow {
 /// What a host remembers of a campaign.
 #[cfg(feature = "serve")]
 #[derive(Debug, Default)]
-pub(crate) struct HostMemory {
+pub struct HostMemory {
     /// The last results, the oldest first.
     pub results: Vec<KeptResult>,
     /// All changes, the oldest first.
@@ -75,7 +75,8 @@ pub(super) fn write_rows(to: &Writer<'_>, game: u32, rows: &[HostRow]) -> Result
 #[cfg(feature = "serve")]
 impl Campaign {
     /// Writes a row with the next [`Campaign::keep`], in the same transaction.
-    pub(crate) fn write_with_next(&mut self, row: HostRow) {
+    #[doc(hidden)]
+    pub fn write_with_next(&mut self, row: HostRow) {
         self.waiting.push(row);
     }
 
@@ -84,7 +85,8 @@ impl Campaign {
     /// # Errors
     ///
     /// As [`Campaign::keep`].
-    pub(crate) fn write_host_change(&mut self, change: HostChange) -> Result<(), StoreError> {
+    #[doc(hidden)]
+    pub fn write_host_change(&mut self, change: HostChange) -> Result<(), StoreError> {
         self.write_row(|to, game, _| write_rows(to, game, &[HostRow::Change(change)]))
     }
 
@@ -93,7 +95,8 @@ impl Campaign {
     /// # Errors
     ///
     /// A row is damaged.
-    pub(crate) fn host_memory(&self, most: usize) -> Result<HostMemory, StoreError> {
+    #[doc(hidden)]
+    pub fn host_memory(&self, most: usize) -> Result<HostMemory, StoreError> {
         let (file, game) = (lock(&self.file), self.game());
         Ok(HostMemory {
             results: file.host_rows("request", game, most)?,

@@ -23,6 +23,8 @@
 //! Each row has a checksum of its content and of the rows that it builds on. So damage is noticed when a row is read. The state
 //! that the rules make of the tape is compared with the hash of the state that was stored.
 
+// Missing documentation is allowed in modules whose items other modules of the host use, but no embedder.
+
 mod branch;
 mod campaign;
 mod content;
@@ -32,6 +34,7 @@ mod error;
 mod file;
 mod generation;
 mod history;
+#[allow(missing_docs)]
 mod host;
 mod lock;
 mod log;
@@ -59,11 +62,13 @@ use self::campaign::lock;
 pub use self::campaign::{Campaign, Kept};
 pub use self::error::StoreError;
 #[cfg(feature = "serve")]
-pub(crate) use self::file::sync_folder;
+#[doc(hidden)]
+pub use self::file::sync_folder;
 use self::file::{Access, StoreFile};
 pub use self::history::SceneLog;
 #[cfg(feature = "serve")]
-pub(crate) use self::host::{HostChange, HostMemory, HostRow, KeptResult};
+#[doc(hidden)]
+pub use self::host::{HostChange, HostMemory, HostRow, KeptResult};
 pub use self::lock::Holder;
 pub use self::log::LogEntry;
 pub use self::name::nearest_allowed as allowed_name;
@@ -195,7 +200,7 @@ fn info(row: GameRow) -> CampaignInfo {
 }
 
 /// A number that hardly comes twice: from the system's seed of hash maps and the clock.
-pub(crate) fn random_number() -> u64 {
+pub fn random_number() -> u64 {
     use std::hash::{BuildHasher as _, RandomState};
     RandomState::new().hash_one(std::time::SystemTime::now())
 }

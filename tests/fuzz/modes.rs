@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use riskbreaker::dice::Fraction;
-use riskbreaker::lab::{Findings, Limits, MemoUse, Odds, OddsQuery, Simulation, Tally, Variant};
+use riskbreaker::lab::{
+    Findings, Limits, MemoUse, Odds, OddsQuery, SeatExt as _, SessionExt as _, Simulation, Tally, Variant,
+};
 use riskbreaker::play::Given;
 use riskbreaker::{
     DiceSource, Driver, Edit, EntityId, Event, Library, Question, QuestionId, Refusal, Remedy, Ruleset, Session, Setup,

@@ -1,7 +1,7 @@
 //! The commands `odds` and `hint`.
 
 use riskbreaker::dice::{Fraction, float};
-use riskbreaker::lab::{Advice, AdviceLimits, Advised, Effect, Limits, Odds, OddsQuery, PlayedOut};
+use riskbreaker::lab::{Advice, AdviceLimits, Advised, Effect, Limits, Odds, OddsQuery, PlayedOut, SessionExt as _};
 use riskbreaker::play::{Answering, Given, Source};
 use riskbreaker::state::readable_name;
 use riskbreaker::{Question, Refusal, Viewer};

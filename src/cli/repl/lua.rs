@@ -1,7 +1,7 @@
 //! Lua at the prompt: a program of one line or several that may play, ask and edit like anyone at the table.
 
 use riskbreaker::Fault;
-use riskbreaker::lab::odds_for_program;
+use riskbreaker::lab::{advice_for_program, odds_for_program};
 use riskbreaker::ruleset::nearest;
 use riskbreaker::script::{Evaluated, Table};
 use serde_json::json;
@@ -71,6 +71,7 @@ impl Repl {
             None => {
                 let mut machine = Table::new(&self.library)?;
                 machine.look_ahead_by(odds_for_program);
+                machine.advise_by(advice_for_program);
                 machine
             }
         };

@@ -4,7 +4,7 @@ use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use riskbreaker::lab::{AdviceLimits, Advised};
+use riskbreaker::lab::{AdviceLimits, Advised, SeatExt as _, SessionExt as _};
 use riskbreaker::play::{Explanation, Known};
 use riskbreaker::{
     Answer, Driver, Edit, EntityId, Event, Fault, FreeAct, Happening, Question, QuestionId, Refusal, Remedy, Seat,

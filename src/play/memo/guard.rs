@@ -6,7 +6,7 @@ use crate::state::{EntityId, FieldId};
 /// A field of a fixed entity, or a query about fixed entities, is its slot in [`super::field_cache::FieldCache`]; a field of an
 /// entity that goes by its number has the bit [`Guard::NUMBERED`], the number and the field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Guard(u32);
+pub struct Guard(u32);
 
 impl Guard {
     pub const FIELD: u32 = 0;

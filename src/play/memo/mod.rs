@@ -33,21 +33,21 @@ use self::field_cache::FieldCache;
 use self::guard::Guard;
 use self::numbering::Numbering;
 use self::query::End;
-pub(crate) use self::query::Query;
-pub(crate) use self::recording::{Expected, Played};
+pub use self::query::Query;
+pub use self::recording::{Expected, Played};
 use self::recording::{Fields, Finished, Recording, Root};
-pub(crate) use self::replay::Lookup;
+pub use self::replay::Lookup;
 use self::report::Missed;
 pub use self::report::{NewBranch, NotRecorded};
 use self::root_cache::RootCache;
 use self::tagged::{OwnValues, is_small};
 use self::traces::Committed;
-pub(crate) use self::traces::{Table, Traces};
+pub use self::traces::{Table, Traces};
 use crate::state::{Attachment, Due, EntityId, Schema, State, Value};
 
 /// One thread's part of the trace cache: the recorder, and what it knows of the state that it works on.
 #[derive(Debug, Default)]
-pub(crate) struct Memo {
+pub struct Memo {
     traces: Arc<Traces>,
     cache: FieldCache,
     roots: RootCache,
@@ -88,7 +88,7 @@ pub(crate) struct Memo {
 
 /// A trace and its script with different outcomes: a bug of the host, or a script that keeps something between calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Difference {
+pub struct Difference {
     pub entry: Arc<str>,
     pub known: String,
     pub found: String,

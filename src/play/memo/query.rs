@@ -5,7 +5,7 @@ use crate::state::{Entity, EntityId, FieldId, KindId, Schema, State, Value};
 
 /// A script's query for entities. A trace must find the same result again among the entities that are made in play.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Query {
+pub enum Query {
     /// All of a kind.
     Kind(KindId),
     /// Those of a kind that refer to an entity through a field.

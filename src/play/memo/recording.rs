@@ -136,7 +136,7 @@ pub(super) enum Effect {
 
 /// A card that was played in an entry.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Played {
+pub struct Played {
     pub seat: Arc<str>,
     pub card: Arc<str>,
     /// Whether its first roll that needed something met it.
@@ -196,7 +196,7 @@ impl Recording {
 
 /// An outcome of the trace table that a script has to come to.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Expected {
+pub struct Expected {
     /// Where its leaf begins.
     pub leaf: u32,
     /// How often the table had dropped traces by then.

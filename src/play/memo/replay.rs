@@ -15,7 +15,7 @@ use crate::state::{
 };
 
 /// How an entry goes on.
-pub(crate) enum Lookup {
+pub enum Lookup {
     /// Its trace was replayed; says whether something was rolled or asked.
     Replayed { pulsed: bool },
     /// Its script has to run. The caller has to put the dice back.

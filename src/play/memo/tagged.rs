@@ -4,7 +4,7 @@ use crate::state::{EntityId, Value};
 
 /// A value in 32 bits: three for its type, the others for the value, or for its place in the [`Interner`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Tagged(u32);
+pub struct Tagged(u32);
 
 /// Values that do not fit into 32 bits.
 #[derive(Debug, Default)]

@@ -18,7 +18,7 @@ use crate::state::{EntityId, State, Value};
 
 /// The recorded traces of one variant of a simulation, shared by all its threads.
 #[derive(Debug, Default)]
-pub(crate) struct Traces {
+pub struct Traces {
     table: RwLock<Table>,
 }
 
@@ -53,7 +53,7 @@ pub(super) struct Reader<'m> {
 /// (see [`Leaf`]).
 /// For the value that was found first at a node, the next node is stored right after it; a table has those for all other values.
 #[derive(Debug, Default)]
-pub(crate) struct Table {
+pub struct Table {
     /// By a hash of their root.
     trees: HashMap<u64, Vec<Tree>, BuildHasherDefault<Mixed>>,
     tree_count: usize,

@@ -19,7 +19,7 @@ use crate::state::{Audience, EntityId, FieldId, Orphans, Passage, Schema, State,
 
 /// What was asked for: rules that are to come into force at the next boundary.
 #[derive(Clone, Debug)]
-pub(crate) struct Pending {
+pub struct Pending {
     /// Nothing where those in force are to stay, after others were called off.
     pub rules: Option<Arc<Ruleset>>,
     /// The number of the next decision when they were asked for.

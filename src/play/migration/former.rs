@@ -4,7 +4,7 @@ use std::sync::Arc;
 use crate::state::{Schema, State, Value};
 
 /// The state of a game under its former rules.
-pub(crate) struct Former {
+pub struct Former {
     /// The ruleset that the file of `convert/` is written for.
     pub ruleset: String,
     pub switches: Arc<BTreeMap<String, Value>>,

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::{Fault, Ruleset, Session};
 
 pub(super) use boundary::Pending;
-pub(crate) use former::Former;
+pub use former::Former;
 
 /// What other rules would do to a game, or did.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -112,7 +112,8 @@ fn reasons(notes: &[MigrationNote]) -> String {
 }
 
 impl MigrationFate {
-    pub(crate) fn named(name: &str) -> Option<MigrationFate> {
+    #[doc(hidden)]
+    pub fn named(name: &str) -> Option<MigrationFate> {
         let found: Result<_, serde::de::value::Error> = MigrationFate::deserialize(name.into_deserializer());
         found.ok()
     }
@@ -181,7 +182,8 @@ impl Session {
 
     /// Whether other rules would come into force here, before anything else is done.
     #[cfg(feature = "serve")]
-    pub(crate) fn is_at_boundary(&self) -> bool {
+    #[doc(hidden)]
+    pub fn is_at_boundary(&self) -> bool {
         self.game().at_boundary()
     }
 

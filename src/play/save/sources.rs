@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::{Saved, Stacked, apply};
 use crate::play::action::Cause;
 use crate::play::reload::{Patch, patch_of_files};
-use crate::play::{Engine, Machines, Ruleset, StartError};
+use crate::play::{Ruleset, StartError};
 use crate::ruleset::{ContentHash, Library};
 
 type Files = BTreeMap<Arc<str>, Arc<str>>;
@@ -155,14 +155,10 @@ impl Saved {
     /// # Errors
     ///
     /// A ruleset cannot be loaded; a text is missing.
-    pub(super) fn complete_sources(
-        &mut self,
-        engine: &'static dyn Engine,
-        library: &Library,
-    ) -> Result<(), StartError> {
+    pub(super) fn complete_sources(&mut self, library: &Library) -> Result<(), StartError> {
         let base = |stacked: &Stacked| -> Result<Files, StartError> {
             let Stacked { ruleset, layers } = stacked;
-            Ok(Ruleset::find_or_load(engine, Machines::default(), library, ruleset, layers)?.files())
+            Ok(Ruleset::shared(library, ruleset, layers)?.files())
         };
         let sources = std::mem::take(&mut self.sources);
         let completed = |stacked: &Stacked, patch: &mut Patch| -> Result<Files, StartError> {

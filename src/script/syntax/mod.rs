@@ -9,8 +9,8 @@ use std::ffi::{c_char, c_void};
 
 use super::nesting;
 
-pub(crate) use bumpalo::Bump as Arena;
-pub(crate) use tree::{
+pub use bumpalo::Bump as Arena;
+pub use tree::{
     AstName, AstNode, AstVisitor, BinaryOp, Block, Expression, ExpressionKind, Function, Local, Location, Position,
     Statement, StatementFunctionDeclaration, StatementIf, StatementLocal, StatementLoop, StatementNumericFor,
     StatementView, TableItem, Type, UnaryOp,
@@ -18,7 +18,7 @@ pub(crate) use tree::{
 
 /// The first thing in a script that does not read as Luau.
 #[derive(Debug)]
-pub(crate) struct SyntaxError {
+pub struct SyntaxError {
     pub location: Location,
     pub message: String,
 }
@@ -33,7 +33,7 @@ unsafe extern "C" {
 }
 
 /// Reads a script; its nodes live in the arena.
-pub(crate) fn parse<'a>(arena: &'a Arena, source: &str) -> Result<Block<'a>, SyntaxError> {
+pub fn parse<'a>(arena: &'a Arena, source: &str) -> Result<Block<'a>, SyntaxError> {
     if let Err(deep) = nesting::check(source) {
         let at = Position::new(deep.line - 1, 0);
         return Err(SyntaxError { location: Location::new(at, at), message: deep.message });

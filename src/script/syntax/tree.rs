@@ -2,7 +2,7 @@
 
 /// A place in a text: lines and bytes of a line, from 0 on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Position {
+pub struct Position {
     pub line: u32,
     pub column: u32,
 }
@@ -14,7 +14,7 @@ impl Position {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Location {
+pub struct Location {
     pub begin: Position,
     pub end: Position,
 }
@@ -27,7 +27,7 @@ impl Location {
 
 /// A name as it is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct AstName<'a>(pub &'a str);
+pub struct AstName<'a>(pub &'a str);
 
 impl PartialEq<str> for AstName<'_> {
     fn eq(&self, other: &str) -> bool {
@@ -43,7 +43,7 @@ impl PartialEq<&str> for AstName<'_> {
 
 /// A local variable where it is declared.
 #[derive(Debug)]
-pub(crate) struct Local<'a> {
+pub struct Local<'a> {
     /// Its number in the file.
     pub id: u64,
     pub name: AstName<'a>,
@@ -55,7 +55,7 @@ pub(crate) struct Local<'a> {
 
 /// A type as far as it is read.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Type<'a> {
+pub enum Type<'a> {
     /// A type of one word, with no module in front.
     Named(AstName<'a>),
     Table,
@@ -63,7 +63,7 @@ pub(crate) enum Type<'a> {
 }
 
 #[derive(Debug)]
-pub(crate) struct Function<'a> {
+pub struct Function<'a> {
     pub location: Location,
     pub args: &'a [&'a Local<'a>],
     pub vararg: bool,
@@ -79,7 +79,7 @@ pub(super) struct ExpressionNode<'a> {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Expression<'a>(pub(super) &'a ExpressionNode<'a>);
+pub struct Expression<'a>(pub(super) &'a ExpressionNode<'a>);
 
 impl<'a> Expression<'a> {
     pub fn location(self) -> Location {
@@ -147,7 +147,7 @@ fn visit_all<'a, V: AstVisitor<'a>>(expressions: &[Expression<'a>], visitor: &mu
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum ExpressionKind<'a> {
+pub enum ExpressionKind<'a> {
     Nil,
     Boolean(bool),
     Number { value: f64 },
@@ -172,21 +172,21 @@ pub(crate) enum ExpressionKind<'a> {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum TableItem<'a> {
+pub enum TableItem<'a> {
     List { value: Expression<'a> },
     Record { key: Expression<'a>, value: Expression<'a> },
     General { key: Expression<'a>, value: Expression<'a> },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum UnaryOp {
+pub enum UnaryOp {
     Not,
     Negate,
     Length,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum BinaryOp {
+pub enum BinaryOp {
     Add,
     Subtract,
     Multiply,
@@ -230,7 +230,7 @@ impl BinaryOp {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Statement<'a> {
+pub struct Statement<'a> {
     pub(super) location: Location,
     pub(super) view: StatementView<'a>,
 }
@@ -309,7 +309,7 @@ impl<'a> Statement<'a> {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum StatementView<'a> {
+pub enum StatementView<'a> {
     Block(Block<'a>),
     If(&'a StatementIf<'a>),
     While(&'a StatementLoop<'a>),
@@ -330,7 +330,7 @@ pub(crate) enum StatementView<'a> {
 
 /// Several statements that stand together.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Block<'a> {
+pub struct Block<'a> {
     pub(super) location: Location,
     pub(super) statements: &'a [Statement<'a>],
 }
@@ -346,7 +346,7 @@ impl<'a> Block<'a> {
 }
 
 #[derive(Debug)]
-pub(crate) struct StatementIf<'a> {
+pub struct StatementIf<'a> {
     pub condition: Expression<'a>,
     pub then_body: Block<'a>,
     /// A block, or the next condition.
@@ -354,29 +354,29 @@ pub(crate) struct StatementIf<'a> {
 }
 
 #[derive(Debug)]
-pub(crate) struct StatementLoop<'a> {
+pub struct StatementLoop<'a> {
     pub condition: Expression<'a>,
     pub body: Block<'a>,
 }
 
 #[derive(Debug)]
-pub(crate) struct StatementReturn<'a> {
+pub struct StatementReturn<'a> {
     pub expressions: &'a [Expression<'a>],
 }
 
 #[derive(Debug)]
-pub(crate) struct StatementExpression<'a> {
+pub struct StatementExpression<'a> {
     pub expr: Expression<'a>,
 }
 
 #[derive(Debug)]
-pub(crate) struct StatementLocal<'a> {
+pub struct StatementLocal<'a> {
     pub bindings: &'a [&'a Local<'a>],
     pub values: &'a [Expression<'a>],
 }
 
 #[derive(Debug)]
-pub(crate) struct StatementNumericFor<'a> {
+pub struct StatementNumericFor<'a> {
     pub name: &'a Local<'a>,
     pub start: Expression<'a>,
     pub limit: Expression<'a>,
@@ -385,45 +385,45 @@ pub(crate) struct StatementNumericFor<'a> {
 }
 
 #[derive(Debug)]
-pub(crate) struct StatementGenericFor<'a> {
+pub struct StatementGenericFor<'a> {
     pub names: &'a [&'a Local<'a>],
     pub values: &'a [Expression<'a>],
     pub body: Block<'a>,
 }
 
 #[derive(Debug)]
-pub(crate) struct StatementAssign<'a> {
+pub struct StatementAssign<'a> {
     pub vars: &'a [Expression<'a>],
     pub values: &'a [Expression<'a>],
 }
 
 #[derive(Debug)]
-pub(crate) struct StatementCompoundAssign<'a> {
+pub struct StatementCompoundAssign<'a> {
     pub op: BinaryOp,
     pub var: Expression<'a>,
     pub value: Expression<'a>,
 }
 
 #[derive(Debug)]
-pub(crate) struct StatementFunctionDeclaration<'a> {
+pub struct StatementFunctionDeclaration<'a> {
     pub name: Expression<'a>,
     pub function: Expression<'a>,
 }
 
 #[derive(Debug)]
-pub(crate) struct StatementLocalFunction<'a> {
+pub struct StatementLocalFunction<'a> {
     pub name: &'a Local<'a>,
     pub function: Expression<'a>,
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum AstNode<'a> {
+pub enum AstNode<'a> {
     Statement(Statement<'a>),
     Expression(Expression<'a>),
 }
 
 /// Something that goes through a tree from the outside in.
-pub(crate) trait AstVisitor<'a> {
+pub trait AstVisitor<'a> {
     /// Whether what stands in the node is visited, too.
     fn visit_node(&mut self, node: AstNode<'a>) -> bool;
 }

@@ -15,7 +15,7 @@ impl State {
     }
 
     /// Gives back what the journal has kept for growing.
-    pub(crate) fn shrink_journal(&mut self) {
+    pub fn shrink_journal(&mut self) {
         self.journal.shrink_to_fit();
     }
 

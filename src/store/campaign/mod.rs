@@ -198,7 +198,8 @@ impl Campaign {
 
     /// How many entries and notes it has: each time people sit down it is more than ever before.
     #[cfg(feature = "serve")]
-    pub(crate) fn records(&self) -> u64 {
+    #[doc(hidden)]
+    pub fn records(&self) -> u64 {
         u64::from(self.row.moments) + u64::from(self.row.notes)
     }
 
@@ -208,7 +209,8 @@ impl Campaign {
     }
 
     /// Notes that people sit down to play.
-    pub(crate) fn sit_down(&mut self) -> Result<(), StoreError> {
+    #[doc(hidden)]
+    pub fn sit_down(&mut self) -> Result<(), StoreError> {
         self.write_row(|to, game, row| write_note(to, game, row, None))?;
         self.sat_down = true;
         Ok(())
@@ -523,7 +525,8 @@ impl Campaign {
     /// # Errors
     ///
     /// As [`Campaign::go_to`].
-    pub(crate) fn turn_to(&mut self, entry: u32) -> Result<Session, StoreError> {
+    #[doc(hidden)]
+    pub fn turn_to(&mut self, entry: u32) -> Result<Session, StoreError> {
         self.read_anew()?;
         if entry == 0 || entry > self.row.moments {
             return Err(StoreError::Refused(format!(
