@@ -18,7 +18,7 @@ pub use fraction::{Fraction, float, ratio, sum};
 pub use notation::{Dice, NotationError};
 pub(crate) use partition::{Partition, Seen, ranks};
 pub use rng::DiceRng;
-pub use roll::{Face, FacesError, Fate, Roll};
+pub use roll::{Face, FacesError, Fate, PartFace, Roll, RollPart};
 pub(crate) use throws::{NOT_THROWN, Throws};
 pub(crate) use weights::Effort;
 
