@@ -26,7 +26,7 @@ pub struct Turn {
     pub title: Arc<str>,
     /// Whether it has acted.
     pub state: TurnState,
-    /// The number by which the order goes: a count, a segment.
+    /// The number by which the order goes, such as a count.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<i64>,
     /// A word more, such as `holds`.
