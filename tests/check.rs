@@ -213,6 +213,38 @@ fn what_is_declared_as_something_else_is_told() {
     }
 }
 
+/// What a kind declares for those who draw it names its own fields.
+#[test]
+fn a_profile_that_does_not_fit_is_told() {
+    let kind = "title = \"name\",";
+    for (declared, told) in [
+        (
+            "numbers = { \"strenght\" },",
+            "names the number `strenght`, and has no such field or derived value (did you mean `strength`?)",
+        ),
+        ("numbers = { \"name\" },", "names the number `name`, and that field takes a text"),
+        ("numbers = { { \"pull\", most = 3 } },", "has the number `pull` with an unknown key `most`"),
+        ("numbers = { { \"pull\", of = true } },", "has the number `pull` with an `of` that is a boolean"),
+        ("numbers = { \"pull\", \"pull\" },", "names the number `pull` twice"),
+        ("side = \"pull\",", "has the side `pull`, and that field takes a whole number"),
+        ("side = { words = {} },", "has a side without `by`"),
+        ("seat = \"seats\",", "has the seat `seats`, but a puller has no field `seats`"),
+        ("seat = \"pull\",", "has the seat `pull`, but `pull` takes a whole number, not a text"),
+        ("position = { x = \"pull\" },", "has a position with only one of x and y"),
+        ("position = { unit = \"m\" },", "has a position that says nothing"),
+        (
+            "position = { x = \"pull\", y = \"strength\", per = 0 },",
+            "has a position with a `per` that is no whole number of at least 1",
+        ),
+    ] {
+        let found = planted("kinds.luau", kind, &format!("{kind}\n\t\t{declared}"));
+        let [one] = found.as_slice() else { panic!("{declared}: {found:#?}") };
+        assert!(one.starts_with("tug/kinds.luau:9:") && one.contains(&format!("the kind `puller` {told}")), "{one}");
+    }
+    let results = planted("play.luau", "prompt = function", "results = { Hit = \"good\" },\n\tprompt = function");
+    assert!(results[0].contains("the result `Hit` is a success, a failure or other, not `good`"), "{results:?}");
+}
+
 /// House rules may take away the only card that has a fact of `printed`.
 #[test]
 fn a_printed_fact_may_go_with_its_card() {

@@ -7,6 +7,8 @@
 mod failing_disk;
 #[path = "serve/keys.rs"]
 mod keys;
+#[path = "serve/profiles.rs"]
+mod profiles;
 mod together;
 
 use std::collections::BTreeMap;
@@ -103,7 +105,7 @@ impl Mirror {
             }
         }
         self.view["log"] = log.into();
-        for name in ["seq", "state", "questions", "waiting", "undo", "settings"] {
+        for name in ["seq", "state", "questions", "waiting", "undo", "order", "settings"] {
             if let Some(now) = step.get(name) {
                 self.view[name] = now.clone();
             }
@@ -113,7 +115,9 @@ impl Mirror {
     fn assert_fresh(&self, connection: &Connection) {
         let (fresh, told) = done(connection, "view", json!({ "viewer": self.viewer }));
         assert!(told.is_empty(), "{told:?}");
-        for name in ["seq", "revision", "state", "settings", "entities", "questions", "waiting", "undo", "presence"] {
+        for name in
+            ["seq", "revision", "state", "settings", "entities", "questions", "waiting", "undo", "order", "presence"]
+        {
             assert_eq!(self.view[name], fresh[name], "{name}");
         }
         // A client may have fewer lines, where old ones were out of its first view, or more than a view shows.

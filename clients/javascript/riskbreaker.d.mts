@@ -19,8 +19,29 @@ export interface Question {
   id: QuestionId; seat: string; topic: string; about?: number; title?: string; why: string; ask: Ask;
   proposal?: Value; sealed: boolean; yours: boolean;
 }
-export interface Line { revision: number; event: string; [name: string]: unknown }
-export interface Entity { id: number; kind: string; title: string; fields: { [name: string]: Value } }
+export interface Line { revision: number; event: string; roll?: Roll; [name: string]: unknown }
+export type OutcomeKind = "success" | "failure" | "other";
+/** The amounts of the parts add up to the total. */
+export interface Roll {
+  parts: { dice?: string; faces?: Face[]; amount: number }[]; total: number;
+  need?: { is: "under" | "at_most" | "at_least"; value: number }; result?: string; kind: OutcomeKind;
+}
+export interface Face { sides: number; value: number; fate?: "dropped" | "rerolled"; exploded?: boolean }
+export interface Named { title: string; entity?: number }
+/** With `harm`, more of it is worse. */
+export interface EntityNumber {
+  name: string; label: string; value: number; max?: number; unit?: string; harm?: boolean;
+}
+export interface Entity {
+  id: number; kind: string; title: string; fields: { [name: string]: Value };
+  seat?: string; side?: Named; numbers?: EntityNumber[];
+  position?: { x?: number; y?: number; h?: number; unit?: string; place?: Named };
+}
+export interface Turn {
+  entity: number; title: string; state: "acted" | "now" | "to_come" | "out"; at?: number; note?: string;
+}
+export interface Order { label?: string; turns: Turn[] }
+export interface ChatLine { id: number; name?: string; role: Role; seats?: string[]; text: string }
 export type State = { is: "asking" } | { is: "fault"; fault?: object } | { is: "over"; outcome: string };
 export interface Settings {
   paused: boolean;
@@ -30,13 +51,17 @@ export interface Settings {
 export interface View {
   table: string; role: Role; seat?: string; seq: number; revision: number; state: State; settings: Settings;
   entities: Entity[]; questions: Question[]; waiting: { seat: string; questions: number }[];
-  undo: { allowed: boolean; decisions: number }; presence: { role: Role; seat?: string; viewers: number }[];
+  undo: {
+    allowed: boolean; decisions: number; takes_back?: { seat: string; about?: string; text?: string }; redo?: boolean;
+  };
+  presence: { role: Role; seat?: string; seats?: string[]; viewers: number }[];
+  seats?: string[]; order?: Order | null; chat?: ChatLine[];
   /** The revision after which `log` begins, where it does not replace what was known. */
   after?: number; log: Line[];
 }
 export interface Step {
   table: string; seq: number; cause: string; state: State; events: Line[]; left_out?: number; questions: Question[];
-  waiting: View["waiting"]; undo: View["undo"]; changed: (Entity | { id: number; gone: true })[]; settings?: Settings;
+  waiting: View["waiting"]; undo: View["undo"]; changed: (Entity | { id: number; gone: true })[]; order?: Order | null; settings?: Settings;
 }
 
 export class Refused extends Error { readonly kind: string; readonly data: { kind: string; [name: string]: unknown } }

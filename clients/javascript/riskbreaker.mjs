@@ -380,6 +380,10 @@ export class Viewer {
     } else if (method === "presence") {
       this.view.presence = params.presence;
       this.#host.report(this.onPresence, params.presence);
+    } else if (method === "chat") {
+      // A view that was asked for meanwhile may have the line already.
+      const lines = (this.view.chat ??= []);
+      if (!(lines.at(-1)?.id >= params.line.id)) lines.push(params.line);
     } else if (method === "bye") {
       this.left = params.reason;
       this.#host.forget(this);
@@ -429,7 +433,7 @@ export class Viewer {
     view.entities = [...entities.values()].sort((one, two) => one.id - two.id);
     view.log = withEvents(view.log, step.events);
     view.revision = step.events.at(-1)?.revision ?? view.revision;
-    for (const name of ["seq", "state", "questions", "waiting", "undo", "settings"]) {
+    for (const name of ["seq", "state", "questions", "waiting", "undo", "order", "settings"]) {
       if (name in step) view[name] = step[name];
     }
     this.#host.noteStep();

@@ -356,6 +356,11 @@ class Viewer:
         elif method == "presence":
             self.view["presence"] = params["presence"]
             self._host._report(self.on_presence, params["presence"])
+        elif method == "chat":
+            # A view that was asked for meanwhile may have the line already.
+            lines = self.view.setdefault("chat", [])
+            if not lines or lines[-1]["id"] < params["line"]["id"]:
+                lines.append(params["line"])
         elif method == "bye":
             self.left = params["reason"]
             self._host._forget(self)
@@ -391,7 +396,7 @@ class Viewer:
         view["log"] = _with_events(view["log"], step["events"])
         if step["events"]:
             view["revision"] = step["events"][-1]["revision"]
-        for name in ("seq", "state", "questions", "waiting", "undo", "settings"):
+        for name in ("seq", "state", "questions", "waiting", "undo", "order", "settings"):
             if name in step:
                 view[name] = step[name]
         self._host._stepped = True

@@ -248,6 +248,7 @@ impl Reader<'_> {
             ("play", "key") if inside("entries") => Some("a key"),
             ("play", "when") if inside("free") => Some("`when` of a free act"),
             ("play", "prompt") if at_top => Some("the prompt"),
+            ("play", "order") if at_top => Some("the order of play"),
             ("play", "value") if at_top => Some("the value of the game"),
             ("play", "result") if at_top => Some("the result of the game"),
             ("play", "show") if inside("views") => Some("a view"),

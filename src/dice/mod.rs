@@ -22,7 +22,7 @@ pub use notation::{Dice, NotationError};
 #[doc(hidden)]
 pub use partition::{Partition, Seen, ranks};
 pub use rng::DiceRng;
-pub use roll::{Face, FacesError, Fate, Roll};
+pub use roll::{Face, FacesError, Fate, PartFace, Roll, RollPart};
 #[doc(hidden)]
 pub use throws::{NOT_THROWN, Throws};
 #[doc(hidden)]

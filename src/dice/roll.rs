@@ -47,6 +47,7 @@ pub struct Face {
 
 /// What became of a face.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Fate {
@@ -279,6 +280,69 @@ impl Roll {
     pub fn list_faces(&self) -> String {
         let lists: Vec<String> = self.pools().map(|(faces, pool)| shown(faces, pool, ", ")).collect();
         lists.join(" and ")
+    }
+}
+
+/// A term of an expression that was rolled, or its constant.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+pub struct RollPart {
+    /// The dice, in notation with sign and factor; missing in the constant.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dice: Option<String>,
+    /// The faces in the order they were drawn.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "serve", schemars(default))]
+    pub faces: Vec<PartFace>,
+    /// What it adds to the total.
+    pub amount: i64,
+}
+
+/// A face as it is shown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+pub struct PartFace {
+    /// How many faces the die has.
+    pub sides: u32,
+    /// What it shows.
+    pub value: i32,
+    /// Missing if it counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fate: Option<Fate>,
+    /// Whether it brought one more die.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "serve", schemars(default))]
+    pub exploded: bool,
+}
+
+impl Roll {
+    /// The terms of the expression with their faces and what each adds to the total, and its constant last.
+    pub fn parts(&self) -> Vec<RollPart> {
+        let mut rest = self.faces.as_slice();
+        let mut parts = Vec::new();
+        for term in &self.dice.terms {
+            let dice = Dice { terms: vec![term.clone()], constant: 0 };
+            let (own, behind) = rest.split_at(dice.faces_rolled(rest));
+            rest = behind;
+            let drawn: Vec<u32> = own.iter().map(|face| face.value).collect();
+            let amount = dice.roll_faces(&drawn).map_or(0, |roll| roll.total);
+            let (mut faces, mut left) = (Vec::new(), own);
+            for pool in dice.pools() {
+                let (of_pool, behind) = left.split_at(pool.faces_rolled(left));
+                left = behind;
+                faces.extend(of_pool.iter().map(|face| PartFace {
+                    sides: face.sides,
+                    value: pool.shown(face.value),
+                    fate: (face.fate != Fate::Kept).then_some(face.fate),
+                    exploded: face.exploded,
+                }));
+            }
+            parts.push(RollPart { dice: Some(dice.to_string()), faces, amount });
+        }
+        if self.dice.constant != 0 || parts.is_empty() {
+            parts.push(RollPart { dice: None, faces: Vec::new(), amount: self.dice.constant });
+        }
+        parts
     }
 }
 

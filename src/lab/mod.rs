@@ -15,6 +15,7 @@ mod odds;
 mod odds_for_program;
 mod opening;
 mod outcome;
+mod outcome_kind;
 mod paired;
 mod playouts;
 mod position;

@@ -324,6 +324,19 @@ impl ActionContext {
         labels
     }
 
+    /// Does something, and says whether a script looked at a hidden field meanwhile.
+    pub fn noting_hidden<R>(&mut self, work: impl FnOnce(&mut ActionContext) -> R) -> (R, bool) {
+        let Some(looked_at) = self.masked.as_ref().map(|masked| masked.looked_at.clone()) else {
+            return (work(self), false);
+        };
+        let before = looked_at.lock().map(|mut looked_at| std::mem::take(&mut *looked_at)).unwrap_or_default();
+        let done = work(self);
+        let Ok(mut looked_at) = looked_at.lock() else { return (done, true) };
+        let is_hidden = !looked_at.is_empty();
+        looked_at.extend(before);
+        (done, is_hidden)
+    }
+
     /// Whether a field is hidden from whoever looks.
     pub fn hides(&self, entity: EntityId, field: FieldId) -> bool {
         self.masked.as_ref().is_some_and(|masked| masked.hides(entity, field))

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::migration::Former;
-use super::{ActionContext, Explanation, Fault, Fingerprint, FreeAct, KeepPlace};
+use super::{ActionContext, Explanation, Fault, Fingerprint, FreeAct, KeepPlace, Order, SheetRow, WorkedOut};
 use crate::ruleset::{CreationPart, Declarations, LoadError, Stack};
 use crate::state::{EntityId, EntryId, Key, Value};
 
@@ -89,13 +89,20 @@ pub trait Machine {
     ) -> Result<Explanation, Fault>;
 
     /// The sheet of an entity.
-    fn sheet(&mut self, context: &mut ActionContext, entity: EntityId) -> Result<Lines, Fault>;
+    fn sheet(&mut self, context: &mut ActionContext, entity: EntityId) -> Result<Vec<SheetRow>, Fault>;
+
+    /// Derived values of entities that are whole numbers and depend on nothing hidden; the others are left out. All of them
+    /// together have the budget of one action.
+    fn numbers(&mut self, context: &mut ActionContext, wanted: &[(EntityId, Arc<str>)]) -> WorkedOut;
 
     /// What an overview says of entities. All of them together have the budget of one action.
     fn overview(&mut self, context: &mut ActionContext, entities: &[EntityId]) -> Result<Vec<Lines>, Fault>;
 
     /// What the ruleset shows a seat under a name.
     fn view(&mut self, context: &mut ActionContext, name: &str, seat: &str) -> Result<Lines, Fault>;
+
+    /// The order of play, if the ruleset has one now.
+    fn order(&mut self, context: &mut ActionContext, seat: &str) -> Result<Option<Order>, Fault>;
 
     /// The text that the ruleset puts before the prompt.
     fn prompt(&mut self, context: &mut ActionContext, about: Option<EntityId>, seat: &str) -> Result<String, Fault>;

@@ -48,6 +48,7 @@ mod numbering;
 mod observers;
 #[allow(missing_docs)]
 mod operation;
+mod order;
 #[allow(missing_docs)]
 mod packed;
 mod peek;
@@ -56,6 +57,7 @@ pub mod plain;
 mod pool;
 #[allow(missing_docs)]
 mod prepared;
+mod profile;
 mod question;
 #[cfg(feature = "store")]
 mod record;
@@ -63,6 +65,7 @@ mod refusal;
 mod reload;
 mod reply;
 mod resume_point;
+mod roll_form;
 mod ruleset;
 mod save;
 mod seat;
@@ -71,6 +74,7 @@ mod session;
 mod setup;
 mod state_bytes;
 mod stream;
+mod taken_back;
 #[allow(missing_docs)]
 mod tape;
 mod typed;
@@ -95,16 +99,20 @@ pub use fault::{Fault, Remedy};
 pub use marked::{in_one_line, marked, marked_part};
 pub use migration::{Migration, MigrationError, MigrationFate, MigrationNote};
 pub use missing_roll::MissingRoll;
+pub use order::{Order, Turn, TurnState};
 pub use pool::Machines;
+pub use profile::{Named, Number, Position, Profile, SheetRow};
 pub use question::{Answer, Ask, Choice, Question, QuestionId};
 pub use refusal::{Bound, Refusal, Stands};
 pub use reload::ReloadReport;
 pub use reply::retyped;
+pub use roll_form::{Comparison, RollForm, RollNeed};
 pub use ruleset::Ruleset;
 pub use save::is_saved_game;
 pub use seat::{Known, Seat, SeatEvent, Snapshot, SnapshotEntity};
 pub use session::{FreeAct, Mark, Session, SessionError, StartError, Step, Undone};
 pub use setup::{DiceSource, Driver, Scenario, Setup};
+pub use taken_back::TakenBack;
 pub use typed::{read_typed, typed_form};
 pub use view::View;
 pub use viewer::Viewer;
@@ -145,6 +153,8 @@ pub use packed::{Events, Packed};
 pub use pool::MACHINE_STACK;
 #[doc(hidden)]
 pub use prepared::Prepared;
+#[doc(hidden)]
+pub use profile::WorkedOut;
 #[cfg(feature = "store")]
 #[doc(hidden)]
 pub use record::{Checkpoint, Place, Seating};

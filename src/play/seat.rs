@@ -8,9 +8,9 @@ use super::explanation::{must_be_there, must_take, takes_more, with};
 use super::prepared::known_seat;
 use super::{
     Answer, Call, Edit, Event, Explanation, Fault, FreeAct, Game, Happening, MASTER, Machine, Question, QuestionId,
-    Refusal, Remedy, Session, Step, Undone, View, Viewer,
+    Refusal, Remedy, RollForm, Session, SheetRow, Step, Undone, View, Viewer,
 };
-use crate::state::{Audience, EntityId, Value};
+use crate::state::{Audience, EntityId, OutcomeKind, Value};
 
 /// A game as one viewer sees it, and what that viewer may do: all that a client of a seat needs.
 ///
@@ -37,6 +37,9 @@ pub struct SeatEvent {
     /// What happened.
     #[serde(flatten)]
     pub happening: Happening,
+    /// A roll in the form that is the same for all games.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub roll: Option<Box<RollForm>>,
 }
 
 /// Everything that a viewer may know of a game at one moment.
@@ -187,7 +190,8 @@ impl Seat<'_> {
         let events = self.session.game_mut().stream.since(&self.viewer, revision).ok_or_else(|| {
             Refusal::new(format!("there is no revision {revision}; begin again from a snapshot of the game"))
         })?;
-        Ok(events.into_iter().map(SeatEvent::of).collect())
+        let results = self.session.ruleset().results();
+        Ok(events.into_iter().map(|event| SeatEvent::of(event, results)).collect())
     }
 
     /// The events that the viewer was told and that were not taken back.
@@ -197,7 +201,9 @@ impl Seat<'_> {
 
     /// The last `most` events of [`Seat::log`].
     pub fn last_events(&mut self, most: usize) -> Vec<SeatEvent> {
-        self.session.game_mut().stream.log(&self.viewer, most).into_iter().map(SeatEvent::of).collect()
+        let events = self.session.game_mut().stream.log(&self.viewer, most);
+        let results = self.session.ruleset().results();
+        events.into_iter().map(|event| SeatEvent::of(event, results)).collect()
     }
 
     // What is there
@@ -216,7 +222,21 @@ impl Seat<'_> {
     ///
     /// An entity that is not there for the viewer, or the fault of a script.
     pub fn sheet(&mut self, entity: EntityId) -> Result<Vec<(String, String)>, Fault> {
-        self.lines(entity, |vm, game, entity| vm.sheet(&mut game.context, entity))
+        Ok(self.sheet_rows(entity)?.into_iter().map(SheetRow::line).collect())
+    }
+
+    /// The same with the numbers that its lines tell.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Seat::sheet`].
+    pub fn sheet_rows(&mut self, entity: EntityId) -> Result<Vec<SheetRow>, Fault> {
+        let (rows, hidden) = self.look_through(move |game, vm| vm.sheet(&mut game.context, entity))?;
+        let mut rows = rows?;
+        if !hidden.is_empty() {
+            rows.push(SheetRow { label: "hidden".into(), text: hidden.join(", "), number: None });
+        }
+        Ok(rows)
     }
 
     /// What an overview says of an entity: nothing where its kind has none.
@@ -583,7 +603,7 @@ impl Seat<'_> {
         }
     }
 
-    fn own_seat(&self) -> Arc<str> {
+    pub(super) fn own_seat(&self) -> Arc<str> {
         self.viewer.names().next().cloned().unwrap_or_else(|| Arc::from(""))
     }
 
@@ -596,10 +616,24 @@ impl Seat<'_> {
         self.known = None;
     }
 
+    /// What the viewer knows of the game now.
+    #[cfg(feature = "serve")]
+    pub(crate) fn into_known(mut self) -> Known {
+        self.know();
+        self.known.unwrap_or(Known(None))
+    }
+
     fn know(&mut self) {
         if self.known.is_none() {
             self.known = Some(self.session.known(&self.viewer));
         }
+    }
+
+    /// Whether the viewer knows all of the game.
+    #[cfg(feature = "serve")]
+    pub(crate) fn knows_all(&mut self) -> bool {
+        self.know();
+        !self.knows_less()
     }
 
     /// Whether the viewer is known to see less than all.
@@ -608,7 +642,7 @@ impl Seat<'_> {
     }
 
     /// Runs something that only reads, on the game as the viewer knows it.
-    fn look<R: Send + 'static>(
+    pub(super) fn look<R: Send + 'static>(
         &mut self,
         work: impl FnOnce(&mut Game, &mut dyn Machine) -> Result<R, Fault> + Send + 'static,
     ) -> Result<R, Fault> {
@@ -634,20 +668,6 @@ impl Seat<'_> {
         })
     }
 
-    /// Lines that a script lays out, and a last one that says what was hidden from it.
-    fn lines(
-        &mut self,
-        entity: EntityId,
-        work: impl FnOnce(&mut dyn Machine, &mut Game, EntityId) -> Result<Vec<(String, String)>, Fault> + Send + 'static,
-    ) -> Result<Vec<(String, String)>, Fault> {
-        let (lines, hidden) = self.look_through(move |game, vm| work(vm, game, entity))?;
-        let mut lines = lines?;
-        if !hidden.is_empty() {
-            lines.push(("hidden".into(), hidden.join(", ")));
-        }
-        Ok(lines)
-    }
-
     /// What a policy would answer to a question of the viewer's, from what the viewer knows. For all but the game master,
     /// the policy draws from other dice than the game, so the answer does not foretell the next rolls.
     ///
@@ -663,8 +683,9 @@ impl Seat<'_> {
 }
 
 impl SeatEvent {
-    fn of((revision, event): (u64, Event)) -> SeatEvent {
-        SeatEvent { revision, audience: event.audience, happening: event.happening }
+    fn of((revision, event): (u64, Event), results: &[(Arc<str>, OutcomeKind)]) -> SeatEvent {
+        let roll = RollForm::of(&event.happening, results).map(Box::new);
+        SeatEvent { revision, audience: event.audience, happening: event.happening, roll }
     }
 }
 

@@ -10,7 +10,7 @@ use super::prepared::{Prepared, known_policy, known_seat};
 use super::undo::{Op, UndoReport};
 use super::{
     Answer, Call, DiceSource, Driver, Edit, Event, Explanation, Fault, Game, Halt, Happening, Machine, MissingRoll,
-    Question, QuestionId, Refusal, Remedy, Ruleset, Setup, View, Viewer,
+    Question, QuestionId, Refusal, Remedy, Ruleset, Setup, SheetRow, View, Viewer,
 };
 use crate::dice::DiceRng;
 use crate::state::{Change, EntityId, Key, Value};
@@ -538,7 +538,8 @@ impl Session {
 
     /// The sheet of an entity: label and text, line by line.
     pub fn sheet(&mut self, entity: EntityId) -> Result<Vec<(String, String)>, Fault> {
-        self.look(move |game, vm| vm.sheet(&mut game.context, entity))
+        let rows = self.look(move |game, vm| vm.sheet(&mut game.context, entity))?;
+        Ok(rows.into_iter().map(SheetRow::line).collect())
     }
 
     /// What an overview says of an entity, label and text: nothing where its kind has none.

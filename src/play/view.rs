@@ -9,7 +9,7 @@ const MOST_TRIED: usize = 8;
 
 /// The state of a game, for reading. While a question is open it is the state of the action that stopped there.
 pub struct View<'a> {
-    context: &'a ActionContext,
+    pub(super) context: &'a ActionContext,
 }
 
 impl<'a> View<'a> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::{Card, CreationPart};
-use crate::state::{FieldId, KindId, Schema};
+use crate::state::{FieldId, KindId, OutcomeKind, Schema};
 
 /// What a ruleset declares, as plain data.
 #[derive(Debug, Default)]
@@ -26,6 +26,8 @@ pub struct Declarations {
     /// What can be looked at by name.
     pub views: Vec<FreeName>,
     pub prompt: bool,
+    /// Whether it says who acts when.
+    pub order: bool,
     /// What `creation.luau` can do.
     pub creation: BTreeSet<CreationPart>,
     /// Whether the ruleset measures what a state is worth to a seat.
@@ -34,6 +36,8 @@ pub struct Declarations {
     pub deal: bool,
     /// Whether it names how a game has ended.
     pub result: bool,
+    /// The kinds of the results of rolls, by the beginning of their words: the longest first.
+    pub results: Vec<(Arc<str>, OutcomeKind)>,
     /// Numbers that it follows from round to round.
     pub statistics: Vec<Statistic>,
     /// Facts of cards that are printed on paper, with what they are called there; all where nothing is said.

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::version::Version;
 use super::{Data, Declarations, FreeName, HitCount, HitSign, LoadError, Problem, Stack, Switch};
-use crate::state::{Entity, EntityId, Schema, State, Type, Value};
+use crate::state::{Entity, EntityId, OutcomeKind, Schema, State, Type, Value};
 
 /// A ruleset as data: its sources and declarations, merged, checked and frozen. It runs nothing.
 pub struct Rulebook {
@@ -223,6 +223,16 @@ impl Rulebook {
     /// Names and titles of the acts that are nobody's turn.
     pub fn free_acts(&self) -> &[FreeName] {
         &self.declarations.free
+    }
+
+    /// The kinds of the results of rolls, by the beginning of their words: the longest first.
+    pub(crate) fn results(&self) -> &[(Arc<str>, OutcomeKind)] {
+        &self.declarations.results
+    }
+
+    /// Whether it says who acts when.
+    pub(crate) fn has_order(&self) -> bool {
+        self.declarations.order
     }
 
     /// Names and titles of what can be looked at by name.

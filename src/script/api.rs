@@ -78,9 +78,9 @@ use Group::*;
 pub const WORDS: &[Word] = &[
     reads(
         Declaring,
-        "rb.kinds({ NAME = { title, fields, derived, sheet, audience, peek, relates, mutual, timed, ended } })",
+        "rb.kinds({ NAME = { title, fields, derived, sheet, overview, seat, side, numbers, position, audience, peek, relates, mutual, timed, ended } })",
         "(kinds: { [string]: KindBody | Changed }) -> Declaration",
-        "The kinds of entities, in `kinds.luau`. `relates = { \"from\", \"to\" }`: the kind is a relation between these references, and goes with either; `mutual = true`: their order says nothing. `timed = true`: it can have an end; `ended = function(self)` is run then.",
+        "The kinds of entities, in `kinds.luau`. `relates = { \"from\", \"to\" }`: the kind is a relation between these references, and goes with either; `mutual = true`: their order says nothing. `timed = true`: it can have an end; `ended = function(self)` is run then. `numbers`, `side`, `seat` and `position` are what everybody who draws the game shows of an entity.",
     ),
     reads(
         Declaring,
@@ -96,9 +96,9 @@ pub const WORDS: &[Word] = &[
     ),
     reads(
         Declaring,
-        "rb.play({ start, entries, free, views, boundary, stands, horizon, hit, prompt, deal, card, item, printed })",
+        "rb.play({ start, entries, free, views, order, results, boundary, stands, horizon, hit, prompt, deal, card, item, printed })",
         "(play: PlayBody) -> Declaration",
-        "How a game starts and what stands on the agenda, in `play.luau`.",
+        "How a game starts and what stands on the agenda, in `play.luau`. `order = function(seat)`: who acts when; `results`: which results of rolls are successes.",
     ),
     reads(
         Declaring,

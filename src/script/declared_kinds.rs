@@ -79,6 +79,7 @@ impl Loader<'_> {
         }
         self.settle_audiences(&mut schema);
         self.check_ends(&schema);
+        self.check_seats(&mut schema);
         Ok((schema, parts))
     }
 
@@ -92,7 +93,7 @@ impl Loader<'_> {
     ) -> Result<(Kind, Table, Table)> {
         let known = [
             "title", "fields", "derived", "sheet", "overview", "audience", "peek", "relates", "mutual", "timed",
-            "ended",
+            "ended", "seat", "side", "numbers", "position",
         ];
         self.known_keys("kinds", name, body, &known, None)?;
         let mut kind = Kind { name: Arc::from(name), peek: true, ..Kind::default() };
@@ -129,6 +130,7 @@ impl Loader<'_> {
                 self.problem("kinds", &format!("{name}/relates"), format!("the kind `{name}` {message}"), cure);
             }
         }
+        kind.profile = self.profile(&kind, body);
         match body.raw_get::<Lv>("peek")? {
             Lv::Nil => {}
             Lv::Boolean(peek) => kind.peek = peek,
@@ -288,14 +290,14 @@ impl Loader<'_> {
 }
 
 /// What is wrong with a declaration, behind the name of what is declared, and what to write instead.
-struct Wrong {
-    message: String,
-    cure: String,
+pub(super) struct Wrong {
+    pub message: String,
+    pub cure: String,
 }
 
-type Read<T> = std::result::Result<T, Wrong>;
+pub(super) type Read<T> = std::result::Result<T, Wrong>;
 
-fn wrong<T>(message: impl Into<String>, cure: impl Into<String>) -> Read<T> {
+pub(super) fn wrong<T>(message: impl Into<String>, cure: impl Into<String>) -> Read<T> {
     Err(Wrong { message: message.into(), cure: cure.into() })
 }
 

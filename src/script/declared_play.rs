@@ -7,13 +7,13 @@ use mlua::{Result, Table, Value as Lv};
 
 use super::conversion::sort_of;
 use super::declared_kinds::OfKinds;
-use super::load::{Loader, sorted, title_of};
+use super::load::{Loader, kept, sorted, title_of};
 use super::sandbox::hold;
 use crate::ruleset::quoted::quoted;
 use crate::ruleset::{
     Declarations, EntryName, FreeName, HitCount, HitSign, LetStand, Problem, Statistic, instead, instead_or,
 };
-use crate::state::{ENDING, Type};
+use crate::state::{ENDING, OutcomeKind, Type};
 
 /// The horizon that is the end of the open action.
 const ACTION: &str = "action";
@@ -38,6 +38,8 @@ impl Loader<'_> {
             "statistics",
             "views",
             "stands",
+            "order",
+            "results",
         ];
         self.known_keys("play", "", play, &known, None)?;
         let declared_in = self.merger.a_path("play");
@@ -61,12 +63,14 @@ impl Loader<'_> {
             ("result", &mut declarations.result, "function() return ... end"),
             ("deal", &mut declarations.deal, "function(seat) ... end"),
             ("prompt", &mut declarations.prompt, "function(about, seat) return ... end"),
+            ("order", &mut declarations.order, "function(seat) return { turns = { ... } } end"),
         ];
         for (name, found, written) in functions {
             *found = self.has_function("play", "", play, (name, written))?;
             made.raw_set(name, play.raw_get::<Lv>(name)?)?;
         }
         declarations.stands = self.stands(play)?;
+        declarations.results = self.results(play)?;
         declarations.printed = self.printed(play, declarations)?;
         made.raw_set("statistics", self.statistics(play, declarations)?)?;
         let entries = self.entries(play, declarations)?;
@@ -254,6 +258,40 @@ impl Loader<'_> {
         let cure = instead(&word, LetStand::WORDS.iter().map(|(word, _)| *word));
         self.problem("play", "stands", message, cure);
         Ok(LetStand::default())
+    }
+
+    /// Which words of `rb.result` are a success and which a failure: `{ Hit = "success", Miss = "failure" }`.
+    fn results(&mut self, play: &Table) -> Result<Vec<(Arc<str>, OutcomeKind)>> {
+        const CURE: &str = "write results = { Hit = \"success\", Miss = \"failure\", Graze = \"other\" }, with the first words of results";
+        let Some(table) = self.table_at("play", "", play, "results")? else { return Ok(Vec::new()) };
+        let mut results: Vec<(Arc<str>, OutcomeKind)> = Vec::new();
+        for (words, kind) in sorted(&table)? {
+            let word = match &kind {
+                Lv::String(word) => word.to_string_lossy(),
+                other => format!("a {}", sort_of(other)),
+            };
+            match OutcomeKind::WORDS.iter().find(|(known, _)| **known == *word) {
+                Some(_) if words.starts_with('[') => {
+                    self.problem(
+                        "play",
+                        "results",
+                        "`results` in play.luau is a list, not words with their kinds",
+                        CURE,
+                    );
+                }
+                Some((_, kind)) => results.push((kept(&words)?, *kind)),
+                None => {
+                    let message = format!(
+                        "the result {} is a success, a failure or other, not {}",
+                        quoted(&words),
+                        quoted(&word)
+                    );
+                    self.problem("play", &format!("results/{words}"), message, CURE);
+                }
+            }
+        }
+        results.sort_by_key(|(words, _)| std::cmp::Reverse(words.len()));
+        Ok(results)
     }
 
     /// Facts of cards with what they are called on paper: `{ { "max_risk", "Risk up to" } }`.

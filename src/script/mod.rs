@@ -13,6 +13,7 @@ mod convert;
 mod declaration_lines;
 mod declared_kinds;
 mod declared_play;
+mod declared_profile;
 mod fault;
 mod field_names;
 mod game_handle;

@@ -23,12 +23,13 @@ use super::host::{HostState, entry_tables, read_absolute_key};
 use super::load;
 use super::sandbox::{Budget, clock, collect, give_back, guarded, spent_at, work_of_last_call, work_of_thread};
 use crate::play::{
-    ActionContext, Call, Driver, Explanation, Fault, Former, FreeAct, Hits, Lines, Machine, Phase, PolicyAct, Stop,
+    ActionContext, Call, Driver, Explanation, Fault, Former, FreeAct, Hits, Lines, Machine, Number, Order, Phase,
+    PolicyAct, SheetRow, Stop, View, WorkedOut,
 };
 #[cfg(feature = "continuations")]
 use crate::play::{Fingerprint, KeepPlace};
-use crate::ruleset::{CreationPart, Declarations, LoadError, Stack};
-use crate::state::{EntityId, Entry, EntryId, FieldId, Key, Value, readable_name};
+use crate::ruleset::{CreationPart, Declarations, LoadError, Stack, instead_or};
+use crate::state::{EntityId, Entry, EntryId, FieldId, Key, NumberSource, Value, readable_name};
 
 /// One script machine with one ruleset in it. It handles one game at a time and keeps nothing of it.
 pub struct Vm {
@@ -55,6 +56,32 @@ pub struct Vm {
     joint: Option<Budget>,
     /// What tells it from other machines, from 1.
     number: u64,
+}
+
+/// A line that a script lays out.
+struct Row {
+    label: Option<String>,
+    text: Option<String>,
+    /// The name of the number that it tells.
+    number: Option<Arc<str>>,
+}
+
+impl Row {
+    fn line((label, text): (String, String)) -> Row {
+        Row { label: Some(label), text: Some(text), number: None }
+    }
+
+    fn of_number(name: Arc<str>) -> Row {
+        Row { label: None, text: None, number: Some(name) }
+    }
+
+    /// The line with its number: label and text are the number's where the script has written none.
+    fn with(self, number: Option<Number>) -> SheetRow {
+        let told = number.as_ref();
+        let label = self.label.or_else(|| told.map(|number| number.label.to_string()));
+        let text = self.text.or_else(|| told.map(Number::text));
+        SheetRow { label: label.unwrap_or_default(), text: text.unwrap_or_default(), number }
+    }
 }
 
 static NUMBERS: AtomicU64 = AtomicU64::new(1);
@@ -112,7 +139,7 @@ macro_rules! trusted {
 }
 
 trusted! {
-    start entry run_on free derived sheet overview prompt view measure statistic keys tie place may_act deal creation
+    start entry run_on free derived sheet overview prompt view order measure statistic keys tie place may_act deal creation
     policy_act refresh stale convert state mirrored
 }
 
@@ -153,7 +180,7 @@ impl Vm {
         entity: EntityId,
         function: fn(&Trusted) -> &Function,
         what: &str,
-    ) -> Result<Lines, Fault> {
+    ) -> Result<Vec<Row>, Fault> {
         let kind = context.state.entity(entity).map(|found| context.rules.schema().kind(found.kind).name.clone());
         let name = kind.unwrap_or_default();
         let whose = format!("the {what} of a {name}");
@@ -163,6 +190,50 @@ impl Vm {
         lines.map_err(|fault| self.at_function(fault, &name, what))
     }
 
+    /// The rows of a sheet with the numbers that they name. One whose number is hidden, and that has no text of its own, is left out.
+    fn with_numbers(
+        &mut self,
+        context: &mut ActionContext,
+        entity: EntityId,
+        rows: Vec<Row>,
+    ) -> Result<Vec<SheetRow>, Fault> {
+        let Some(found) = context.state.entity(entity).filter(|_| rows.iter().any(|row| row.number.is_some())) else {
+            return Ok(rows.into_iter().map(|row| row.with(None)).collect());
+        };
+        let rules = context.rules.clone();
+        let kind = rules.schema().kind(found.kind);
+        let mut named = Vec::new();
+        for name in rows.iter().filter_map(|row| row.number.as_ref()) {
+            let declared = kind.profile.numbers.iter().find(|number| number.name == *name).cloned();
+            let found = declared.map_or_else(|| kind.number_named(name), Ok);
+            named.push(found.map_err(|message| {
+                let mut fault = Fault::new(format!("the sheet of a {} {message}", kind.name));
+                fault.cure =
+                    Some(instead_or(name, kind.members(), "name a field or a derived value that is a whole number"));
+                self.at_function(fault, &kind.name, "sheet")
+            })?);
+        }
+        let derived = named.iter().flat_map(|number| number.derived());
+        let wanted: Vec<(EntityId, Arc<str>)> = derived.map(|name| (entity, name.clone())).collect();
+        let worked_out = if wanted.is_empty() { WorkedOut::new() } else { self.numbers(context, &wanted) };
+        let mut numbers = named.into_iter();
+        let mut all = Vec::new();
+        for row in rows {
+            let rule = row.number.as_ref().and_then(|_| numbers.next());
+            let number = rule.as_ref().and_then(|rule| View::new(context).number(entity, rule, &worked_out));
+            if let (Some(rule), None) = (rule, &number) {
+                if let NumberSource::Field(field) = rule.value {
+                    context.note_read(entity, field);
+                }
+                if row.text.is_none() {
+                    continue;
+                }
+            }
+            all.push(row.with(number));
+        }
+        Ok(all)
+    }
+
     /// The lines that a function gives back: texts, and pairs of label and text.
     fn lines(
         &mut self,
@@ -170,7 +241,7 @@ impl Vm {
         whose: &str,
         function: fn(&Trusted) -> &Function,
         args: impl FnOnce(&Lua, &Handles) -> LuaResult<MultiValue>,
-    ) -> Result<Lines, Fault> {
+    ) -> Result<Vec<Row>, Fault> {
         self.reading(context, |vm, context| {
             let Lv::Table(rows) = vm.first_of(context, function, args)? else {
                 return Err(Fault::new(format!("{whose} must return a list of lines")));
@@ -187,15 +258,21 @@ impl Vm {
                 let line = match row {
                     Ok(Lv::Table(row)) if handles.id_of(&row).is_none() => {
                         let label: Lv = row.raw_get(1).unwrap_or(Lv::Nil);
-                        if label.is_nil() {
+                        let number: Lv = row.raw_get("number").unwrap_or(Lv::Nil);
+                        let number = number.as_string().map(|name| Arc::from(&*name.to_string_lossy()));
+                        if label.is_nil() && number.is_none() {
                             let mut fault = Fault::new(format!("a line of {whose} has no label"));
-                            fault.cure = Some("write { \"Label\", value }, or a text".into());
+                            fault.cure = Some("write { \"Label\", value }, { number = \"NAME\" }, or a text".into());
                             return Err(fault);
                         }
                         let value: Lv = row.raw_get(2).unwrap_or(Lv::Nil);
-                        text(&label).and_then(|label| Ok((label, text(&value)?)))
+                        let written = if label.is_nil() { Ok(None) } else { text(&label).map(Some) };
+                        let value = if value.is_nil() && number.is_some() { Ok(None) } else { text(&value).map(Some) };
+                        written.and_then(|label| Ok(Row { label, text: value?, number }))
                     }
-                    Ok(row) => text(&row).map(|text| (String::new(), text)),
+                    Ok(row) => {
+                        text(&row).map(|text| Row { label: Some(String::new()), text: Some(text), number: None })
+                    }
                     Err(error) => Err(error),
                 };
                 lines.push(line.map_err(|error| fault_of(&error, None, None, &vm.stack))?);
@@ -241,9 +318,15 @@ impl Vm {
 
     /// Does something in several runs, which have the budget of one together.
     fn in_one_budget<R>(&mut self, budget: Budget, work: impl FnOnce(&mut Vm) -> R) -> R {
-        self.joint = Some(budget);
+        // Inside of another one it takes from that budget.
+        let outer = self.joint.is_some();
+        if !outer {
+            self.joint = Some(budget);
+        }
         let done = work(self);
-        self.joint = None;
+        if !outer {
+            self.joint = None;
+        }
         done
     }
 
@@ -620,25 +703,44 @@ impl Machine for Vm {
         })
     }
 
-    fn sheet(&mut self, context: &mut ActionContext, entity: EntityId) -> Result<Lines, Fault> {
+    fn sheet(&mut self, context: &mut ActionContext, entity: EntityId) -> Result<Vec<SheetRow>, Fault> {
         let Some(found) = context.state.entity(entity) else {
             return Err(Fault::new(format!("{entity} is not there")));
         };
         let rules = context.rules.clone();
         let kind = rules.schema().kind(found.kind);
-        if !kind.sheet {
-            let mut lines = Lines::new();
+        let rows = if kind.sheet {
+            self.laid_out(context, entity, |trusted| &trusted.sheet, "sheet")?
+        } else {
+            let numbers = &kind.profile.numbers;
+            let number_of = |id| numbers.iter().find(|number| number.value == NumberSource::Field(id));
+            let mut rows = Vec::new();
             for (id, (field, value)) in (0..).map(FieldId).zip(kind.fields.iter().zip(&found.fields)) {
-                match field.show {
-                    true if context.hides(entity, id) => context.note_read(entity, id),
-                    true => lines.push((field.label.to_string(), context.words(value))),
-                    false => {}
+                match (field.show, number_of(id)) {
+                    (true, _) if context.hides(entity, id) => context.note_read(entity, id),
+                    (true, Some(number)) => rows.push(Row::of_number(number.name.clone())),
+                    (true, None) => rows.push(Row::line((field.label.to_string(), context.words(value)))),
+                    (false, _) => {}
                 }
             }
-            lines.extend(context.relation_lines(entity));
-            return Ok(lines);
-        }
-        self.laid_out(context, entity, |trusted| &trusted.sheet, "sheet")
+            rows.extend(context.relation_lines(entity).into_iter().map(Row::line));
+            rows
+        };
+        self.with_numbers(context, entity, rows)
+    }
+
+    fn numbers(&mut self, context: &mut ActionContext, wanted: &[(EntityId, Arc<str>)]) -> WorkedOut {
+        self.in_one_budget(Budget::ACTION, |vm| {
+            let mut found = WorkedOut::new();
+            for (entity, name) in wanted {
+                let call = Call::Derived { entity: *entity, name, args: &[] };
+                let (value, is_hidden) = context.noting_hidden(|context| vm.look(context, &call));
+                if let (Ok(Value::Int(value)), false) = (value, is_hidden) {
+                    found.insert((*entity, name.clone()), value);
+                }
+            }
+            found
+        })
     }
 
     fn overview(&mut self, context: &mut ActionContext, entities: &[EntityId]) -> Result<Vec<Lines>, Fault> {
@@ -649,7 +751,8 @@ impl Machine for Vm {
             if !context.rules.schema().kind(found.kind).overview {
                 return Ok(Lines::new());
             }
-            vm.laid_out(context, *entity, |trusted| &trusted.overview, "overview")
+            let rows = vm.laid_out(context, *entity, |trusted| &trusted.overview, "overview")?;
+            Ok(vm.with_numbers(context, *entity, rows)?.into_iter().map(SheetRow::line).collect())
         };
         self.in_one_budget(Budget::ACTION, |vm| entities.iter().map(|entity| of(vm, entity)).collect())
     }
@@ -659,7 +762,19 @@ impl Machine for Vm {
             return Err(Fault::new(format!("there is no view `{name}`")));
         }
         let whose = format!("the view `{name}`");
-        self.lines(context, &whose, |trusted| &trusted.view, |lua, _| (name, seat).into_lua_multi(lua))
+        let rows = self.lines(context, &whose, |trusted| &trusted.view, |lua, _| (name, seat).into_lua_multi(lua))?;
+        Ok(rows.into_iter().map(|row| (row.label.unwrap_or_default(), row.text.unwrap_or_default())).collect())
+    }
+
+    fn order(&mut self, context: &mut ActionContext, seat: &str) -> Result<Option<Order>, Fault> {
+        if !self.declarations.order {
+            return Ok(None);
+        }
+        self.reading(context, |vm, context| {
+            let found = vm.first_of(context, |trusted| &trusted.order, |lua, _| seat.into_lua_multi(lua))?;
+            let order = vm.data(&found)?;
+            Order::read(&order, context).map_err(|wrong| vm.at_function(Fault::new(wrong), "play", "order"))
+        })
     }
 
     fn prompt(&mut self, context: &mut ActionContext, about: Option<EntityId>, seat: &str) -> Result<String, Fault> {

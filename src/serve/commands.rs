@@ -18,9 +18,9 @@ use super::table::Game;
 use super::viewer::Role;
 use crate::lab::{AdviceLimits, Limits, Odds, OddsQuery, SeatExt as _, SessionExt as _};
 use crate::play::{Answering, Edit, Given, Question, QuestionId, Refusal, Remedy, Seat, Session, Undone};
-use crate::play::{Machines, Migration, MigrationFate, MigrationNote, ReloadReport, Ruleset};
+use crate::play::{Machines, Migration, MigrationFate, MigrationNote, ReloadReport, Ruleset, SheetRow};
 use crate::ruleset::Library;
-use crate::state::{EntityId, LARGEST_NUMBER, Value};
+use crate::state::{EntityId, LARGEST_NUMBER, OutcomeKind, Value};
 use crate::store::HostChange;
 
 /// A request to one table, by somebody with a role.
@@ -78,6 +78,7 @@ impl Command<'_> {
             "act" => return self.act(game),
             "undo" => return self.undo(game),
             "redo" => return self.redo(game),
+            "undo.preview" => self.undo_preview(game),
             "edit" => {
                 let EditParams { edit } = self.master()?;
                 game.session.edit(edit)?;
@@ -142,10 +143,13 @@ impl Command<'_> {
             "sheet" => {
                 let EntityParams { entity } = self.read()?;
                 self.must_see(&game.session, entity)?;
-                written(Sheet { lines: self.seat_of(game).sheet(entity).map_err(Refusal::fault)? })
+                let rows = self.seat_of(game).sheet_rows(entity).map_err(Refusal::fault)?;
+                written(Sheet { lines: rows.iter().cloned().map(SheetRow::line).collect(), rows })
             }
             "card" => self.card(game),
+            "say" => self.say(game),
             "entries" => self.entries(game),
+            "roster" => self.roster(game),
             "table.save" => self.save(game),
             _ => Err(Failure::internal(format!("`{}` is no request to a table", self.method))),
         };
@@ -238,6 +242,9 @@ impl Command<'_> {
         let seat: Arc<str> = match (&acting, self.role) {
             (Some(acting), _) => Arc::from(acting.as_str()),
             (None, Role::Seat(seat)) => seat.clone(),
+            (None, Role::Seats(_)) => {
+                return Err(Failure::BadParams { message: "`as` names which of your seats acts".into() });
+            }
             (None, _) => return Err(Failure::BadParams { message: "`as` names the seat that acts".into() }),
         };
         self.acts_for(acting.as_deref(), &seat)?;
@@ -248,22 +255,11 @@ impl Command<'_> {
     fn undo(&self, game: &mut Game) -> Result<Outcome, Failure> {
         let UndoParams { expect, to } = self.read()?;
         expected(game, expect)?;
-        let now = game.session.decision_count();
-        let target = match to {
-            None if game.session.decisions() == 0 => return self.turn(game, true),
-            None => None,
-            Some(to) => {
-                let unknown = || Failure::BadParams { message: format!("step {to} does not stand") };
-                Some(game.decisions_at(to).ok_or_else(unknown)?)
-            }
-        };
-        let steps = target.map_or(1, |target| if target < now { now.since(target) } else { 0 });
-        if steps == 0 {
-            return Err(Refusal::NothingToUndo.into());
+        if to.is_none() && game.session.decisions() == 0 {
+            return self.turn(game, true);
         }
-        if !game.may_undo(self.role, steps) {
-            return Err(Failure::forbidden(self.role.word(), "the game master, or the seat that decided last"));
-        }
+        let steps = self.steps_back(game, to)?;
+        let target = to.and_then(|to| game.decisions_at(to));
         let (mut undone, viewer) = (Vec::new(), Sight::of(self.role).viewer());
         // All of them or none.
         game.session.may_take_back(&viewer, steps)?;
@@ -279,6 +275,31 @@ impl Command<'_> {
         }
         game.last_undo_by(self.role);
         Ok(turned("undo", undone))
+    }
+
+    fn undo_preview(&self, game: &mut Game) -> Result<Json, Failure> {
+        self.role.must_play()?;
+        let UndoPreviewParams { to } = self.read()?;
+        let steps = self.steps_back(game, to)?;
+        let viewer = Sight::of(self.role).viewer();
+        game.session.may_take_back(&viewer, steps)?;
+        let takes_back = game.session.would_take_back(&viewer, steps as usize);
+        written(UndoPreview { seq: game.seq, decisions: steps, takes_back })
+    }
+
+    /// How many decisions an undo takes back; at least one, and all of them the role's to take back.
+    fn steps_back(&self, game: &Game, to: Option<u64>) -> Result<u32, Failure> {
+        let unknown = |to: u64| Failure::BadParams { message: format!("step {to} does not stand") };
+        let target = to.map(|to| game.decisions_at(to).ok_or_else(|| unknown(to))).transpose()?;
+        let now = game.session.decision_count();
+        let steps = target.map_or(1, |target| if target < now { now.since(target) } else { 0 });
+        if steps == 0 || game.session.decisions() == 0 {
+            return Err(Refusal::NothingToUndo.into());
+        }
+        if !game.may_undo(self.role, steps) {
+            return Err(Failure::forbidden(self.role.word(), "the game master, or the seat that decided last"));
+        }
+        Ok(steps)
     }
 
     fn redo(&self, game: &mut Game) -> Result<Outcome, Failure> {
@@ -309,6 +330,11 @@ impl Command<'_> {
         let EntriesParams { all, most } = self.master()?;
         let most = most.unwrap_or(MOST_ENTRIES).min(MOST_ENTRIES);
         written(Entries { entries: game.keeper.as_ref().ok_or_else(no_campaign)?.campaign.log(all, most)? })
+    }
+
+    fn roster(&self, game: &Game) -> Result<Json, Failure> {
+        let Nothing {} = self.master()?;
+        written(game.keeper.as_ref().ok_or_else(no_campaign)?.campaign.roster()?)
     }
 
     fn go_to(&self, game: &mut Game) -> Result<Outcome, Failure> {
@@ -372,7 +398,9 @@ impl Command<'_> {
             ..OddsQuery::default()
         };
         let odds = game.session.odds_ahead(id, query, until.as_deref())?;
-        written(report(&odds))
+        let asked = self.own_question(game, question)?.clone();
+        let kinds = game.session.kinds_of_outcomes(&odds, &asked, &Sight::of(self.role).viewer());
+        written(report(&odds, kinds))
     }
 
     fn hint(&self, game: &mut Game) -> Result<Json, Failure> {
@@ -410,6 +438,17 @@ impl Command<'_> {
         };
         let (id, title) = (found.id.clone(), found.title.clone());
         written(CardReport { id, title, text: found.text.clone(), rules: found.rules.clone() })
+    }
+
+    fn say(&self, game: &mut Game) -> Result<Json, Failure> {
+        self.role.must_play()?;
+        let SayParams { text } = self.read()?;
+        let plain: String = text.chars().filter(|c| *c == '\n' || !is_control(*c)).collect();
+        let plain = plain.trim();
+        if !(1..=MOST_SAID).contains(&plain.chars().count()) {
+            return Err(Failure::BadParams { message: format!("`text` has 1 to {MOST_SAID} characters") });
+        }
+        written(SaidReport { id: game.say(self.table, self.role, None, plain) })
     }
 
     fn save(&self, game: &mut Game) -> Result<Json, Failure> {
@@ -454,6 +493,12 @@ fn accepted(cause: &'static str) -> Outcome {
 
 fn turned(cause: &'static str, undone: Vec<Undone>) -> Outcome {
     changed(cause, |seq| written(UndoReport { seq, undone }))
+}
+
+/// Characters that are not seen, or turn the direction of writing.
+fn is_control(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
 /// Told to viewers when the game goes to another entry.
@@ -533,8 +578,8 @@ fn in_the_way(session: &Session) -> Option<MigrationNote> {
     Some(MigrationNote { fate: MigrationFate::Decide, topic, text: text.to_owned(), rule: None })
 }
 
-fn report(odds: &Odds) -> OddsReport {
-    let outcomes = odds.lines().into_iter().zip(&odds.outcomes);
+fn report(odds: &Odds, kinds: Vec<OutcomeKind>) -> OddsReport {
+    let outcomes = odds.lines().into_iter().zip(&odds.outcomes).zip(kinds);
     OddsReport {
         exact: odds.is_exact(),
         partial: odds.is_partial(),
@@ -542,7 +587,9 @@ fn report(odds: &Odds) -> OddsReport {
             .estimate
             .as_ref()
             .map(|estimate| EstimateReport { samples: estimate.samples, why: estimate.why.clone() }),
-        outcomes: outcomes.map(|(text, (_, of))| OutcomeReport { text, chance: odds.stated(of) }).collect(),
+        outcomes: outcomes
+            .map(|((text, (_, of)), kind)| OutcomeReport { text, chance: odds.stated(of), kind })
+            .collect(),
         remaining: odds.stated_remaining(),
         answers: odds
             .answers

@@ -7,7 +7,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::viewer::{Role, RoleName};
-use crate::play::{Ask, Driver, Fault, Happening, Known, Question, QuestionId, SeatEvent, Session, Step, View, Viewer};
+use crate::play::{
+    Ask, Driver, Fault, Happening, Known, Order, Profile, Question, QuestionId, SeatEvent, Session, Step, TakenBack,
+    View, Viewer, WorkedOut,
+};
 use crate::state::{EntityId, Field, Value};
 
 /// What an open question is named by. No two questions of a table have the same name, but for the questions of a game master that
@@ -74,6 +77,9 @@ pub struct EntityView {
     pub kind: Arc<str>,
     pub title: Arc<str>,
     pub fields: BTreeMap<Arc<str>, Value>,
+    /// What its kind declares for all who draw it.
+    #[serde(flatten)]
+    pub profile: Box<Profile>,
 }
 
 /// An entity as the viewers of a role were told of it last.
@@ -83,12 +89,14 @@ pub(super) struct ToldEntity {
     kind: Arc<str>,
     title: Arc<str>,
     fields: Box<[(Arc<str>, Value)]>,
+    profile: Option<Box<Profile>>,
 }
 
 impl ToldEntity {
     pub fn view(&self) -> EntityView {
         let fields = self.fields.iter().cloned().collect();
-        EntityView { id: self.id, kind: self.kind.clone(), title: self.title.clone(), fields }
+        let profile = self.profile.clone().unwrap_or_default();
+        EntityView { id: self.id, kind: self.kind.clone(), title: self.title.clone(), fields, profile }
     }
 }
 
@@ -116,6 +124,13 @@ pub struct UndoState {
     pub allowed: bool,
     /// Decisions that this viewer may take back, one after the other; of the game master all that stand.
     pub decisions: u32,
+    /// The decision that the next undo of this viewer would take back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub takes_back: Option<TakenBack>,
+    /// Whether this viewer may do again what was taken back.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(default)]
+    pub redo: bool,
 }
 
 /// Where the game stands.
@@ -179,8 +194,26 @@ pub struct Present {
     pub role: RoleName,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seat: Option<Arc<str>>,
+    /// All seats, if they are several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub seats: Vec<Arc<str>>,
     /// How many viewers are there in this role.
     pub viewers: u32,
+}
+
+/// What somebody has said beside the game. It is no part of the game's log: no undo takes it back.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct ChatLine {
+    /// Rises by one with each line of the table.
+    pub id: u64,
+    /// The name of the person.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<Arc<str>>,
+    pub role: RoleName,
+    /// The seats of the person.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub seats: Vec<Arc<str>>,
+    pub text: Arc<str>,
 }
 
 /// Everything that a viewer may know of a table.
@@ -190,6 +223,9 @@ pub struct Snapshot {
     pub role: RoleName,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seat: Option<Arc<str>>,
+    /// All seats of the viewer, if they are several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub seats: Vec<Arc<str>>,
     pub seq: u64,
     pub revision: u64,
     pub state: State,
@@ -198,7 +234,13 @@ pub struct Snapshot {
     pub questions: Vec<OpenQuestion>,
     pub waiting: Vec<Waiting>,
     pub undo: UndoState,
+    /// Who acts when, where the ruleset has an order of play now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub order: Option<Order>,
     pub presence: Vec<Present>,
+    /// What people have said beside the game, the last lines.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub chat: Vec<ChatLine>,
     /// The revision of `since` if the log follows it; otherwise the log replaces what was known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<u64>,
@@ -224,6 +266,9 @@ pub struct StepFrame {
     pub undo: UndoState,
     /// Entities that are different now.
     pub changed: Vec<Changed>,
+    /// Who acts when, where that is different now; null: there is no order of play any more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub order: Option<Option<Order>>,
     /// How the table is set, where that is different now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub settings: Option<Settings>,
@@ -271,16 +316,33 @@ pub(super) struct Sight<'r> {
 
 impl<'r> Sight<'r> {
     pub fn of(role: &'r Role) -> Sight<'r> {
-        let viewer = match role.seat() {
+        let viewer = match role {
             _ if role.is_master() => Viewer::master(),
-            Some(seat) => Viewer::of_seat(seat),
-            None => Viewer::watcher(),
+            Role::Seat(seat) => Viewer::of_seat(seat),
+            role => Viewer::seats(role.seats()),
         };
         Sight { role, viewer }
     }
 
     pub fn viewer(&self) -> Viewer {
         self.viewer.clone()
+    }
+
+    /// What the role knows of the game now, with what scripts work out of it for all who draw it. `shared`: what was worked out
+    /// of the whole game, which holds for every role that knows all of it.
+    pub fn drawn(
+        &self,
+        session: &mut Session,
+        shared: &mut Option<Arc<WorkedOut>>,
+    ) -> (Known, Arc<WorkedOut>, Option<Order>) {
+        let mut seat = session.seen_by(self.viewer());
+        let worked_out = match seat.knows_all() {
+            true => shared.get_or_insert_with(|| Arc::new(seat.worked_out())).clone(),
+            false => Arc::new(seat.worked_out()),
+        };
+        // A game goes on without an order of play whose function fails.
+        let order = seat.order().unwrap_or_default();
+        (seat.into_known(), worked_out, order)
     }
 
     /// What the role knows of the game now.
@@ -315,7 +377,7 @@ impl<'r> Sight<'r> {
 
     /// Whether the viewer may decide for a seat.
     pub fn plays(&self, seat: &str) -> bool {
-        self.role.is_master() || self.role.seat().is_some_and(|own| **own == *seat)
+        self.role.is_master() || self.role.seats().iter().any(|own| **own == *seat)
     }
 
     pub fn waiting(&self, session: &Session) -> Vec<Waiting> {
@@ -332,22 +394,31 @@ impl<'r> Sight<'r> {
     }
 
     /// Brings the entities that a viewer has been told of up to date, and gives those that are different now.
-    pub fn bring_up_to_date(&self, view: &View<'_>, told: &mut Vec<ToldEntity>) -> Vec<Changed> {
+    /// `worked_out`: the derived values of their profiles.
+    pub fn bring_up_to_date(
+        &self,
+        view: &View<'_>,
+        worked_out: &WorkedOut,
+        told: &mut Vec<ToldEntity>,
+    ) -> Vec<Changed> {
         let mut changed = Vec::new();
         for id in view.entities() {
             let (kind, title) = (view.kind(id).unwrap_or_default(), view.title(id));
             let fields = || view.fields(id).filter(|(field, _)| self.shows(field));
+            let profile = view.profile(id, worked_out);
+            let profile = (profile != Profile::default()).then(|| Box::new(profile));
             let place = told.binary_search_by_key(&id, |told| told.id);
             let same = place.is_ok_and(|at| {
                 let told = &told[at];
                 let shown = || fields().map(|(field, value)| (&field.name, value));
                 *told.kind == *kind
                     && told.title == title
+                    && told.profile == profile
                     && told.fields.iter().map(|(name, value)| (name, value)).eq(shown())
             });
             if !same {
                 let fields = fields().map(|(field, value)| (field.name.clone(), value.clone())).collect();
-                let entity = ToldEntity { id, kind: kind.into(), title, fields };
+                let entity = ToldEntity { id, kind: kind.into(), title, fields, profile };
                 changed.push(Changed::Now(entity.view()));
                 match place {
                     Ok(at) => told[at] = entity,

@@ -345,7 +345,7 @@ impl Playing {
         let result = (self.result)(game.seq + 1);
         let kept = match (&self.key, &result) {
             (Some((request, key)), Ok(result)) => Some(KeptResult {
-                by: (self.by.word().to_owned(), self.by.seat().map(|seat| seat.to_string())),
+                by: (self.by.word().to_owned(), self.by.seats_in_one()),
                 key: key.clone(),
                 request: *request,
                 result: result.clone(),
@@ -548,7 +548,9 @@ impl Connection {
             }
             (None, Some(role)) if self.operator => {
                 let name = request.table.as_deref().ok_or_else(|| needs("`table`"))?;
-                (self.host.table(name)?, role_of(role, hello.seat.as_deref())?)
+                let several = Role::of_seats(&hello.seats).filter(|_| role == RoleName::Seat);
+                let role = several.map_or_else(|| role_of(role, hello.seat.as_deref()), Ok)?;
+                (self.host.table(name)?, role)
             }
             (None, _) => return Err(Failure::UnknownToken),
         };
@@ -575,7 +577,7 @@ impl Connection {
                 if viewer.is_gone() {
                     return Err(Failure::UnknownToken);
                 }
-                if let Role::Seat(seat) = &viewer.role {
+                for seat in viewer.role.seats() {
                     must_have_seat(game.session.ruleset(), seat)?;
                 }
                 game.enter(viewer.clone());

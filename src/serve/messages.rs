@@ -10,8 +10,8 @@ use serde_json::Value as Json;
 use super::frames::{QuestionName, Snapshot};
 use super::viewer::RoleName;
 use crate::lab::Chance;
-use crate::play::{DiceSource, Driver, Edit, Explanation, FreeAct, MigrationNote, Remedy, Undone};
-use crate::state::{EntityId, Value};
+use crate::play::{DiceSource, Driver, Edit, Explanation, FreeAct, MigrationNote, Remedy, SheetRow, TakenBack, Undone};
+use crate::state::{EntityId, OutcomeKind, Value};
 use crate::store::LogEntry;
 
 /// The version of the protocol.
@@ -24,7 +24,9 @@ pub const MOST_WAITING: usize = 64;
 pub const KEYS_KEPT: usize = 1024;
 /// Most bytes of the events of a step, as JSON; older ones are left out.
 pub const EVENT_BYTES: usize = 1 << 20;
-/// Lines of the log in a snapshot.
+/// Most characters of a line of the chat.
+pub const MOST_SAID: usize = 1_000;
+/// Lines of the log in a snapshot, and of the chat.
 pub const LINES_SHOWN: usize = 50;
 
 /// What every request may have besides its own parameters: name, type and text.
@@ -56,6 +58,9 @@ pub struct Hello {
     /// For an operator: the seat of a viewer with the role `seat`.
     #[serde(default)]
     pub seat: Option<String>,
+    /// For an operator: several seats of a viewer with the role `seat`, instead of `seat`.
+    #[serde(default)]
+    pub seats: Vec<String>,
     /// The revision that was told last: `view.log` begins behind it.
     #[serde(default)]
     pub since: Option<u64>,
@@ -242,6 +247,8 @@ pub struct EstimateReport {
 pub struct OutcomeReport {
     pub text: String,
     pub chance: Chance,
+    /// What it is for whoever is asked.
+    pub kind: OutcomeKind,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -283,6 +290,8 @@ pub struct EntityParams {
 pub struct Sheet {
     /// Label and text, line by line.
     pub lines: Vec<(String, String)>,
+    /// The same lines with the numbers that they tell.
+    pub rows: Vec<SheetRow>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -313,6 +322,24 @@ pub struct UndoParams {
     /// Goes back to where the table was after this step; without it, by one decision.
     #[serde(default)]
     pub to: Option<u64>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UndoPreviewParams {
+    /// The step to which an undo would go back; without it, by one decision.
+    #[serde(default)]
+    pub to: Option<u64>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct UndoPreview {
+    /// The step that is the last one now: `expect` of an `undo` that takes back just this.
+    pub seq: u64,
+    /// The number of decisions.
+    pub decisions: u32,
+    /// The decisions, the last one first. They can be fewer, where the earlier ones are only in the campaign.
+    pub takes_back: Vec<TakenBack>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -504,6 +531,26 @@ pub struct Entries {
 pub struct GotoParams {
     /// The number of an entry, as `entries` lists them.
     pub entry: u32,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SayParams {
+    /// 1 to 1,000 characters. Control characters are left out.
+    pub text: String,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct SaidReport {
+    /// The number of the line.
+    pub id: u64,
+}
+
+/// Somebody has said something beside the game.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ChatNotice {
+    pub table: String,
+    pub line: super::frames::ChatLine,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]

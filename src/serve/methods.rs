@@ -5,6 +5,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use super::frames::{Snapshot, StepFrame};
 use super::messages::*;
 use crate::lab::AdviceReport;
+use crate::store::Roster;
 
 /// A method of the protocol.
 pub struct Method {
@@ -102,6 +103,7 @@ pub const METHODS: &[Method] = &[
         Players,
         "takes decisions back: a game master any, a seat its own last ones",
     ),
+    method::<UndoPreviewParams, UndoPreview>("undo.preview", Players, "what an undo would take back; changes nothing"),
     command::<RedoParams, UndoReport>("redo", Players, "does again what the last undo took back"),
     command::<EditParams, Accepted>("edit", Masters, "changes something by hand"),
     command::<RemedyParams, Accepted>("remedy", Masters, "says how the game goes on after a fault"),
@@ -119,6 +121,8 @@ pub const METHODS: &[Method] = &[
     method::<InviteParams, Invitation>("invite", Masters, "makes a token for a role at this table"),
     method::<RevokeParams, Done>("revoke", Masters, "ends an invitation and the viewers that came by it"),
     bare::<Done>("admit", Masters, "not offered: an invitation admits its holder at once"),
+    method::<SayParams, SaidReport>("say", Players, "says something to everybody at the table; no part of the game"),
+    bare::<Roster>("roster", Masters, "the characters of a campaign, as they stand between scenes"),
     method::<EntriesParams, Entries>("entries", Masters, "the decisions of a campaign, with its branches"),
     command::<GotoParams, Accepted>("goto", Masters, "goes to an entry of the campaign; nothing is lost"),
     method::<NewTable, TableOpened>("table.new", Operator, "begins a game; `table` names it"),
@@ -145,6 +149,7 @@ const fn notice<P: JsonSchema>(name: &'static str, text: &'static str) -> Notice
 pub const NOTICES: &[Notice] = &[
     notice::<StepFrame>("step", "all that one accepted command did, for this viewer"),
     notice::<PresenceNotice>("presence", "somebody came or went"),
+    notice::<ChatNotice>("chat", "somebody said something beside the game"),
     notice::<ResyncNotice>("resync", "steps were dropped; none come before the next `view`"),
     notice::<ByeNotice>("bye", "the viewer is no more: its table was closed, or its invitation revoked"),
 ];

@@ -8,12 +8,13 @@ use serde_json::Value as Json;
 
 use super::error::Failure;
 use super::frames::{
-    Present, RulesInForce, Settings, Sight, Snapshot, State, StepFrame, ToldEntity, UndoState, leave_out_oldest,
+    ChatLine, Present, RulesInForce, Settings, Sight, Snapshot, State, StepFrame, ToldEntity, UndoState,
+    leave_out_oldest,
 };
 use super::keeper::Keeper;
-use super::messages::{ByeNotice, EVENT_BYTES, KEYS_KEPT, LINES_SHOWN, PresenceNotice, ResyncNotice};
+use super::messages::{ByeNotice, ChatNotice, EVENT_BYTES, KEYS_KEPT, LINES_SHOWN, PresenceNotice, ResyncNotice};
 use super::viewer::{Role, Viewer};
-use crate::play::{DecisionCount, Driver, Ruleset, Session, push_sparing};
+use crate::play::{DecisionCount, Driver, Order, Ruleset, Session, WorkedOut, push_sparing};
 use crate::ruleset::ContentHash;
 use crate::state::{LARGEST_NUMBER, Value};
 use crate::store::{HostChange, HostMemory, HostRow, KeptResult, random_number};
@@ -61,6 +62,9 @@ pub(super) struct Game {
     began: (u64, DecisionCount),
     /// The first step with the revisions of this session.
     counted_from: u64,
+    /// The last lines that people have said beside the game, and the number of the last one.
+    chat: VecDeque<ChatLine>,
+    said: u64,
 }
 
 /// [`Settings`] as they were told, with the rules in force then.
@@ -107,13 +111,14 @@ struct Seen {
     /// The last revision.
     revision: u64,
     entities: Vec<ToldEntity>,
+    order: Option<Order>,
 }
 
 impl Seen {
     /// That of a role.
     fn by<'s>(all: &'s mut Vec<Seen>, role: &Role) -> &'s mut Seen {
         let at = all.iter().position(|seen| seen.role == *role).unwrap_or_else(|| {
-            push_sparing(all, Seen { role: role.clone(), revision: 0, entities: Vec::new() });
+            push_sparing(all, Seen { role: role.clone(), revision: 0, entities: Vec::new(), order: None });
             all.len() - 1
         });
         &mut all[at]
@@ -202,6 +207,8 @@ impl Game {
             told: None,
             began: (seq, DecisionCount::default()),
             counted_from: seq,
+            chat: VecDeque::new(),
+            said: 0,
         }
     }
 
@@ -298,7 +305,7 @@ impl Game {
         // viewers that come back.
         for seen in &mut self.seen {
             if !still_there(&seen.role) {
-                seen.entities = Vec::new();
+                (seen.entities, seen.order) = (Vec::new(), None);
             }
         }
         self.tell_presence(viewer);
@@ -324,13 +331,32 @@ impl Game {
         let told = |viewer: &&Arc<Viewer>| !viewer.is_gone() && !hidden(viewer);
         let mut presence: Vec<Present> = Vec::new();
         for viewer in self.viewers.iter().filter(told) {
-            let (role, seat) = (viewer.role.name(), viewer.role.seat());
-            match presence.iter_mut().find(|present| present.role == role && present.seat.as_ref() == seat) {
+            let (role, seat, seats) = (viewer.role.name(), viewer.role.seat(), viewer.role.several());
+            match presence
+                .iter_mut()
+                .find(|present| present.role == role && present.seat.as_ref() == seat && present.seats == seats)
+            {
                 Some(present) => present.viewers += 1,
-                None => presence.push(Present { role, seat: seat.cloned(), viewers: 1 }),
+                None => presence.push(Present { role, seat: seat.cloned(), seats, viewers: 1 }),
             }
         }
         presence
+    }
+
+    /// Tells all viewers what somebody says beside the game. Gives the number of the line.
+    pub fn say(&mut self, table: &str, role: &Role, name: Option<Arc<str>>, text: &str) -> u64 {
+        self.said += 1;
+        let line =
+            ChatLine { id: self.said, name, role: role.name(), seats: role.seats().to_vec(), text: Arc::from(text) };
+        let notice = ChatNotice { table: table.to_owned(), line: line.clone() };
+        for viewer in self.viewers.iter().filter(|viewer| !viewer.is_gone()) {
+            tell(viewer, "chat", &notice);
+        }
+        self.chat.push_back(line);
+        while self.chat.len() > LINES_SHOWN {
+            self.chat.pop_front();
+        }
+        self.said
     }
 
     // Telling
@@ -345,16 +371,18 @@ impl Game {
         let told = since.and_then(|since| Some((Some(since), seat.events_since(since).ok()?)));
         let (after, log) = told.unwrap_or_else(|| (None, seat.last_events(LINES_SHOWN)));
         seen.revision = seat.revision();
-        let known = sight.known(&self.session);
+        let (known, worked_out, order) = sight.drawn(&mut self.session, &mut None);
         let view = known.view(&self.session);
         seen.entities.clear();
-        sight.bring_up_to_date(&view, &mut seen.entities);
+        sight.bring_up_to_date(&view, &worked_out, &mut seen.entities);
+        seen.order.clone_from(&order);
         seen.entities.shrink_to_fit();
         let (revision, entities) = (seen.revision, seen.entities.iter().map(ToldEntity::view).collect());
         Snapshot {
             table: table.to_owned(),
             role: role.name(),
             seat: role.seat().cloned(),
+            seats: role.several(),
             seq: self.seq,
             revision,
             state: sight.state(&self.standing),
@@ -363,7 +391,9 @@ impl Game {
             questions: sight.questions(&self.session, &view, self.generation),
             waiting: sight.waiting(&self.session),
             undo: self.undo_state(role),
+            order,
             presence: self.presence(role),
+            chat: self.chat.iter().cloned().collect(),
             after,
             log,
         }
@@ -388,7 +418,10 @@ impl Game {
 
     fn undo_state(&self, role: &Role) -> UndoState {
         let decisions = self.undoable(role);
-        UndoState { allowed: decisions > 0, decisions }
+        let last = || self.session.would_take_back(&Sight::of(role).viewer(), 1).pop();
+        let takes_back = if decisions > 0 { last() } else { None };
+        let redo = self.session.can_redo() && self.may_redo(role);
+        UndoState { allowed: decisions > 0, decisions, takes_back, redo }
     }
 
     /// Somebody has to decide again: tells everybody what came of a command.
@@ -427,7 +460,7 @@ impl Game {
         if settings.is_some() {
             self.told = Some(ToldSettings::of(self));
         }
-        let mut bodies: HashMap<Role, String> = HashMap::new();
+        let (mut bodies, mut shared): (HashMap<Role, String>, _) = (HashMap::new(), None);
         for at in 0..self.viewers.len() {
             let viewer = self.viewers[at].clone();
             if viewer.is_behind() {
@@ -436,7 +469,7 @@ impl Game {
             let body = match bodies.get(&viewer.role) {
                 Some(body) => body,
                 None => {
-                    let frame = self.frame(table, cause, &viewer.role, settings.clone());
+                    let frame = self.frame(table, cause, &viewer.role, settings.clone(), &mut shared);
                     let body = serde_json::to_string(&frame).map_err(|error| Failure::internal(error.to_string()))?;
                     bodies.entry(viewer.role.clone()).or_insert(body)
                 }
@@ -474,16 +507,27 @@ impl Game {
     }
 
     /// What the last command did, for a role.
-    fn frame(&mut self, table: &str, cause: &'static str, role: &Role, settings: Option<Settings>) -> StepFrame {
+    fn frame(
+        &mut self,
+        table: &str,
+        cause: &'static str,
+        role: &Role,
+        settings: Option<Settings>,
+        shared: &mut Option<Arc<WorkedOut>>,
+    ) -> StepFrame {
         let sight = Sight::of(role);
         let undo = self.undo_state(role);
         let seen = Seen::by(&mut self.seen, role);
         let mut events = self.session.seen_by(sight.viewer()).events_since(seen.revision).unwrap_or_default();
         seen.revision = events.last().map_or(seen.revision, |event| event.revision);
         let left_out = leave_out_oldest(&mut events, EVENT_BYTES);
-        let known = sight.known(&self.session);
+        let (known, worked_out, order) = sight.drawn(&mut self.session, shared);
         let view = known.view(&self.session);
-        let changed = sight.bring_up_to_date(&view, &mut seen.entities);
+        let changed = sight.bring_up_to_date(&view, &worked_out, &mut seen.entities);
+        let order = (order != seen.order).then(|| {
+            seen.order.clone_from(&order);
+            order
+        });
         StepFrame {
             table: table.to_owned(),
             seq: self.seq,
@@ -495,6 +539,7 @@ impl Game {
             waiting: sight.waiting(&self.session),
             undo,
             changed,
+            order,
             settings,
         }
     }

@@ -8,6 +8,9 @@ use super::error::Failure;
 use super::outbox::Outbox;
 use super::table::Table;
 
+/// Stands between seats that are written as one text: no name of a seat has it.
+const BETWEEN_SEATS: &str = "\n";
+
 /// What a viewer is at a table. It comes from the connection: from its token, or from an operator's own pipe.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -18,6 +21,8 @@ pub enum Role {
     GameMaster,
     /// Plays a seat.
     Seat(Arc<str>),
+    /// Plays several seats, at least two: in order, each once. See [`Role::of_seats`].
+    Seats(Arc<[Arc<str>]>),
     /// Sees what everybody sees.
     Watcher,
 }
@@ -40,16 +45,45 @@ impl Role {
         match self {
             Role::Operator => RoleName::Operator,
             Role::GameMaster => RoleName::GameMaster,
-            Role::Seat(_) => RoleName::Seat,
+            Role::Seat(_) | Role::Seats(_) => RoleName::Seat,
             Role::Watcher => RoleName::Watcher,
         }
     }
 
-    pub fn seat(&self) -> Option<&Arc<str>> {
-        match self {
-            Role::Seat(seat) => Some(seat),
-            _ => None,
+    /// The role of whoever plays these seats; `None` if there are none.
+    pub fn of_seats(seats: impl IntoIterator<Item = impl AsRef<str>>) -> Option<Role> {
+        let mut seats: Vec<Arc<str>> = seats.into_iter().map(|seat| Arc::from(seat.as_ref())).collect();
+        seats.sort_unstable();
+        seats.dedup();
+        match seats.as_slice() {
+            [] => None,
+            [only] => Some(Role::Seat(only.clone())),
+            _ => Some(Role::Seats(seats.into())),
         }
+    }
+
+    /// Its seats, in order.
+    pub fn seats(&self) -> &[Arc<str>] {
+        match self {
+            Role::Seat(seat) => std::slice::from_ref(seat),
+            Role::Seats(seats) => seats,
+            Role::Operator | Role::GameMaster | Role::Watcher => &[],
+        }
+    }
+
+    /// Its seat, or the first of several.
+    pub fn seat(&self) -> Option<&Arc<str>> {
+        self.seats().first()
+    }
+
+    /// Its seats if they are several: a single one is told as `seat`.
+    pub(super) fn several(&self) -> Vec<Arc<str>> {
+        if let Role::Seats(seats) = self { seats.to_vec() } else { Vec::new() }
+    }
+
+    /// Its seats as [`Role::of_word`] reads them; `None` if it has none.
+    pub(super) fn seats_in_one(&self) -> Option<String> {
+        if self.seats().is_empty() { None } else { Some(self.seats().join(BETWEEN_SEATS)) }
     }
 
     /// Whether all of the table is shown, and everything at it allowed.
@@ -61,14 +95,14 @@ impl Role {
         match self {
             Role::Operator => "operator",
             Role::GameMaster => "game master",
-            Role::Seat(_) => "seat",
+            Role::Seat(_) | Role::Seats(_) => "seat",
             Role::Watcher => "watcher",
         }
     }
 
-    /// The role of a word that [`Role::word`] gives.
-    pub(super) fn of_word(word: &str, seat: Option<&str>) -> Option<Role> {
-        let seat = seat.map(|seat| Role::Seat(Arc::from(seat)));
+    /// The role of a word that [`Role::word`] gives, and of the seats that [`Role::seats_in_one`] gives.
+    pub(super) fn of_word(word: &str, seats: Option<&str>) -> Option<Role> {
+        let seat = seats.and_then(|seats| Role::of_seats(seats.split(BETWEEN_SEATS)));
         [Role::Operator, Role::GameMaster, Role::Watcher].into_iter().chain(seat).find(|role| role.word() == word)
     }
 

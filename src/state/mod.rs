@@ -18,6 +18,8 @@ mod entity;
 mod game_state;
 #[allow(missing_docs)]
 mod numbers;
+mod outcome_kind;
+mod profile;
 mod readable_name;
 mod references;
 mod schema;
@@ -44,6 +46,8 @@ pub use entity::Entity;
 pub use game_state::{Belongings, FEW_ENTITIES, MOST_ENTRIES, Stale, State};
 #[doc(hidden)]
 pub use numbers::Number;
+pub use outcome_kind::OutcomeKind;
+pub use profile::{MostRule, NumberRule, NumberSource, PositionRule, ProfileRule, SideRule};
 pub use readable_name::readable_name;
 #[doc(hidden)]
 pub use schema::ENDING;

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{AudienceRule, Entity, EntityId, State, Value};
+use super::{AudienceRule, Entity, EntityId, ProfileRule, State, Value};
 
 /// Place of a kind in its [`Schema`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -56,6 +56,9 @@ pub struct Kind {
     /// Whether an entity of this kind can have an end, of the kind `ending`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub timed: bool,
+    /// What everybody who draws its entities needs to know.
+    #[serde(skip_serializing_if = "ProfileRule::is_empty")]
+    pub profile: ProfileRule,
 }
 
 /// The host's own kind: one thing that an entity of a timed kind waits for until it is over. It is there where a kind is timed.

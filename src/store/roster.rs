@@ -11,6 +11,7 @@ use crate::state::Value;
 
 /// The characters of a campaign by name.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct Roster {
     /// The characters, by title.
     pub characters: BTreeMap<String, Character>,
@@ -18,6 +19,7 @@ pub struct Roster {
 
 /// A character: what it is, has and has suffered. It goes from scene to scene, and from one version of the rules to another.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct Character {
     /// The rules by which it was kept last.
     pub ruleset: String,

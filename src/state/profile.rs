@@ -1,0 +1,176 @@
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::{FieldId, Kind, KindId, Schema, Type, readable_name};
+
+/// What a kind declares for everybody who draws its entities: whose they are, their side, their numbers and where they are.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ProfileRule {
+    /// The path of fields to the seat that plays an entity: the last one holds its name. Empty if nothing is declared.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub seat: Vec<Arc<str>>,
+    /// What its side is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub side: Option<SideRule>,
+    /// Its numbers, the most important first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub numbers: Vec<NumberRule>,
+    /// Where it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub position: Option<PositionRule>,
+}
+
+/// The field that holds the side of an entity.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SideRule {
+    /// A text, one of several texts, or a reference to the side.
+    pub field: FieldId,
+    /// What values are called, where that is not the value itself. An empty text is no side.
+    pub words: Vec<(Arc<str>, Arc<str>)>,
+}
+
+/// A number of an entity.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct NumberRule {
+    /// The name of the field or of the derived value.
+    pub name: Arc<str>,
+    /// Where its value comes from.
+    pub value: NumberSource,
+    /// What it is called at the table.
+    pub label: Arc<str>,
+    /// The largest that it can be now.
+    pub most: Option<MostRule>,
+    /// What it counts, such as `m`.
+    pub unit: Option<Arc<str>>,
+    /// Whether more of it is worse for the entity.
+    pub harm: bool,
+    /// Whether it is left out while it is 0 and can be nothing else.
+    pub nonzero: bool,
+}
+
+/// The maximum of a number.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub enum MostRule {
+    /// The same for all.
+    Fixed(i64),
+    /// Another number of the entity.
+    Of(NumberSource),
+}
+
+/// Where a number comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub enum NumberSource {
+    /// A field with a whole number.
+    Field(FieldId),
+    /// A derived value, which is worked out without further arguments.
+    Derived(Arc<str>),
+}
+
+/// The fields that say where an entity is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct PositionRule {
+    /// The coordinates in the plane.
+    pub plane: Option<(FieldId, FieldId)>,
+    /// The height.
+    pub height: Option<FieldId>,
+    /// A reference to the place.
+    pub place: Option<FieldId>,
+    /// What one of the coordinates that are shown is, such as `m`.
+    pub unit: Option<Arc<str>>,
+    /// How many of the field's units make one of those that are shown; at least 1.
+    pub per: u32,
+}
+
+impl ProfileRule {
+    /// Whether nothing is declared.
+    pub fn is_empty(&self) -> bool {
+        *self == ProfileRule::default()
+    }
+}
+
+impl NumberRule {
+    /// The derived values that it takes.
+    pub fn derived(&self) -> impl Iterator<Item = &Arc<str>> {
+        let most = match &self.most {
+            Some(MostRule::Of(source)) => Some(source),
+            _ => None,
+        };
+        [Some(&self.value), most].into_iter().flatten().filter_map(|source| match source {
+            NumberSource::Derived(name) => Some(name),
+            NumberSource::Field(_) => None,
+        })
+    }
+}
+
+impl Kind {
+    /// The number of this name, with what its field says of it.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the name, to follow the name of the kind.
+    pub(crate) fn number_named(&self, name: &str) -> Result<NumberRule, String> {
+        let value = self.number_source(name)?;
+        let (name, label, most) = match &value {
+            NumberSource::Field(field) => {
+                let field = self.field(*field);
+                let most = match field.ty {
+                    Type::Int { max, .. } => max.map(MostRule::Fixed),
+                    _ => None,
+                };
+                (field.name.clone(), field.label.clone(), most)
+            }
+            NumberSource::Derived(name) => (name.clone(), Arc::from(readable_name(name)), None),
+        };
+        Ok(NumberRule { name, value, label, most, unit: None, harm: false, nonzero: false })
+    }
+
+    /// Where the number of a name comes from.
+    ///
+    /// # Errors
+    ///
+    /// As [`Kind::number_named`].
+    pub(crate) fn number_source(&self, name: &str) -> Result<NumberSource, String> {
+        if let Some(field) = self.field_named(name) {
+            return match &self.field(field).ty {
+                Type::Int { .. } => Ok(NumberSource::Field(field)),
+                other => Err(format!("names the number `{name}`, and that field takes {}", other.wanted())),
+            };
+        }
+        let derived = self.derived.iter().find(|derived| ***derived == *name).cloned();
+        let unknown = || format!("names the number `{name}`, and has no such field or derived value");
+        derived.map(NumberSource::Derived).ok_or_else(unknown)
+    }
+}
+
+impl Schema {
+    /// Checks that the path to the seat of a kind leads to a text.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it, to follow the name of the kind.
+    pub(crate) fn check_seat(&self, kind: KindId) -> Result<(), String> {
+        let mut kind = self.kind(kind);
+        let path = &kind.profile.seat;
+        let whole = path.join(".");
+        for (at, name) in path.iter().enumerate() {
+            let Some(field) = kind.field_named(name) else {
+                return Err(format!("has the seat `{whole}`, but a {} has no field `{name}`", kind.name));
+            };
+            let last = at + 1 == path.len();
+            match &kind.field(field).ty {
+                Type::Text | Type::Enum(_) if last => {}
+                Type::Ref(Some(next)) if !last => match self.kind_named(next) {
+                    Some(next) => kind = self.kind(next),
+                    None => return Ok(()),
+                },
+                other => {
+                    let takes = other.wanted();
+                    let wanted = if last { "a text" } else { "an entity of one kind" };
+                    return Err(format!("has the seat `{whole}`, but `{name}` takes {takes}, not {wanted}"));
+                }
+            }
+        }
+        Ok(())
+    }
+}
