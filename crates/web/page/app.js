@@ -359,6 +359,7 @@ function render() {
   const { role, screen, table: { view } } = app;
   const playing = screen === "play";
   document.body.className = playing ? role : screen;
+  document.body.dataset.seq = view?.seq ?? "";
   for (const [who, file] of [["game_master", "gm"], ["watcher", "tv"]]) {
     if (playing && role === who && !app[file]) import(`./${file}.js`).then((module) => { app[file] = module; module.news?.(app); app.redraw(); });
   }

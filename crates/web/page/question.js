@@ -175,20 +175,20 @@ function body(app, question, draft, change, value) {
   const name = question.why;
   switch (ask.kind) {
     case "choose": return [
-      h("ul.options", { role: "group", "aria-label": name }, open(ask).map((option, place) => optionRow(app, question, option, place, draft.one === option.id && !draft.other,
+      h("ul.options", { "aria-label": name }, open(ask).map((option, place) => optionRow(app, question, option, place, draft.one === option.id && !draft.other,
         () => change({ one: option.id, other: "" })))),
       ask.other && h("label.line", "Something else",
         h("input", { type: "text", maxlength: 200, value: draft.other ?? "", oninput: ({ target }) => change({ other: target.value }) })),
     ];
-    case "confirm": return h("ul.options.two", { role: "group", "aria-label": name },
+    case "confirm": return h("ul.options.two", { "aria-label": name },
       [[true, "Yes"], [false, "No"]].map(([id, label], place) => optionRow(app, question, { id, label }, place, draft.one === id, () => change({ one: id }))));
-    case "choose_many": return h("ul.options.many", { role: "group", "aria-label": name }, open(ask).map((option, place) =>
+    case "choose_many": return h("ul.options.many", { "aria-label": name }, open(ask).map((option, place) =>
       optionRow(app, question, option, place, draft.list.includes(option.id), () => change({
         list: draft.list.includes(option.id) ? draft.list.filter((id) => id !== option.id) : ask.max === 1 ? [option.id] : [...draft.list, option.id],
       }))));
     case "order": return [
       h("p.hint", "Tap in the order you want. Whoever is left out follows as listed."),
-      h("ul.options.ranks", { role: "group", "aria-label": name }, open(ask).map((option, place) => {
+      h("ul.options.ranks", { "aria-label": name }, open(ask).map((option, place) => {
         const rank = draft.list.indexOf(option.id);
         return optionRow(app, question, option, place, rank >= 0,
           () => change({ list: rank >= 0 ? draft.list.filter((id) => id !== option.id) : [...draft.list, option.id] }), String(value.indexOf(option.id) + 1));
