@@ -1,7 +1,7 @@
 // The page: who looks, what they know and can do, and which screen shows it.
 
 import { draw, h } from "./dom.js";
-import { card, Drafts, nameOf, Odds, takeKey } from "./question.js";
+import { card, Drafts, nameOf, Odds, shut, takeKey } from "./question.js";
 import { loadSheet, log, map, orderStrip, own, people, peopleList, sheetCard, sideClasses } from "./people.js";
 import { Refused, sentence, Table, Wire } from "./table.js";
 
@@ -287,9 +287,7 @@ export function cards(list, as) {
 
 export function actsList(acts) {
   const several = app.role === "game_master" || app.seats.length > 1;
-  const shut = acts.filter(({ enabled }) => !enabled);
-  return [h("ul.menu", acts.map(({ name, title, seat, enabled }) => enabled && h("li", { key: `${seat} ${name}` }, h("button", { onclick: () => app.command("act", { name, as: several ? seat : undefined }) }, title)))),
-    shut.length > 0 && h("details.closed", h("summary", `${shut.length} closed now: why`), h("ul", shut.map(({ title, reason }) => h("li", h("button", { "aria-disabled": "true" }, h("b", title), h("span.note", reason ?? "not now"))))))];
+  return [h("ul.menu", acts.map(({ name, title, seat, enabled }) => enabled && h("li", { key: `${seat} ${name}` }, h("button", { onclick: () => app.command("act", { name, as: several ? seat : undefined }) }, title)))), shut(acts.filter(({ enabled }) => !enabled))];
 }
 
 const fold = (title, hint, ...kids) => h("details.panel.fold", { key: title, ontoggle: kids[0]?.ontoggle }, h("summary", h("h2", title), h("span.soft.small", hint)), kids.slice(kids[0]?.ontoggle ? 1 : 0));
