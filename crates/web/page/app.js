@@ -181,7 +181,7 @@ const notices = {
   resync: refresh,
   presence: ({ presence }) => { app.table.view.presence = presence; },
   chat: ({ lines }) => { app.table.chat = [...app.table.chat, ...lines].slice(-50); },
-  people: () => app.gm?.loadPeople(app),
+  people: () => app.room?.loadPeople(app),
   notice: ({ text }) => app.tell(text),
   bye({ reason }) {
     app.problem = reason;
@@ -203,7 +203,8 @@ function news(events, step) {
   Object.assign(ui, { asked, undo: undefined, since: step ? Date.now() : ui.since });
   if (ui.sheet) loadSheet(app, ui.sheet.id);
   if (ui.acts) app.loadActs();
-  app.gm?.news(app, step);
+  app.room?.news(app, step);
+  app.redraw();
 }
 
 // Screens.
@@ -220,14 +221,14 @@ const screens = {
       app.wire.greetNow();
     };
     return door("Join the table", !app.code && h("p.soft", "Scan the QR code on the television or the laptop, or type the code below it."),
-      h("form", { onsubmit: join },
+      h("form.form", { onsubmit: join },
         h("label", "Your name", h("input", { name: "name", maxlength: 40, autocomplete: "nickname", required: true, value: app.name, oninput: ({ target }) => { app.name = target.value; } })),
         !app.code && h("label", "Code", h("input", { name: "code", autocomplete: "off", autocapitalize: "none", spellcheck: "false", required: true })),
         h("button.go", { type: "submit" }, "Join")));
   },
   waiting: () => door(`Welcome${app.name ? `, ${app.name}` : ""}`, h("p.wait", h("span", "The game master lets you in. Keep this page open."))),
   ended: () => door("This page has left the table", h("button.go", { onclick: () => location.reload() }, "Try again")),
-  play: () => ({ game_master: () => app.gm?.screen(app), watcher: () => app.tv?.screen(app) }[app.role] ?? playerScreen)(),
+  play: () => ({ game_master: app.room?.gameMaster, watcher: app.room?.television, seat: playerScreen })[app.role]?.(app),
 };
 
 /** The state of the connection, in the bar on top. */
@@ -305,16 +306,10 @@ export function chat() {
 
 export const chatLines = (most) => h("ul.chat", app.table.chat.slice(-most).map(({ id, name, seats, role, text }) => h("li", { key: id }, h("b", `${name ?? seats?.join(", ") ?? role}: `), text)));
 
-export function settings() {
-  const root = document.documentElement;
-  const dark = (root.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
-  const turn = (change) => () => { change(); app.redraw(); };
-  return fold("This page", "",
-    h("label", "Your name", h("input", { maxlength: 40, value: app.name, onchange: ({ target }) => app.ask("name", { name: target.value }).then((told) => { app.name = told?.name ?? app.name; app.redraw(); }) })),
-    h("div.row", h("button", { onclick: turn(() => store(localStorage, "rb:theme", root.dataset.theme = dark ? "light" : "dark")) }, dark ? "Light" : "Dark"),
-      app.table.view.settings.odds !== false && h("button", { "aria-pressed": String(app.odds.on), onclick: turn(() => store(localStorage, "rb:odds", (app.odds.on = !app.odds.on) ? "on" : "off")) }, "Odds beside options")),
-    h("p.small.soft", "Keys: digits choose, Enter accepts, s opens the sheet, u takes back."));
-}
+export const settings = () => fold("This page", "",
+  h("label", "Your name", h("input", { maxlength: 40, value: app.name, onchange: ({ target }) => app.ask("name", { name: target.value }).then((told) => { app.name = told?.name ?? app.name; app.redraw(); }) })),
+  app.table.view.settings.odds !== false && h("button", { "aria-pressed": app.odds.on, onclick: () => { store(localStorage, "rb:odds", (app.odds.on = !app.odds.on) ? "on" : "off"); app.redraw(); } }, "Odds beside options"),
+  h("p.hint", "Keys: digits choose, Enter accepts, s opens the sheet, u takes back."));
 
 export const panel = (title, ...kids) => h("section.panel", { key: title }, h("h2", title), kids);
 
@@ -358,14 +353,12 @@ function render() {
   const playing = screen === "play";
   document.body.className = playing ? role : screen;
   document.body.dataset.seq = view?.seq ?? "";
-  for (const [who, file] of [["game_master", "gm"], ["watcher", "tv"]]) {
-    if (playing && role === who && !app[file]) import(`./${file}.js`).then((module) => { app[file] = module; module.news?.(app); app.redraw(); });
-  }
+  if (playing && role !== "seat" && !app.room) import("./room.js").then((room) => { app.room = room; news([]); });
   draw(document.getElementById("page"), screens[screen](), playing && [sheetCard(app), undoDialog(),
     h("div.heard", { role: "log", "aria-label": "News", key: "heard" }, app.ui.heard.map(({ key, text }) => h("p", { key }, text)))]);
   document.title = playing ? `${role === "seat" && view.questions.some(({ yours }) => yours) ? "● Your turn · " : ""}${view.settings.rules.title}` : "Riskbreaker";
   if (!playing) return;
-  app.odds.want(role === "watcher" || view.settings.odds === false ? [] : app.gm ? app.gm.live(app) : app.table.mine);
+  app.odds.want(role === "watcher" || view.settings.odds === false ? [] : app.room?.live(app) ?? app.table.mine);
   // A new question takes the focus, unless somebody types or is elsewhere.
   const card = document.querySelector(".ask.active");
   const name = card?.dataset.question;
@@ -381,15 +374,13 @@ addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || app.screen !== "play" || target.closest?.("dialog")) return;
   const name = document.querySelector(".ask.active")?.dataset.question;
   const question = app.table.mine.find((one) => nameOf(one) === name);
-  if (question && !app.looks && takeKey(app, question, event, app.gm?.answersFor(app, question))) return event.preventDefault();
+  if (question && !app.looks && takeKey(app, question, event, app.room?.answersFor(app, question))) return event.preventDefault();
   if (target.matches("input, textarea, select")) return undefined;
   if (key === "u" && app.table.view.undo.allowed) app.askUndo();
   if (key === "s") document.querySelector(".top .bar button, .line-of")?.click();
   return undefined;
 });
 
-const theme = store(localStorage, "rb:theme");
-if (theme) document.documentElement.dataset.theme = theme;
 takeCode();
 app.odds = new Odds(app);
 app.odds.on = store(localStorage, "rb:odds") !== "off";

@@ -82,7 +82,8 @@ function put(node, name, before, value) {
   } else if (name === "style") {
     for (const rule of Object.keys({ ...before, ...value })) node.style.setProperty(rule, value?.[rule] ?? "");
   } else if (before !== value) {
-    if (value === undefined || value === null || value === false) node.removeAttribute(name);
+    if (name.startsWith("aria-") && value != null) node.setAttribute(name, value);
+    else if (value == null || value === false) node.removeAttribute(name);
     else node.setAttribute(name, value === true ? "" : value);
   }
 }

@@ -79,11 +79,11 @@ export function sheetCard(app) {
   const mine = list.filter((one) => own(app, one));
   const tabs = mine.some((one) => one.id === id) ? mine : list;
   return dialog("sheet", [mark(app, id), app.table.title(id)], () => { app.ui.sheet = undefined; app.redraw(); },
-    tabs.length > 1 && h("div.tabs", tabs.map((one) => h("button", { key: one.id, "aria-pressed": String(one.id === id), onclick: () => app.openSheet(one.id) }, one.title))),
+    tabs.length > 1 && h("div.tabs", tabs.map((one) => h("button", { key: one.id, "aria-pressed": one.id === id, onclick: () => app.openSheet(one.id) }, one.title))),
     h("ul.rows", rows?.map((row, place) => {
       const open = row.name && sheet.why?.name === row.name;
       const inner = [h("span.soft", row.label), h("b", row.max !== undefined && row.value !== undefined && meter(row, app.sideClass(id)), row.text)];
-      return h("li", { key: place }, row.name ? h("button", { "aria-expanded": String(open), onclick: () => why(app, sheet, row.name) }, inner) : h("div", inner), open && reasons(sheet.why));
+      return h("li", { key: place }, row.name ? h("button", { "aria-expanded": open, onclick: () => why(app, sheet, row.name) }, inner) : h("div", inner), open && reasons(sheet.why));
     })), rows && !rows.length && h("p.soft", problem ?? "Nothing is written here."));
 }
 

@@ -79,7 +79,7 @@ const kinds = {
       return [h("p.hint", `Roll ${dice} and type what you see.`),
         h("div.faces", sides.map((size, place) => h("span", { class: `die${place === next ? " now" : ""}` }, faces[place] ?? h("span.small.soft", `d${size}`)))),
         next < sides.length && keys(name, 1, sides[next], undefined, (face) => change({ faces: [...faces, face] })),
-        h("div.row", h("button", { "aria-disabled": String(next === sides.length), onclick: set(() => [...faces, ...sides.slice(next).map(roll)]) }, "Roll for me"), h("button", { "aria-disabled": String(!next), onclick: set(() => faces.slice(0, -1)) }, "Take the last one back"))];
+        h("div.row", h("button", { "aria-disabled": next === sides.length, onclick: set(() => [...faces, ...sides.slice(next).map(roll)]) }, "Roll for me"), h("button", { "aria-disabled": !next, onclick: set(() => faces.slice(0, -1)) }, "Take the last one back"))];
     },
   },
   line: {
@@ -153,19 +153,19 @@ export function card(app, question, { active, as }) {
   const rows = (on, next, style = "", mark) => h("ul", { class: `options ${style}`, "aria-label": text }, (ask.kind === "confirm" ? [{ id: true, label: "Yes" }, { id: false, label: "No" }] : open(ask)).map((option, place) => {
     const odds = app.odds.of(question, option.id);
     const pressed = on(option.id);
-    return h("li", { key: String(option.id) }, h("button", { "aria-pressed": String(pressed), "data-place": place, onclick: () => change(next(option.id)) },
+    return h("li", { key: String(option.id) }, h("button", { "aria-pressed": pressed, "data-place": place, onclick: () => change(next(option.id)) },
       h("span.dot", { "aria-hidden": "true" }, mark?.(option.id) ?? (pressed && "✓")), h("b", option.label),
       h("span.side", proposal === option.id && h("span.proposed", "proposed"), chip(odds)), option.note && h("span.note", option.note)), pressed && report(odds));
   }));
   const odds = app.odds.of(question, value);
   return h("section", { key, class: `panel ask${active ? " active" : ""}`, "aria-labelledby": id, "data-question": key, onfocusin: () => { app.ui.active = key; if (!active) app.redraw(); } },
-    h("header", h("h2", { id, tabindex: "-1" }, title && !text.startsWith(title) && h("span", { class: app.sideClass(about) }, `${title}: `), text),
+    h("header", h("h2", { id, tabindex: "-1" }, title && !text.includes(title) && h("span", { class: app.sideClass(about) }, `${title}: `), text),
       h("p.small.soft", [(app.seats.length > 1 || as) && `for ${app.seatName(seat)}`, sealed && "sealed until all have answered", rules].filter(Boolean).join(" · "))),
     kind.body({ ask, draft, change, value, rows, name: text }),
     shut(ask.options?.filter(({ enabled }) => !enabled) ?? []),
     h("div.play", odds?.outcomes?.length > 1 && h("div.brief", ["choose", "confirm"].includes(ask.kind) ? h("p", h("span", headline(odds)), h("span.soft", odds.exact ? "exact" : "estimate")) : report(odds), bar(odds)),
       refusal && h("p.refusal", { role: "alert" }, refusal),
-      h("button.go", { "aria-disabled": String(off || value === undefined), onclick: () => off || value === undefined || app.answer(question, value, as) },
+      h("button.go", { "aria-disabled": off || value === undefined, onclick: () => off || value === undefined || app.answer(question, value, as) },
         value !== undefined && as ? [`Answer for ${app.seatName(as)}`, h("small", words)] : words.length > 60 ? `${words.slice(0, 58)}…` : words),
       app.undoButton(active)));
 }
@@ -181,10 +181,10 @@ export function shut(list) {
 }
 
 const keys = (name, min, max, now, set) => h("div.keys", { role: "group", "aria-label": name }, Array.from({ length: max - min + 1 }, (_, place) => min + place).map((value) =>
-  h("button", { key: value, "data-number": value, "aria-pressed": now === undefined ? null : String(value === now), onclick: () => set(value) }, value)));
+  h("button", { key: value, "data-number": value, "aria-pressed": now === undefined ? null : value === now, onclick: () => set(value) }, value)));
 
 export function stepper(name, now, min, max, set, place) {
-  const step = (to, sign, words) => h("button", { "aria-label": `${name}: one ${words}`, "aria-disabled": String(to < min || to > max), onclick: () => to >= min && to <= max && set(to) }, sign);
+  const step = (to, sign, words) => h("button", { "aria-label": `${name}: one ${words}`, "aria-disabled": to < min || to > max, onclick: () => to >= min && to <= max && set(to) }, sign);
   return h("span.stepper", step((now ?? min + 1) - 1, "−", "less"),
     h("input", { inputmode: min < 0 ? "text" : "numeric", "aria-label": `${name}, ${min} to ${max}`, "data-place": place, value: String(now ?? ""), oninput: ({ target }) => set(/^-?\d+$/.test(target.value) ? Number(target.value) : undefined) }),
     step((now ?? min - 1) + 1, "+", "more"));

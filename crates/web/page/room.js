@@ -1,10 +1,11 @@
-// The game master's page: people on the left; questions, map and log in the middle; on the right what only a game master may do.
+// The pages of the room. The game master's has people on the left; questions, map and log in the middle; on the right what only a game
+// master may do. The television shows what everybody may see, large enough for four metres, and nothing to press.
 
-import { actsList, cards, chat, headline, link, mapPanel, noticeBars, panel, quiet, settings, waitingLine } from "./app.js";
+import { actsList, cards, chat, chatLines, headline, link, mapPanel, noticeBars, panel, quiet, settings, waitingLine } from "./app.js";
 import { h } from "./dom.js";
-import { log, people, peopleList } from "./people.js";
+import { faces, log, outcome, people, peopleList } from "./people.js";
 import { cutRules, nameOf, stepper } from "./question.js";
-import { loadQr, qr } from "./tv.js";
+import { needed } from "./table.js";
 
 const taken = new Set();
 
@@ -15,6 +16,7 @@ export const live = (app) => app.table.view.questions.filter((question) => !app.
 export const answersFor = (app, { seat }) => (app.present(seat) ? seat : undefined);
 
 export function news(app, step) {
+  if (app.role !== "game_master") return;
   if (!app.ui.acts) app.loadActs();
   if (app.ui.gm.entries) load(app, "entries");
   if (!step) loadPeople(app);
@@ -28,7 +30,7 @@ async function load(app, name, params) {
 
 export const loadPeople = (app) => load(app, "people");
 
-export function screen(app) {
+export function gameMaster(app) {
   const { view } = app.table;
   const mine = live(app);
   const count = (role) => view.presence.reduce((sum, one) => sum + (one.role === role ? one.viewers : 0), 0);
@@ -39,7 +41,7 @@ export function screen(app) {
       h("div.column", noticeBars(), knocks(app), fault(app), cards(mine, (question) => answersFor(app, question)), view.questions.map((question) => mine.includes(question) || look(app, question)),
         view.state.is === "over" && panel("The end", h("p.question", view.state.outcome)),
         mapPanel(Math.max(300, Math.min(640, innerWidth - 720))), panel("What happened", log(app, app.ui.log))),
-      h("div.column", time(app), byHand(app), rules(app), seats(app), invitations(app), encounter(app), settings())),
+      h("div.column", time(app), byHand(app), rules(app), seats(app), invitations(app), settings())),
   ];
 }
 
@@ -63,7 +65,7 @@ function look(app, question) {
   };
   const closed = options.filter(({ enabled }) => !enabled).map(({ label }) => label).join(", ");
   return h("section.panel.ask", { key: `look ${nameOf(question)}` },
-    h("header", h("p.wait", h("span", "Waiting for ", h("b", app.seatName(seat)))), h("h2", title && !text.startsWith(title) && h("span", { class: app.sideClass(about) }, `${title}: `), text), h("p.small.soft", rules)),
+    h("header", h("p.wait", h("span", "Waiting for ", h("b", app.seatName(seat)))), h("h2", title && !text.includes(title) && h("span", { class: app.sideClass(about) }, `${title}: `), text), h("p.small.soft", rules)),
     h("ul.look", options.map(({ label, note, enabled }) => enabled && h("li", h("b", label), h("span.note", note)))), closed && h("p.hint", `Closed: ${closed}`),
     h("div.play.two", button("Answer for them", take), policy && button(`Let policy ${policy} answer`, suggest)));
 }
@@ -95,13 +97,13 @@ function time(app) {
   const { entries, recap } = app.ui.gm;
   const redo = undo.redo ?? true;
   const tell = async () => {
-    const told = await app.ask("recap", {}, quiet);
-    app.ui.gm.recap = recap ? undefined : told?.lines ?? told?.text?.split("\n") ?? app.table.groups().map(({ who, head, events }) => (who ? `${who}: ${head.join(", ")}` : events[0].text));
+    const told = recap || await app.ask("recap");
+    app.ui.gm.recap = recap ? undefined : told?.lines ?? told?.text?.split("\n");
     app.redraw();
   };
   return panel("Time",
-    h("div.two", button("Undo", () => undo.allowed && app.askUndo(), { "aria-disabled": String(!undo.allowed) }), button("Redo", () => redo && app.command("redo", { expect: seq }), { "aria-disabled": String(!redo) }),
-      button(paused ? "Go on" : "Pause", () => app.command("pause", { paused: !paused }), { "aria-pressed": String(paused) }), button("Recap", tell)),
+    h("div.two", button("Undo", () => undo.allowed && app.askUndo(), { "aria-disabled": !undo.allowed }), button("Redo", () => redo && app.command("redo", { expect: seq }), { "aria-disabled": !redo }),
+      button(paused ? "Go on" : "Pause", () => app.command("pause", { paused: !paused }), { "aria-pressed": paused }), button("Recap", tell)),
     undo.takes_back && h("p.small.soft", `Undo takes back: ${undo.takes_back}`), recap && h("div.scroll", { tabindex: "0" }, recap.map((text) => h("p.small", text))),
     fold("Entries and branches", entries ? h("ol.entries.scroll", entries.entries.map(({ entry, text, stands, here, last, after }) => h("li", { key: entry, class: stands ? "" : "off" },
       button([h("span.soft", entry), h("span", text, !stands && h("i", last ? `, end of a branch from ${after}` : ", on a branch"), here && h("i", ", here"))], () => app.command("goto", { entry }), { "aria-current": here ? "step" : null }))).reverse())
@@ -208,7 +210,7 @@ function invitations(app) {
     if (told) loadQr(app, gm.invited = {}, `${address ?? `${location.origin}/`}#j=${told.code}`);
   });
   const revoke = (what) => button("Revoke", () => ask("revoke", what));
-  const toggle = (text, name) => button(text, () => ask("lobby", { [name]: !lobby[name] }), { "aria-pressed": String(lobby[name]) });
+  const toggle = (text, name) => button(text, () => ask("lobby", { [name]: !lobby[name] }), { "aria-pressed": lobby[name] });
   return panel("People and devices",
     h("ul.devices", known.map(({ person, name, role, seats: of, devices }) => h("li", { key: person }, h("span", h("b", name ?? "Nobody yet"), h("span.note", of?.join(", ") || role.replace("_", " ")), devices.map(({ name: what, device, viewers }) => h("span.note", `${what ?? `device ${device}`}, ${viewers ? "here" : "away"}`))), revoke({ person }))),
       codes.map(({ id, code, role, seats: of }) => code && h("li", { key: `code ${id}` }, `A code for ${of?.join(", ") || role}, not used yet`, revoke({ id })))),
@@ -217,6 +219,59 @@ function invitations(app) {
     lobby && fold("The door", h("div.row", toggle("People may ask to join", "open"), toggle("Everybody may watch", "watch"), button("New join code", () => ask("lobby", { renew: true })))));
 }
 
-function encounter() {
-  return null;
+// The television.
+
+export function television(app) {
+  const { table: { view } } = app;
+  const acting = view.order?.turns.find(({ state }) => state === "now");
+  const question = view.questions[0];
+  const who = acting?.title ?? question?.title;
+  const list = people(app);
+  const drawn = mapPanel(1160, true);
+  return [
+    h("header.bar", h("h1", headline()), view.order?.label && h("span.soft", view.settings.rules.title), link()),
+    h("main", { class: `tv${drawn ? "" : " flat"}` },
+      h("section", { class: `panel people${list.length > 6 ? " many" : ""}${list.length > (drawn ? 9 : 14) ? " crowd" : ""}` }, h("h2", view.order ? "Order of play" : "Who is here"), peopleList(app, list, true)),
+      h("section.panel.now-box",
+        view.state.is === "over" ? [h("p.soft", "The end"), h("p.big", view.state.outcome)] : [
+          h("p.soft", "Now deciding"), who && h("p", { class: `big ${acting ? app.sideClass(acting.entity) : app.sideClass(question.about)}` }, who), waitingLine()],
+        lastRoll(app)),
+      h("section.panel.happened", h("h2", "What happened"), app.table.chat.length > 0 && chatLines(3), log(app, 9, true)),
+      drawn, corner(app)),
+  ];
+}
+
+function lastRoll(app) {
+  const { roll, group } = app.table.lastRoll ?? {};
+  return roll && h("div.last", h("p.soft", "Last roll"), h("p", h("b", group.who), ` ${group.head.join(", ")}`), h("p.soft.small", roll.label),
+    h("div.roll", faces(roll)), h("p", "makes ", h("b", roll.total), needed(roll) && `, needs ${needed(roll)}`), h("p.verdict", outcome(roll)));
+}
+
+/** The address to join at, as a QR code in the corner. */
+function corner(app) {
+  if (!app.joins) {
+    app.joins = {};
+    join(app, app.joins);
+  }
+  const { address, rows } = app.joins;
+  return rows && h("aside.panel.code", { key: "code", "aria-label": "Join" }, qr(app.joins), h("p.small", "Scan to join"));
+}
+
+async function join(app, joins) {
+  const { address, code, open } = (await app.ask("lobby", {}, quiet)) ?? {};
+  if (code && open !== false) await loadQr(app, joins, `${address}#j=${code}`);
+}
+
+/** Gets the rows of the QR code of an address. */
+async function loadQr(app, into, address) {
+  Object.assign(into, { address, rows: undefined });
+  const told = await fetch("/v1/qr", { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ text: address }) }).catch(quiet);
+  if (told?.ok) into.rows = (await told.json()).rows;
+  app.redraw();
+}
+
+function qr({ rows, address }) {
+  const size = rows.length + 8;
+  const path = rows.flatMap((row, y) => [...row].map((cell, x) => (cell === "1" ? `M${x} ${y}h1v1h-1z` : ""))).join("");
+  return h("svg.qr", { viewBox: `-4 -4 ${size} ${size}`, role: "img", "aria-label": `QR code of ${address}`, "shape-rendering": "crispEdges" }, h("rect", { x: -4, y: -4, width: size, height: size }), h("path", { d: path }));
 }
