@@ -277,7 +277,7 @@ function undoDialog() {
   const { undo } = app.ui;
   const close = () => { app.ui.undo = undefined; app.redraw(); };
   return undo && dialog("undo", "Take back?", close, h("ul.takes", undo.lines.map((text) => h("li", text))),
-    h("div.row", h("button.go", { onclick: () => { close(); app.command("undo", { to: undo.to, expect: undo.expect }); } }, "Take back"), h("button", { onclick: close }, "Keep")));
+    h("div.row", h("button.go", { autofocus: true, onclick: () => { close(); app.command("undo", { to: undo.to, expect: undo.expect }); } }, "Take back"), h("button", { onclick: close }, "Keep")));
 }
 
 /** The cards of open questions; the active one takes digits and Enter. */

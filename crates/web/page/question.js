@@ -269,7 +269,7 @@ function report(odds) {
   return h("div", { class: `odds${exact ? "" : " estimate"}` },
     h("p.head", h("span", until.length ? `until the next ${until.join(" or ")}` : "of this action"), h("span.badge", exact ? "exact" : estimate ? `estimate, ${estimate.samples} plays` : "estimate")),
     h("ul", all.slice(0, 8).map(({ chance, text, tone }) => h("li", { class: tone }, h("b", percent(chance)), h("span", text.replaceAll("->", "→")))), rest > 0.0005 && h("li", h("b", `${number(rest)} %`), h("span", "other"))),
-    assumed.length > 0 && h("details", h("summary", `takes ${assumed.length} answers for granted`), h("ul", assumed.map(({ who, topic, answer, source }) => h("li", h("span.soft", `${who}, ${topic}`), h("span", `${answer || "nothing"} (${source})`))))));
+    assumed.length > 0 && h("details", h("summary", "taken for granted"), h("ul", assumed.map(({ who, topic, answer, source }) => h("li", h("span.soft", `${who}, ${topic}`), h("span", `${answer || "nothing"} (${source})`))))));
 }
 
 // Keys.
