@@ -10,10 +10,10 @@ import random
 import sys
 from typing import Any, List, Optional
 
-from riskbreaker import Ended, Host, Json, Refused, Viewer
+from riskbreaker import Ended, Host, Json, Question, Refused, Viewer
 
 
-def choose(viewer: Viewer, question: Json, dice: random.Random) -> Any:
+def choose(viewer: Viewer, question: Question, dice: random.Random) -> Any:
     """An answer: any that the question takes, the proposal where there are too many to list."""
     answers = viewer.call("answers", question=question["id"], most=200)["answers"]
     if answers:
@@ -87,7 +87,8 @@ def told(line: Json) -> str:
     if line["event"] == "rolled":
         words = [f"{line['label']}: {line['dice']} gives {line.get('explain') or line['total']}"]
         words += [f"({line['need']})"] if line.get("need") else []
-        words += {True: ["succeeds"], False: ["fails"]}.get(line.get("success"), [])
+        if line.get("success") is not None:
+            words.append("succeeds" if line["success"] else "fails")
         words += [line["result"]] if line.get("result") else []
     elif line["event"] == "answered":
         words = [f"{line['seat']}: {line['topic']} {line['text']}"]

@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from typing import Any, Dict, Iterator, List, Optional, Protocol, Tuple
 
 from bot import told
-from riskbreaker import Ended, Host, Json, Refused, Viewer
+from riskbreaker import Ended, Host, Json, Present, Question, Refused, Viewer
 
 HIDDEN_LINES_SHOWN = 10
 
@@ -63,7 +63,7 @@ class Channel:
     table: str
     watcher: Viewer
     seats: Dict[str, Viewer] = field(default_factory=dict)
-    asked: Dict[str, List[Json]] = field(default_factory=dict)  # in private, by author
+    asked: Dict[str, List[Question]] = field(default_factory=dict)  # in private, by author
     heard: Dict[Viewer, List[str]] = field(default_factory=dict)  # the log, as it was told
 
     def note(self, viewer: Viewer) -> None:
@@ -116,7 +116,7 @@ class ChatBot:
             self.begin(name, rest.split(), key)
             return
         channel = self.channel_of(name, author)
-        viewer = channel and channel.seats.get(author)
+        viewer = channel.seats.get(author) if channel else None
         if channel is None:
             self.chat.send(name, "No game here. `new RULESET [SEED]` begins one.")
         elif word == "sit":
@@ -259,23 +259,23 @@ def exact(text: str) -> Any:
         return text
 
 
-def asked(question: Json) -> str:
+def asked(question: Question) -> str:
     """A question in words, with its options."""
     options = ", ".join(option["id"] for option in question["ask"].get("options", []) if option["enabled"])
     return f"{question['seat']}: {question['why']} ({question['topic']}{': ' if options else ''}{options})"
 
 
-def hidden_questions(viewer: Viewer, watcher: Viewer) -> List[Json]:
+def hidden_questions(viewer: Viewer, watcher: Viewer) -> List[Question]:
     """What a viewer may answer and the table does not see. Each viewer has numbers of its own, so the content counts."""
 
-    def content(question: Json) -> Json:
+    def content(question: Question) -> Json:
         return {name: value for name, value in question.items() if name not in ("id", "yours")}
 
     public = [content(question) for question in watcher.view["questions"]]
     return [question for question in viewer.mine() if content(question) not in public]
 
 
-def presence(present: List[Json]) -> str:
+def presence(present: List[Present]) -> str:
     names = [one.get("seat") or one["role"].replace("_", " ") for one in present if one["role"] != "watcher"]
     return f"At the table: {', '.join(names) or 'nobody'}."
 

@@ -94,7 +94,7 @@ pub struct SheetRow {
 }
 
 /// Derived values that were worked out for profiles.
-pub(crate) type WorkedOut = BTreeMap<(EntityId, Arc<str>), i64>;
+pub type WorkedOut = BTreeMap<(EntityId, Arc<str>), i64>;
 
 impl Number {
     /// The number with its maximum and its unit, such as `9 of 15` or `10 m`.

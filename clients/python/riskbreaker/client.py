@@ -1,4 +1,4 @@
-"""A client of Riskbreaker: starts `riskbreaker serve --stdio` and speaks its protocol. Needs Python 3.9, nothing else.
+"""The blocking client: starts `riskbreaker serve --stdio` and speaks its protocol. Needs Python 3.9, nothing else.
 
     with Host() as host:
         table = host.open("evening.rbsave", ruleset="riskbreaker-0.0.1", seed=7)
@@ -21,36 +21,22 @@ import sys
 import threading
 import time
 import traceback
-from typing import Any, Callable, Deque, Dict, List, Optional, Tuple, TypeVar
+from types import TracebackType
+from typing import Any, Callable, Deque, Dict, List, Mapping, Optional, Tuple, Type, TypeVar, cast
 
-Json = Dict[str, Any]
+from .follow import Change, Follower
+from .odds import CardOdds
+from .program import NAME, resolve
+from .protocol import Ended, Json, Present, Question, Refused, Step, View
+
 Result = TypeVar("Result")
-
-
-class Refused(Exception):
-    """The host did not carry a request out. `kind` and `data` say why, for programs; the text is for people."""
-
-    def __init__(self, error: Json) -> None:
-        super().__init__(error["message"])
-        self.data: Json = error.get("data") or {}
-        self.kind: str = self.data.get("kind", "unknown")
-        if self.kind == "refused":
-            self.data = self.data["refusal"]
-            self.kind = self.data["kind"]
-
-
-class Ended(ConnectionError):
-    """The program has ended, so the request has no result. `Host.restart` shows whether it was carried out."""
-
-    def __init__(self) -> None:
-        super().__init__("riskbreaker has ended")
 
 
 class Host:
     """The program, as its operator. Threads may share it: their calls are carried out one after the other."""
 
-    def __init__(self, program: str = "riskbreaker", *options: str) -> None:
-        self._command = [program, *options, "serve", "--stdio"]
+    def __init__(self, program: str = NAME, *options: str) -> None:
+        self._command = [resolve(program), *options, "serve", "--stdio"]
         self._lock = threading.RLock()
         self._viewers: List[Viewer] = []
         self._campaigns: Dict[str, str] = {}
@@ -91,12 +77,12 @@ class Host:
                 if path == campaign:
                     return table
             try:
-                return self.call("table.load", path=campaign, table=new.get("table"))["table"]
+                return cast(str, self.call("table.load", path=campaign, table=new.get("table"))["table"])
             except Refused as refused:
                 if refused.kind != "file":
                     raise
                 with contextlib.suppress(Refused):
-                    return self.call("table.new", campaign=campaign, **new)["table"]
+                    return cast(str, self.call("table.new", campaign=campaign, **new)["table"])
                 raise
 
     def hello(self, table: str, role: str = "game_master", seat: Optional[str] = None) -> Viewer:
@@ -223,10 +209,9 @@ class Host:
             self._early.append((method, params))  # its `hello` may be answered soon
 
     def _greet(self, viewer: Viewer) -> None:
-        known = viewer.view
-        last = {"since": known.get("revision"), "seq": known.get("seq")}
+        last = {"since": viewer.view.get("revision"), "seq": viewer.view.get("seq")}
         welcome = self.call("hello", table=viewer.table, role=viewer.role, seat=viewer.seat, **last)
-        viewer.begin(welcome["viewer"], welcome["view"])
+        viewer.greet(welcome["viewer"], welcome["view"])
         self._by_number[viewer.number] = viewer
         if viewer not in self._viewers:
             self._viewers.append(viewer)
@@ -241,7 +226,7 @@ class Host:
             table = result.get("table") or params.get("table") or self._by_number[params["viewer"]].table
             self._campaigns[table] = path
         elif method == "table.close":
-            self._campaigns.pop(params.get("table"), None)
+            self._campaigns.pop(params.get("table", ""), None)
 
     def _knows(self, viewer: Viewer) -> bool:
         """Whether the program that runs now has the viewer."""
@@ -270,30 +255,32 @@ class Host:
     def __enter__(self) -> Host:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(
+        self, kind: Optional[Type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
+    ) -> None:
         self.close()
 
 
-class Viewer:
-    """Somebody at a table. `view` is what this viewer knows, and always up to date.
+class Viewer(Follower):
+    """Somebody at a table. `view` is what this viewer knows, and always up to date. In a `with` it leaves at the end.
 
     Callbacks: `on_step` gets each step, `on_view` a view that replaced the one before (after `resync` or a restart),
     `on_presence` the list of who is there, `on_bye` the reason why this viewer is no more; `left` has it then, too.
     """
 
     def __init__(self, host: Host, table: str, role: str, seat: Optional[str]) -> None:
+        super().__init__()
         self._host, self.table, self.role, self.seat = host, table, role, seat
         self.number = 0
-        self.view: Json = {}
         self.left: Optional[str] = None
-        self._steps: Dict[int, Json] = {}
         self._stale = self._asking = False
-        self.on_step: Callable[[Json], None] = lambda step: None
-        self.on_view: Callable[[Json], None] = lambda view: None
-        self.on_presence: Callable[[List[Json]], None] = lambda presence: None
-        self.on_bye: Callable[[str], None] = lambda reason: None
+        self.on_step: Callable[[Step], object] = lambda step: None
+        self.on_view: Callable[[View], object] = lambda view: None
+        self.on_presence: Callable[[List[Present]], object] = lambda presence: None
+        self.on_bye: Callable[[str], object] = lambda reason: None
 
     def call(self, method: str, **params: Any) -> Any:
+        """Sends a request of this viewer, as `Host.call` does."""
         with self._host._lock:
             if self.left is not None:  # its number may be another viewer's after a restart
                 raise Refused({"message": f"this viewer has left: {self.left}", "data": {"kind": "unknown_viewer"}})
@@ -301,19 +288,43 @@ class Viewer:
                 raise Ended()
             return self._host.call(method, viewer=self.number, **params)
 
-    def mine(self) -> List[Json]:
+    def mine(self) -> List[Question]:
         """The open questions that this viewer may answer."""
         return [question for question in self.view["questions"] if question["yours"]]
 
-    def answer(self, question: Json, value: Any, key: Optional[str] = None) -> int:
+    @property
+    def outcome(self) -> Optional[str]:
+        """How the game has ended; `None` while it has not."""
+        return self.view["state"].get("outcome")
+
+    def answer(self, question: Question, value: Any, key: Optional[str] = None) -> int:
         """Answers exactly: an option's id, a list of ids, a number, points by id, true or false, a line.
 
-        After a restart a seat's questions have other numbers: take the question from the view again.
+        Returns the number of the step. After a restart a seat's questions have other numbers: take the question from the view
+        again.
         """
-        return self.call("answer", question=question["id"], value=value, key=key)["seq"]
+        return cast(int, self.call("answer", question=question["id"], value=value, key=key)["seq"])
+
+    def reply(self, answers: Mapping[str, Any], key: Optional[str] = None) -> int:
+        """Answers by topic, with values as somebody would type them: `{"card": "kill damage", "risk": 2}`."""
+        return cast(int, self.call("reply", pairs=[list(pair) for pair in answers.items()], key=key)["seq"])
+
+    def answers(self, question: Question, most: Optional[int] = None) -> Optional[List[Any]]:
+        """Every answer that a question takes; `None` if they are more than `most`."""
+        return cast("Optional[List[Any]]", self.call("answers", question=question["id"], most=most).get("answers"))
+
+    def odds(self, question: Question, answers: Optional[Mapping[str, Any]] = None, until: Optional[str] = None) -> CardOdds:
+        """What the open action can lead to, with answers by topic. `until` names agenda entries; `action` is its end."""
+        given = [list(pair) for pair in (answers or {}).items()]
+        return CardOdds.read(self.call("odds", question=question["id"], given=given, until=until))
+
+    def hint(self, question: Question, games: Optional[int] = None) -> Json:
+        """Ranks the answers to a question by games that are played from each."""
+        return cast(Json, self.call("hint", question=question["id"], games=games))
 
     def undo(self, key: Optional[str] = None) -> Json:
-        return self.call("undo", expect=self.view["seq"], key=key)
+        """Takes back the last decision that this viewer has seen."""
+        return cast(Json, self.call("undo", expect=self.view["seq"], key=key))
 
     def close(self) -> None:
         """Leaves the table. Never raises."""
@@ -331,25 +342,24 @@ class Viewer:
         try:
             while self._stale:
                 self._stale, seq = False, self.view["seq"]
-                self._take_view(self.call("view", since=self.view["revision"], seq=seq))
+                self._report(self.take_view(self.call("view", since=self.view["revision"], seq=seq)))
+                self._take_steps()
                 # Steps may still wait for one that was lost.
-                self._stale = self._stale or bool(self._steps) and self.view["seq"] > seq
+                self._stale = self._stale or self.lacks_a_step() and self.view["seq"] > seq
         finally:
             self._asking = False
 
-    def begin(self, number: int, view: Json) -> None:
-        """Takes the view of a `hello`. The numbers of a restarted host are above all earlier ones."""
-        again, self.number, self._steps, self._asking = bool(self.view), number, {}, False
-        self._put(view)
-        if again:
-            self._host._report(self.on_view, view)
+    def greet(self, number: int, view: View) -> None:
+        """Takes the answer to a `hello`. The numbers of a restarted host are above all earlier ones."""
+        self.number, self._asking = number, False
+        self._report(self.begin(view))
 
     def take(self, method: str, params: Json) -> None:
-        """Brings `view` to where the table is now. A step counts once, in the order of `seq`, whenever it comes."""
+        """Takes a notice of the host."""
         if method == "step":
-            self._steps[params["seq"]] = params
+            self.take_step(cast(Step, params))
             self._take_steps()
-            if self._steps and not self._asking:
+            if self.lacks_a_step() and not self._asking:
                 self.refresh()
         elif method == "resync":
             self.refresh()
@@ -366,51 +376,25 @@ class Viewer:
             self._host._forget(self)
             self._host._report(self.on_bye, params["reason"])
 
-    def _take_view(self, view: Json) -> None:
-        if view["seq"] < self.view["seq"]:
-            return
-        self._put(view)
-        self._host._report(self.on_view, view)
-        self._take_steps()
-
-    def _put(self, view: Json) -> None:
-        if view.get("after") is not None:
-            known = [line for line in self.view["log"] if line["revision"] <= view["after"]]
-            view["log"] = _with_events(known, view["log"])
-        self.view = view
-
     def _take_steps(self) -> None:
-        self._steps = {seq: step for seq, step in self._steps.items() if seq > self.view["seq"]}
-        while self.view["seq"] + 1 in self._steps:
-            self._take_step(self._steps.pop(self.view["seq"] + 1))
+        while True:
+            step = self.next_step()
+            if step is None:
+                return
+            self._host._stepped = True
+            self._report([("step", step)])
 
-    def _take_step(self, step: Json) -> None:
-        view = self.view
-        entities = {entity["id"]: entity for entity in view["entities"]}
-        for entity in step["changed"]:
-            if entity.get("gone"):
-                entities.pop(entity["id"], None)
-            else:
-                entities[entity["id"]] = entity
-        view["entities"] = [entities[number] for number in sorted(entities)]
-        view["log"] = _with_events(view["log"], step["events"])
-        if step["events"]:
-            view["revision"] = step["events"][-1]["revision"]
-        for name in ("seq", "state", "questions", "waiting", "undo", "order", "settings"):
-            if name in step:
-                view[name] = step[name]
-        self._host._stepped = True
-        self._host._report(self.on_step, step)
+    def _report(self, changes: List[Change]) -> None:
+        for name, value in changes:
+            self._host._report(self.on_step if name == "step" else self.on_view, value)
 
+    def __enter__(self) -> Viewer:
+        return self
 
-def _with_events(log: List[Json], events: List[Json]) -> List[Json]:
-    """The log after more events."""
-    for line in events:
-        if line["event"] == "back":
-            log = [known for known in log if known["revision"] <= line["to"]]
-        elif line["event"] != "aside":  # it is said beside the log
-            log.append(line)
-    return log
+    def __exit__(
+        self, kind: Optional[Type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
+    ) -> None:
+        self.close()
 
 
 def _print_error(error: Exception) -> None:

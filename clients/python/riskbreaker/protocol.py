@@ -1,0 +1,200 @@
+"""The messages of the protocol as types, and the errors of both clients.
+
+`Question`, `View` and the others are plain dictionaries at run time. A test compares them with `riskbreaker serve --schema`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, TypedDict
+
+Json = Dict[str, Any]
+
+
+class QuestionId(TypedDict):
+    """Names a question. Send it back as it came; `generation` may be in it, too."""
+
+    action: int
+    ordinal: int
+
+
+class _Choice(TypedDict):
+    id: str
+    label: str
+    enabled: bool
+
+
+class Choice(_Choice, total=False):
+    """An option of a question."""
+
+    reason: str
+    note: str
+    max: int
+
+
+class _Ask(TypedDict):
+    kind: str
+
+
+class Ask(_Ask, total=False):
+    """What a question takes. `kind` says which of the other keys are there."""
+
+    options: List[Choice]
+    other: bool
+    min: int
+    max: int
+    total: int
+    least: int
+    dice: str
+    sides: List[int]
+
+
+class _Question(TypedDict):
+    id: QuestionId
+    seat: str
+    topic: str
+    why: str
+    ask: Ask
+    sealed: bool
+    yours: bool
+
+
+class Question(_Question, total=False):
+    """An open question. `about` is the number of the entity that it is asked for, `title` its title."""
+
+    about: int
+    title: str
+    proposal: Any
+
+
+class Entity(TypedDict):
+    """A thing in the game with the fields that the viewer may see."""
+
+    id: int
+    kind: str
+    title: str
+    fields: Json
+
+
+class _Over(TypedDict, total=False):
+    outcome: str
+    fault: Json
+
+
+# `is` is a keyword and can only be written in this form. It is "asking", "fault" or "over".
+_Is = TypedDict("_Is", {"is": str})
+
+
+class State(_Is, _Over):
+    """Where the game stands. The game master sees the `fault`."""
+
+
+Event = Json
+"""A line of the log: it has `event`, `revision` and, by the kind of the event, other keys."""
+
+
+class Waiting(TypedDict):
+    """A seat that the game waits for."""
+
+    seat: str
+    questions: int
+
+
+class _Present(TypedDict):
+    role: str
+    viewers: int
+
+
+class Present(_Present, total=False):
+    """Who is connected in a role."""
+
+    seat: str
+
+
+class _Rules(TypedDict):
+    id: str
+    layers: List[str]
+    title: str
+    version: str
+    hash: str
+
+
+class Rules(_Rules, total=False):
+    """The rules in force, and the id of those that were asked for."""
+
+    pending: str
+
+
+class Settings(TypedDict):
+    """The rules, the house rules and the players of a table."""
+
+    paused: bool
+    rules: Rules
+    seats: Json
+    switches: Json
+
+
+class UndoState(TypedDict):
+    """Whether the viewer may take decisions back, and how many."""
+
+    allowed: bool
+    decisions: int
+
+
+class _View(TypedDict):
+    table: str
+    role: str
+    seq: int
+    revision: int
+    state: State
+    settings: Settings
+    entities: List[Entity]
+    questions: List[Question]
+    waiting: List[Waiting]
+    undo: UndoState
+    presence: List[Present]
+    log: List[Event]
+
+
+class View(_View, total=False):
+    """Everything that a viewer may know of a table."""
+
+    seat: str
+    after: int
+
+
+class _Step(TypedDict):
+    table: str
+    seq: int
+    cause: str
+    state: State
+    events: List[Event]
+    questions: List[Question]
+    waiting: List[Waiting]
+    undo: UndoState
+    changed: List[Json]
+
+
+class Step(_Step, total=False):
+    """What one accepted command did, as far as the viewer may know it."""
+
+    left_out: int
+    settings: Settings
+
+
+class Refused(Exception):
+    """The host did not carry a request out. `kind` and `data` say why, for programs; the text is for people."""
+
+    def __init__(self, error: Json) -> None:
+        super().__init__(error["message"])
+        self.data: Json = error.get("data") or {}
+        self.kind: str = self.data.get("kind", "unknown")
+        if self.kind == "refused":
+            self.data = self.data["refusal"]
+            self.kind = self.data["kind"]
+
+
+class Ended(ConnectionError):
+    """The program has ended, so the request has no result. `Host.restart` shows whether it was carried out."""
+
+    def __init__(self) -> None:
+        super().__init__("riskbreaker has ended")
