@@ -82,7 +82,8 @@
 
 #[cfg(feature = "check")]
 pub mod check;
-pub mod dice;
+#[doc(inline)]
+pub use riskbreaker_dice as dice;
 pub mod lab;
 pub mod names;
 pub mod play;
