@@ -85,7 +85,8 @@ pub mod check;
 #[doc(inline)]
 pub use riskbreaker_dice as dice;
 pub mod lab;
-pub mod names;
+#[doc(inline)]
+pub use riskbreaker_names as names;
 pub mod play;
 pub mod ruleset;
 pub mod script;
