@@ -98,7 +98,7 @@ pub mod state;
 pub mod store;
 #[cfg(feature = "watch")]
 pub mod watch;
-mod work;
+use riskbreaker_work as work;
 
 pub use crate::play::{
     Answer, Ask, Choice, DiceSource, Driver, Edit, Event, Fault, FreeAct, Happening, Question, QuestionId, Refusal,
