@@ -82,9 +82,11 @@
 
 #[cfg(feature = "check")]
 pub mod check;
-pub mod dice;
+#[doc(inline)]
+pub use riskbreaker_dice as dice;
 pub mod lab;
-pub mod names;
+#[doc(inline)]
+pub use riskbreaker_names as names;
 pub mod play;
 pub mod ruleset;
 pub mod script;
@@ -96,7 +98,7 @@ pub mod state;
 pub mod store;
 #[cfg(feature = "watch")]
 pub mod watch;
-mod work;
+use riskbreaker_work as work;
 
 pub use crate::play::{
     Answer, Ask, Choice, DiceSource, Driver, Edit, Event, Fault, FreeAct, Happening, Question, QuestionId, Refusal,

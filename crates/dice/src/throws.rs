@@ -87,7 +87,7 @@ impl<'d> Die<'d> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dice::DiceRng;
+    use crate::DiceRng;
     use proptest::prelude::*;
 
     /// Throws until the roll is complete, and checks how many dice each throw has.
@@ -140,7 +140,7 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_taken_back_throw_by_throw_makes_the_same_roll_again(
-            dice in crate::dice::tests::any_dice(), seed: u64
+            dice in crate::tests::any_dice(), seed: u64
         ) {
             let mut chance = DiceRng::new(seed);
             let drawn = dice.roll_with(&mut |sides| Some(chance.face(sides))).unwrap().drawn();

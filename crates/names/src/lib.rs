@@ -5,7 +5,7 @@
 //! caller refuses it or asks which is meant, and never takes the first.
 //!
 //! ```
-//! use riskbreaker::names::{exactly, typed};
+//! use riskbreaker_names::{exactly, typed};
 //!
 //! let names = ["Éowyn", "Bandit", "Bandit Chief"];
 //! let known = || names.iter().map(|name| (*name, *name));
@@ -13,6 +13,10 @@
 //! assert_eq!(typed("eowyn", known), ["Éowyn"]);
 //! assert_eq!(typed("band", known), ["Bandit", "Bandit Chief"]);
 //! ```
+
+#![deny(missing_docs)]
+// Tables of cases in tests may be longer.
+#![cfg_attr(not(test), deny(clippy::too_many_lines))]
 
 mod fold;
 

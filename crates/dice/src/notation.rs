@@ -10,7 +10,7 @@ use super::reader::Reader;
 /// What is rolled: a sum of dice and constants, such as `2d6+1` or `4d6kh3 - 2*d4`.
 ///
 /// ```
-/// use riskbreaker::dice::Dice;
+/// use riskbreaker_dice::Dice;
 ///
 /// let dice = Dice::parse("4D6 kh3 + 1 + d%")?;
 /// assert_eq!(dice.to_string(), "4d6kh3+d100+1");
@@ -18,7 +18,7 @@ use super::reader::Reader;
 ///
 /// let unclear = Dice::parse("4d6r1").unwrap_err();
 /// assert!(unclear.to_string().ends_with("write `4d6ro1` or `4d6rr1`"));
-/// # Ok::<(), riskbreaker::dice::NotationError>(())
+/// # Ok::<(), riskbreaker_dice::NotationError>(())
 /// ```
 ///
 /// | written | means |
@@ -297,12 +297,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_canonical_text_parses_to_the_same_expression(dice in crate::dice::tests::any_dice()) {
+        fn the_canonical_text_parses_to_the_same_expression(dice in crate::tests::any_dice()) {
             prop_assert_eq!(&Dice::parse(&dice.to_string()).unwrap(), &dice);
         }
 
         #[test]
-        fn spaces_and_capitals_between_words_change_nothing(dice in crate::dice::tests::any_dice()) {
+        fn spaces_and_capitals_between_words_change_nothing(dice in crate::tests::any_dice()) {
             let words = ["+", "-", "*", "!", "kh", "kl", "dh", "dl", "ro", "rr", ",", ">=", "["];
             let spaced = words.iter().fold(dice.to_string(), |text, word| {
                 text.replace(word, &format!(" {} ", word.to_uppercase()))

@@ -424,7 +424,7 @@ mod tests {
 
     #[test]
     fn notations_of_other_programs_are_read_or_refused_with_a_cure() {
-        let table = include_str!("../../tests/data/dialects.txt");
+        let table = include_str!("../../../tests/data/dialects.txt");
         let rows = table.lines().filter(|line| !line.starts_with("# ") && !line.is_empty());
         let mut count = 0;
         for row in rows {

@@ -1,5 +1,9 @@
 //! Budgets of work: how much a long computation may do before it stops with a partial result.
 
+#![deny(missing_docs)]
+// Tables of cases in tests may be longer.
+#![cfg_attr(not(test), deny(clippy::too_many_lines))]
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -9,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 /// computation. Clones share one account.
 ///
 /// ```
-/// use riskbreaker::WorkBudget;
+/// use riskbreaker_work::WorkBudget;
 ///
 /// let budget = WorkBudget::new(10);
 /// assert!(budget.spend(10));

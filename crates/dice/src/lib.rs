@@ -1,5 +1,9 @@
 //! Dice: notation, rolls, the generator of seeded dice, and exact distributions.
 
+#![deny(missing_docs)]
+// Tables of cases in tests may be longer.
+#![cfg_attr(not(test), deny(clippy::too_many_lines))]
+
 // Missing documentation is allowed in modules whose items other modules of the host use, but no embedder.
 
 mod dialect;

@@ -434,7 +434,7 @@ fn at_least_so_many(mut chosen: UBig, left: u32, dice: u32, of_group: &UBig, lat
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dice::Fate;
+    use crate::Fate;
 
     fn of(part: i64, whole: i64) -> Fraction {
         ratio(part, whole)
@@ -473,7 +473,7 @@ mod tests {
             match roll {
                 Some(roll) => {
                     let chance = asked.iter().fold(of(1, 1), |chance, &sides| chance / of(sides.into(), 1));
-                    let kept = |(faces, pool): (&[crate::dice::Face], &Pool)| -> Vec<i32> {
+                    let kept = |(faces, pool): (&[crate::Face], &Pool)| -> Vec<i32> {
                         let kept = faces.iter().filter(|face| face.fate == Fate::Kept);
                         kept.map(|face| pool.shown(face.value)).collect()
                     };

@@ -723,7 +723,7 @@ mod tests {
             let once = matches!(reroll, Some((word, _)) if word % 2 == 0);
             let count = if once { count.min(2) } else { count };
             let keep = keep.filter(|_| counted.is_none());
-            let pool = crate::dice::tests::pool_text(count, sides, [reroll, None, keep]);
+            let pool = crate::tests::pool_text(count, sides, [reroll, None, keep]);
             let faces = match own {
                 None => sides.to_string(),
                 Some(own) => {
@@ -749,7 +749,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_listed_and_what_remains_sum_to_1(dice in crate::dice::tests::any_dice()) {
+        fn what_is_listed_and_what_remains_sum_to_1(dice in crate::tests::any_dice()) {
             let small = dice.pools().iter().all(|pool| pool.count <= 4 || pool.explode.is_none());
             prop_assume!(small);
             if let Ok(distribution) = dice.distribution() {

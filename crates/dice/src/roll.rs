@@ -584,7 +584,7 @@ impl TryFrom<Record> for Roll {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dice::DiceRng;
+    use crate::DiceRng;
     use proptest::prelude::*;
 
     fn explained(dice: &str, faces: &[u32]) -> String {
@@ -676,7 +676,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_faces_drawn_build_the_same_roll(dice in crate::dice::tests::any_dice(), seed: u64) {
+        fn the_faces_drawn_build_the_same_roll(dice in crate::tests::any_dice(), seed: u64) {
             let mut chance = DiceRng::new(seed);
             let start = chance.clone();
             let roll = dice.roll_with(&mut |sides| Some(chance.face(sides))).unwrap();
