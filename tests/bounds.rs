@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use riskbreaker::check::{CheckReport, check, findings};
-use riskbreaker::lab::{OddsQuery, Variant, compare_cards};
+use riskbreaker::lab::{OddsQuery, SessionExt as _, Variant, compare_cards};
 use riskbreaker::play::Given;
 use riskbreaker::spec::{SpecReport, SpecRun};
 use riskbreaker::{Library, Ruleset, Session, Setup, WorkBudget};

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use bad::{HONEST, KINDS, PLAY};
 use parallel::on_every_core;
 use riskbreaker::check::findings;
-use riskbreaker::lab::{Limits, MemoUse, Position, SeatExt as _, Simulation, Variant};
+use riskbreaker::lab::{Limits, MemoUse, Position, Simulation, Variant};
 use riskbreaker::spec::{SpecSource, run_specs};
 use riskbreaker::{Driver, Edit, EntityId, Fault, Library, Remedy, Ruleset, Session, Setup, Step, Value};
 

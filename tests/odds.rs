@@ -17,7 +17,7 @@ use std::sync::{Arc, OnceLock};
 
 use dashu_int::IBig;
 use riskbreaker::dice::{self, Dice, Fraction, ratio, ratio as of};
-use riskbreaker::lab::{Effect, Limits, Odds, OddsQuery, Outcome, Position, SeatExt as _, SessionExt as _};
+use riskbreaker::lab::{Effect, Limits, Odds, OddsQuery, Outcome, Position, SessionExt as _};
 use riskbreaker::play::{Answering, Given, Source};
 use riskbreaker::{Driver, Library, Refusal, Ruleset, Scenario, Session, Setup, Value, Viewer};
 

@@ -27,6 +27,7 @@ pub mod quoted;
 mod read_folder;
 mod rulebook;
 #[cfg(test)]
+#[allow(missing_docs)]
 pub mod scratch;
 mod source;
 #[allow(missing_docs)]

@@ -39,7 +39,7 @@ use std::sync::{Arc, Mutex};
 
 use anyhow::Result;
 use riskbreaker::dice::{DiceRng, float};
-use riskbreaker::lab::{SeatExt as _, SessionExt as _};
+use riskbreaker::lab::SessionExt as _;
 use riskbreaker::names::typed;
 use riskbreaker::play::{DecisionCount, MissingRoll};
 use riskbreaker::ruleset::nearest;
