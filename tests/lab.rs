@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use riskbreaker::dice::{self, Fraction, ratio as of};
 use riskbreaker::lab::{
-    AdviceLimits, CardUse, Effect, Findings, MemoUse, Odds, OddsQuery, Position, SeatExt as _, SessionExt as _, Shard,
+    AdviceLimits, CardUse, Effect, Findings, MemoUse, Odds, OddsQuery, Position, SessionExt as _, Shard,
     Simulation, Variant, compare_cards,
 };
 use riskbreaker::play::{Answering, Given};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use riskbreaker::dice::Fraction;
-use riskbreaker::lab::{AdviceLimits, Advised, Limits, Odds, OddsQuery, SeatExt as _, SessionExt as _};
+use riskbreaker::lab::{AdviceLimits, Advised, Limits, Odds, OddsQuery, SessionExt as _};
 use riskbreaker::play::{Answering, Given};
 use riskbreaker::{Answer, Driver, Library, Question, Ruleset, Session, Setup, Step};
 

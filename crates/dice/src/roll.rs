@@ -47,7 +47,7 @@ pub struct Face {
 
 /// What became of a face.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Fate {
@@ -285,14 +285,14 @@ impl Roll {
 
 /// A term of an expression that was rolled, or its constant.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RollPart {
     /// The dice, in notation with sign and factor; missing in the constant.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dice: Option<String>,
     /// The faces in the order they were drawn.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[cfg_attr(feature = "serve", schemars(default))]
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub faces: Vec<PartFace>,
     /// What it adds to the total.
     pub amount: i64,
@@ -300,7 +300,7 @@ pub struct RollPart {
 
 /// A face as it is shown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PartFace {
     /// How many faces the die has.
     pub sides: u32,
@@ -311,7 +311,7 @@ pub struct PartFace {
     pub fate: Option<Fate>,
     /// Whether it brought one more die.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    #[cfg_attr(feature = "serve", schemars(default))]
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub exploded: bool,
 }
 
