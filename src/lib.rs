@@ -93,7 +93,8 @@ pub mod script;
 #[cfg(feature = "serve")]
 pub mod serve;
 pub mod spec;
-pub mod state;
+#[doc(inline)]
+pub use riskbreaker_state as state;
 #[cfg(feature = "store")]
 pub mod store;
 #[cfg(feature = "watch")]

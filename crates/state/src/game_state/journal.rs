@@ -123,7 +123,7 @@ impl State {
 mod tests {
     use super::super::{Attachment, Entity};
     use super::*;
-    use crate::state::{Audience, Due, EntityId, Entry, FieldId, Key, KindId, Value};
+    use crate::{Audience, Due, EntityId, Entry, FieldId, Key, KindId, Value};
     use std::sync::Arc;
 
     fn entry(owner: Option<EntityId>) -> Entry {

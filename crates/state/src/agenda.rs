@@ -208,7 +208,7 @@ impl Entry {
         self.every.as_ref().is_some_and(|step| self.key.plus(step).is_none())
     }
 
-    /// An entry as [`crate::state::State::schedule`] takes it, which gives it an id.
+    /// An entry as [`crate::State::schedule`] takes it, which gives it an id.
     #[inline]
     #[doc(hidden)]
     pub fn new(key: Key, due: Arc<Due>) -> Entry {

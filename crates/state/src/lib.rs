@@ -1,5 +1,11 @@
 //! What exists in a game: entities of declared kinds with fields, as plain data.
 
+#![deny(missing_docs)]
+// Tables of cases in tests may be longer.
+#![cfg_attr(not(test), deny(clippy::too_many_lines))]
+
+use riskbreaker_dice as dice;
+
 // Missing documentation is allowed in modules whose items other modules of the host use, but no embedder.
 
 #[allow(missing_docs)]

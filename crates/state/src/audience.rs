@@ -281,7 +281,7 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::state::{Field, Kind};
+    use crate::{Field, Kind};
 
     #[test]
     fn an_audience_is_written_as_it_is_read() {
