@@ -124,7 +124,7 @@ pub struct UndoState {
     pub allowed: bool,
     /// Decisions that this viewer may take back, one after the other; of the game master all that stand.
     pub decisions: u32,
-    /// The decision that the next undo of this viewer would take back.
+    /// The decision that the next undo of this viewer would take back; missing if the rules let it stand.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub takes_back: Option<TakenBack>,
     /// Whether this viewer may do again what was taken back.

@@ -418,8 +418,9 @@ impl Game {
 
     fn undo_state(&self, role: &Role) -> UndoState {
         let decisions = self.undoable(role);
-        let last = || self.session.would_take_back(&Sight::of(role).viewer(), 1).pop();
-        let takes_back = if decisions > 0 { last() } else { None };
+        let viewer = Sight::of(role).viewer();
+        let lets = decisions > 0 && self.session.lets_take_back(&viewer);
+        let takes_back = if lets { self.session.would_take_back(&viewer, 1).pop() } else { None };
         let redo = self.session.can_redo() && self.may_redo(role);
         UndoState { allowed: decisions > 0, decisions, takes_back, redo }
     }
