@@ -3,7 +3,7 @@
 import { draw, h } from "./dom.js";
 import { card, Drafts, nameOf, Odds, shut, takeKey } from "./question.js";
 import { loadSheet, log, map, orderStrip, own, people, peopleList, sheetCard, sideClasses } from "./people.js";
-import { Refused, sentence, Table, Wire } from "./table.js";
+import { decision, Refused, sentence, Table, Wire } from "./table.js";
 
 /** Reads, writes or (with null) removes a text in a store of the browser. Without one, whoever closes the page joins again. */
 function store(kind, name, value) {
@@ -73,8 +73,8 @@ const app = {
   /** Shows what an undo would take back, and asks once. */
   async askUndo(to) {
     const told = await app.ask("undo.preview", { to }, quiet);
-    const { undo, seq } = app.table.view;
-    app.ui.undo = { to, expect: seq, lines: told?.takes_back ?? [to === undefined ? undo.takes_back ?? "The last decision." : "Everything since then."] };
+    const { seq } = app.table.view;
+    app.ui.undo = { to, expect: seq, lines: told?.takes_back.map(decision) ?? [to === undefined ? "The last decision." : "Everything since then."] };
     app.redraw();
   },
 
@@ -180,7 +180,7 @@ const notices = {
   },
   resync: refresh,
   presence: ({ presence }) => { app.table.view.presence = presence; },
-  chat: ({ lines }) => { app.table.chat = [...app.table.chat, ...lines].slice(-50); },
+  chat: ({ line }) => { app.table.chat = [...app.table.chat, line].slice(-50); },
   people: () => app.room?.loadPeople(app),
   notice: ({ text }) => app.tell(text),
   bye({ reason }) {

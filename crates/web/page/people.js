@@ -25,12 +25,12 @@ export function sideClasses(app) {
 
 const mark = (app, id) => h("span", { class: `mark ${app.sideClass(id)}` });
 
-const inWords = ({ label, value, max, unit }) => `${label} ${round(value)}${max === undefined ? "" : ` of ${round(max)}`}${unit ? ` ${unit}` : ""}`;
+const inWords = ({ label, value, max, unit }) => `${label} ${round(value)}${max == null ? "" : ` of ${round(max)}`}${unit ? ` ${unit}` : ""}`;
 
 /** A number with a maximum as a bar, or as boxes for a few points of harm. */
 function meter(number, side) {
-  const { value, max, harm, label, text } = number;
-  const words = { role: "img", "aria-label": label && !text ? inWords(number) : text };
+  const { value, max, harm } = number;
+  const words = { role: "img", "aria-label": inWords(number) };
   if (harm && max <= 10) return h("span.pips", words, Array.from({ length: max }, (_, place) => h("i", { class: place < value ? "on" : "" })));
   return h("span", { class: `meter ${side}`, ...words }, h("i", { class: harm ? "harm" : "", style: { width: `${Math.min(100, Math.max(0, (100 * value) / (max || 1)))}%` } }));
 }
@@ -46,7 +46,7 @@ export function orderStrip(app) {
 /** People with their first number as a bar. Each row opens a sheet, unless the list is `still`. */
 export const peopleList = (app, list, still) => h("ol.turns", list.map(({ id, title, numbers = [] }) => {
   const { state, at, note } = turnOf(app, id) ?? {};
-  const first = numbers.find(({ max }) => max !== undefined);
+  const first = numbers.find(({ max }) => max != null);
   const facts = [note, state === "out" && "out", ...numbers.filter((one) => one !== first).slice(0, still ? 2 : 4).map(inWords)].filter(Boolean);
   return h("li", { key: id, class: state ?? "" }, h(still ? "div.line-of" : "button.line-of", still ? {} : { onclick: () => app.openSheet(id) },
     h("span.n", at), mark(app, id), h("b", title, state === "acted" && " ✓", state === "now" && h("span.heard", ", acts now")),
@@ -58,9 +58,7 @@ export const peopleList = (app, list, still) => h("ol.turns", list.map(({ id, ti
 export async function loadSheet(app, id) {
   const sheet = app.ui.sheet?.id === id ? app.ui.sheet : app.ui.sheet = { id };
   const told = await app.ask("sheet", { entity: id }, (error) => { sheet.problem = error.message; });
-  const fields = app.table.entities.get(id)?.fields ?? {};
-  // Where the host does not say which field a line shows, its label may.
-  sheet.rows = told?.rows ?? told?.lines.map(([label, text]) => ({ label, text, name: Object.keys(fields).find((name) => name === label.toLowerCase().replaceAll(" ", "_")) })) ?? [];
+  sheet.rows = told?.rows ?? told?.lines.map(([label, text]) => ({ label, text })) ?? [];
   app.redraw();
 }
 
@@ -81,9 +79,10 @@ export function sheetCard(app) {
   return dialog("sheet", [mark(app, id), app.table.title(id)], () => { app.ui.sheet = undefined; app.redraw(); },
     tabs.length > 1 && h("div.tabs", tabs.map((one) => h("button", { key: one.id, "aria-pressed": one.id === id, onclick: () => app.openSheet(one.id) }, one.title))),
     h("ul.rows", rows?.map((row, place) => {
-      const open = row.name && sheet.why?.name === row.name;
-      const inner = [h("span.soft", row.label), h("b", row.max !== undefined && row.value !== undefined && meter(row, app.sideClass(id)), row.text)];
-      return h("li", { key: place }, row.name ? h("button", { "aria-expanded": open, onclick: () => why(app, sheet, row.name) }, inner) : h("div", inner), open && reasons(sheet.why));
+      const name = row.number?.name ?? row.name;
+      const open = name && sheet.why?.name === name;
+      const inner = [h("span.soft", row.label), h("b", row.number?.max != null && meter(row.number, app.sideClass(id)), row.text)];
+      return h("li", { key: place }, name ? h("button", { "aria-expanded": open, onclick: () => why(app, sheet, name) }, inner) : h("div", inner), open && reasons(sheet.why));
     })), rows && !rows.length && h("p.soft", problem ?? "Nothing is written here."));
 }
 
@@ -101,7 +100,7 @@ const up = ({ position }) => (position.h ? ` (${round(position.h)} up)` : "");
 /** Where everybody is: a drawing `width` pixels wide, with a table unless it is `still`; and a list of those in places. */
 export function map(app, width, still) {
   const all = people(app).filter(({ position }) => position);
-  const points = all.filter(({ position }) => position.x !== undefined);
+  const points = all.filter(({ position }) => position.x != null);
   const places = new Map();
   for (const one of all) if (one.position.place) places.set(one.position.place.title, [...(places.get(one.position.place.title) ?? []), one]);
   return all.length > 0 && [points.length > 0 && drawing(app, points, width, still),

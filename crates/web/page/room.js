@@ -5,7 +5,7 @@ import { actsList, cards, chat, chatLines, headline, link, mapPanel, noticeBars,
 import { h } from "./dom.js";
 import { faces, log, outcome, people, peopleList } from "./people.js";
 import { cutRules, nameOf, stepper } from "./question.js";
-import { needed } from "./table.js";
+import { decision, needed } from "./table.js";
 
 const taken = new Set();
 
@@ -19,7 +19,9 @@ export function news(app, step) {
   if (app.role !== "game_master") return;
   if (!app.ui.acts) app.loadActs();
   if (app.ui.gm.entries) load(app, "entries");
-  if (!step) loadPeople(app);
+  if (step) return;
+  loadPeople(app);
+  load(app, "roster");
 }
 
 /** Gets the result of a method for a panel that shows it; nothing if the host does not offer it. */
@@ -37,7 +39,7 @@ export function gameMaster(app) {
   return [
     h("header.top", h("div.bar", h("h1", headline()), h("span.soft.small", `${view.settings.rules.title} · ${count("seat")} playing, ${count("watcher")} watching`), link()), waitingLine()),
     h("main.gm",
-      h("div.column", panel("People", peopleList(app, people(app))), chat()),
+      h("div.column", panel("People", peopleList(app, people(app))), roster(app), chat()),
       h("div.column", noticeBars(), knocks(app), fault(app), cards(mine, (question) => answersFor(app, question)), view.questions.map((question) => mine.includes(question) || look(app, question)),
         view.state.is === "over" && panel("The end", h("p.question", view.state.outcome)),
         mapPanel(Math.max(300, Math.min(640, innerWidth - 720))), panel("What happened", log(app, app.ui.log))),
@@ -70,6 +72,12 @@ function look(app, question) {
     h("div.play.two", button("Answer for them", take), policy && button(`Let policy ${policy} answer`, suggest)));
 }
 
+/** The characters of the campaign, as they are kept between scenes. */
+function roster(app) {
+  const kept = Object.entries(app.ui.gm.roster?.characters ?? {});
+  return kept.length > 0 && fold(`Roster: ${kept.length}`, kept.map(([name, { ruleset, fields }]) => h("p.small", h("b", name), ` ${ruleset}`, h("span.note", Object.entries(fields).filter(([, value]) => typeof value === "number").map((pair) => pair.join(" ")).join(", ")))));
+}
+
 /** Those in the waiting room. */
 function knocks(app) {
   return app.ui.gm.people?.waiting?.map(({ request, name }) => {
@@ -95,16 +103,15 @@ function fault(app) {
 function time(app) {
   const { undo, seq, settings: { paused } } = app.table.view;
   const { entries, recap } = app.ui.gm;
-  const redo = undo.redo ?? true;
   const tell = async () => {
     const told = recap || await app.ask("recap");
     app.ui.gm.recap = recap ? undefined : told?.lines ?? told?.text?.split("\n");
     app.redraw();
   };
   return panel("Time",
-    h("div.two", button("Undo", () => undo.allowed && app.askUndo(), { "aria-disabled": !undo.allowed }), button("Redo", () => redo && app.command("redo", { expect: seq }), { "aria-disabled": !redo }),
+    h("div.two", button("Undo", () => undo.allowed && app.askUndo(), { "aria-disabled": !undo.allowed }), button("Redo", () => undo.redo && app.command("redo", { expect: seq }), { "aria-disabled": !undo.redo }),
       button(paused ? "Go on" : "Pause", () => app.command("pause", { paused: !paused }), { "aria-pressed": paused }), button("Recap", tell)),
-    undo.takes_back && h("p.small.soft", `Undo takes back: ${undo.takes_back}`), recap && h("div.scroll", { tabindex: "0" }, recap.map((text) => h("p.small", text))),
+    undo.takes_back && h("p.small.soft", `Undo takes back: ${decision(undo.takes_back)}`), recap && h("div.scroll", { tabindex: "0" }, recap.map((text) => h("p.small", text))),
     fold("Entries and branches", entries ? h("ol.entries.scroll", entries.entries.map(({ entry, text, stands, here, last, after }) => h("li", { key: entry, class: stands ? "" : "off" },
       button([h("span.soft", entry), h("span", text, !stands && h("i", last ? `, end of a branch from ${after}` : ", on a branch"), here && h("i", ", here"))], () => app.command("goto", { entry }), { "aria-current": here ? "step" : null }))).reverse())
       : h("p.small.soft", "This table is not kept in a campaign."), () => load(app, "entries")));

@@ -64,11 +64,10 @@ export class Table {
       const answered = line.event === "answered";
       if (answered && !line.text) continue;
       const topic = `${line.about} ${line.topic}`;
-      const other = line.action != null ? line.action !== group?.action
-        : answered && (topics?.has(topic) || (topics?.size ? this.#starts.has(line.topic) : group?.events.length));
+      const other = answered && (topics?.has(topic) || (topics?.size ? this.#starts.has(line.topic) : group?.events.length));
       if (!group || other || Boolean(line.gone) !== group.gone || line.event === "back") {
         topics = new Set();
-        group = { key: line.revision, action: line.action, seq: line.seq, gone: Boolean(line.gone), head: [], events: [] };
+        group = { key: line.revision, seq: line.seq, gone: Boolean(line.gone), head: [], events: [] };
         groups.push(group);
       }
       const who = line.about ?? line.seat;
@@ -97,6 +96,9 @@ export const tone = ({ roll, success }) => ({ success: "good", failure: "bad" })
 
 /** What a roll needed, in words. */
 export const needed = ({ roll, need }) => need ?? (roll?.need ? `${roll.need.is.replace("_", " ")} ${roll.need.value}` : "");
+
+/** A decision that an undo takes back; its text is missing where this viewer may not know it. */
+export const decision = ({ seat, about, text }) => (text ? [about, text].filter(Boolean).join(", ") : `a decision of ${seat}`);
 
 /** A line of the log as a sentence, for people who hear it. */
 export function sentence(line) {
