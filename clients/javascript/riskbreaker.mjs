@@ -10,6 +10,7 @@
 //     await host.close();
 
 import { spawn } from "node:child_process";
+import { findProgram } from "./program.mjs";
 
 /** The host did not carry a request out. `kind` and `data` say why, for programs; the message is for people. */
 export class Refused extends Error {
@@ -52,7 +53,7 @@ export class Host {
   }
 
   static async start(program = "riskbreaker", ...options) {
-    const host = new Host(program, options);
+    const host = new Host(program === "riskbreaker" ? findProgram() : program, options);
     await host.#start();
     return host;
   }
