@@ -15,6 +15,6 @@ pub enum OutcomeKind {
 
 impl OutcomeKind {
     /// The words by which rulesets name the kinds.
-    pub(crate) const WORDS: [(&str, OutcomeKind); 3] =
+    pub const WORDS: [(&str, OutcomeKind); 3] =
         [("success", OutcomeKind::Success), ("failure", OutcomeKind::Failure), ("other", OutcomeKind::Other)];
 }

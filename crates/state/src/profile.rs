@@ -109,7 +109,7 @@ impl Kind {
     /// # Errors
     ///
     /// What is wrong with the name, to follow the name of the kind.
-    pub(crate) fn number_named(&self, name: &str) -> Result<NumberRule, String> {
+    pub fn number_named(&self, name: &str) -> Result<NumberRule, String> {
         let value = self.number_source(name)?;
         let (name, label, most) = match &value {
             NumberSource::Field(field) => {
@@ -130,7 +130,7 @@ impl Kind {
     /// # Errors
     ///
     /// As [`Kind::number_named`].
-    pub(crate) fn number_source(&self, name: &str) -> Result<NumberSource, String> {
+    pub fn number_source(&self, name: &str) -> Result<NumberSource, String> {
         if let Some(field) = self.field_named(name) {
             return match &self.field(field).ty {
                 Type::Int { .. } => Ok(NumberSource::Field(field)),
@@ -149,7 +149,7 @@ impl Schema {
     /// # Errors
     ///
     /// What is wrong with it, to follow the name of the kind.
-    pub(crate) fn check_seat(&self, kind: KindId) -> Result<(), String> {
+    pub fn check_seat(&self, kind: KindId) -> Result<(), String> {
         let mut kind = self.kind(kind);
         let path = &kind.profile.seat;
         let whole = path.join(".");

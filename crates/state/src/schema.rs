@@ -99,7 +99,6 @@ fn is_news(peek: &bool) -> bool {
 /// What a field may hold.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum Type {
     /// A whole number, bounds included.
     Int {

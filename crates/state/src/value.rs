@@ -19,7 +19,6 @@ impl fmt::Display for EntityId {
 
 /// The value of a field, an argument or an attachment: plain data, whole numbers only.
 #[derive(Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum Value {
     /// An empty reference.
     #[default]
