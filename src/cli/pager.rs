@@ -4,6 +4,9 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 
 use super::interrupt::Elsewhere;
 
+/// What `less` shows below a page, in place of a colon.
+const HOW_TO_RETURN: &str = "-Ps Space shows more, q goes back";
+
 /// Shows long output page by page: the program that `PAGER` names, or `less`.
 pub struct Pager {
     child: Child,
@@ -22,6 +25,11 @@ impl Pager {
         command.args(words).stdin(Stdio::piped());
         if env::var_os("LESS").is_none() {
             command.env("LESS", "FRX"); // ends at once where all fits, keeps colours, leaves the text standing
+        }
+        // Lines of the game that are typed too early are commands of the pager: it must not write files or start programs.
+        command.env("LESSSECURE", "1");
+        if program == "less" {
+            command.arg(HOW_TO_RETURN);
         }
         let interrupt = Elsewhere::begin();
         let mut child = command.spawn().ok()?;

@@ -77,6 +77,10 @@ pub struct TableArgs {
     #[arg(long, conflicts_with = "only")]
     curtain: bool,
 
+    /// Prints the ids of the rules in questions, options and refusals, for authors; `why` and `help` always do
+    #[arg(long)]
+    rule_ids: bool,
+
     /// Writes one JSON object per line: events, questions, refusals
     #[arg(long)]
     json: bool,
@@ -99,6 +103,7 @@ pub fn play(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         None => args,
     };
     let (table, entry) = (args.table, args.entry);
+    screen = screen.with_rule_ids(table.rule_ids);
     refuse_typed_dice(table.dice.as_ref(), &table.only)?;
     if let Some(entry) = entry.filter(|_| !is_masters(&table.only)) {
         return Err(call_error(format!(
@@ -265,6 +270,7 @@ impl Args {
                 dice: own.dice.or(other_table.dice),
                 only: if own.only.is_empty() { other_table.only } else { own.only },
                 curtain: own.curtain || other_table.curtain,
+                rule_ids: own.rule_ids || other_table.rule_ids,
                 json: own.json,
             },
         }

@@ -1,5 +1,6 @@
 //! Reads rule texts: their items and table rows, and the line that explains a word.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// The blocks of a rule text, each joined into one line: headings, items, table rows and paragraphs.
@@ -150,9 +151,59 @@ fn plain(part: &str) -> &str {
     part.trim().trim_matches(['`', '*', ':'])
 }
 
+/// A text without the ids of rules that stand in brackets in it: `no enemy is in reach (CON-040)` loses the brackets, too.
+pub fn without_ids(text: &str) -> Cow<'_, str> {
+    let mut kept = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('(') {
+        let Some((inside, behind)) = after.split_once(')') else { break };
+        if inside.contains('(') {
+            kept.push_str(before);
+            kept.push('(');
+            rest = after;
+            continue;
+        }
+        let parts: Vec<&str> = inside.split([',', ';']).map(str::trim).collect();
+        let left: Vec<&str> = parts.iter().filter(|part| !names_rules(part)).copied().collect();
+        match left.len() {
+            0 => kept.push_str(before.trim_end_matches(' ')),
+            count if count == parts.len() => kept.push_str(&format!("{before}({inside})")),
+            _ => kept.push_str(&format!("{before}({})", left.join(", "))),
+        }
+        rest = behind;
+    }
+    if rest.len() == text.len() { Cow::Borrowed(text) } else { Cow::Owned(kept + rest) }
+}
+
+/// Whether a text is ids of rules and nothing else: `RB1-029`, `RB1-A-12 to RB1-A-15`.
+fn names_rules(text: &str) -> bool {
+    let is_id = |word: &str| {
+        let (first, rest) = word.split_once('-').unwrap_or((word, ""));
+        let capital = |letter: char| letter.is_ascii_uppercase() || letter.is_ascii_digit();
+        first.starts_with(|letter: char| letter.is_ascii_uppercase())
+            && first.chars().all(capital)
+            && rest.chars().all(|letter| capital(letter) || letter == '-')
+            && rest.ends_with(|letter: char| letter.is_ascii_digit())
+    };
+    let mut words = text.split_whitespace().filter(|word| !matches!(*word, "to" | "and" | "or")).peekable();
+    words.peek().is_some() && words.all(is_id)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ids_of_rules_are_left_out_and_other_words_in_brackets_stay() {
+        let without = |text| without_ids(text).into_owned();
+        assert_eq!(without("no enemy is in reach (CON-040)"), "no enemy is in reach");
+        assert_eq!(without("declare Fighter (Sword)? (RB1-029, RB1-A-12 to RB1-A-15)"), "declare Fighter (Sword)?");
+        assert_eq!(without("(Agility 4 + margin (RB1-072) 2)"), "(Agility 4 + margin 2)");
+        assert_eq!(without("at most 3 (per target, RBF-R-5) here"), "at most 3 (per target) here");
+        for text in ["Ann (#2)", "Charm (lantern)", "a (b", "T-shirt (x-1)", "(2d6-1)"] {
+            assert_eq!(without(text), text);
+        }
+    }
 
     const TEXT: &str = "# Rules\n\nA-1 is no item.\n- **A-1** Everyone has four stats.\n| A-2, A-3 | the ruling | `x` |\n| `on` | owner | at whom |\n\n\
                         | to | reads |\n|---|:--|\n| `to` | where to |\n";

@@ -14,6 +14,8 @@ pub struct Screen {
     width: Option<usize>,
     colour: bool,
     json: bool,
+    /// Whether the ids of rules are printed where nobody asks for them.
+    rule_ids: bool,
     /// Lines that are kept back for the pager.
     page: Option<Vec<String>>,
 }
@@ -34,6 +36,7 @@ impl Screen {
             width: terminal.then(terminal_width),
             colour: terminal && !json && colour_wanted(),
             json,
+            rule_ids: false,
             page: None,
         }
     }
@@ -58,12 +61,23 @@ impl Screen {
             width: terminal.then(terminal_width),
             colour: terminal && colour_wanted(),
             json: false,
+            rule_ids: false,
             page: None,
         }
     }
 
     pub fn json(&self) -> bool {
         self.json
+    }
+
+    /// Prints the ids of rules in questions, options and refusals, too.
+    pub fn with_rule_ids(mut self, rule_ids: bool) -> Screen {
+        self.rule_ids = rule_ids;
+        self
+    }
+
+    pub fn rule_ids(&self) -> bool {
+        self.rule_ids
     }
 
     pub fn coloured(&self) -> bool {
@@ -110,11 +124,11 @@ impl Screen {
         self.page.get_or_insert_default();
     }
 
-    /// Writes what was kept back: through the pager if it is longer than the terminal.
+    /// Writes what was kept back: through the pager if the terminal would have to be scrolled back by more than a screen.
     pub fn end_page(&mut self) -> io::Result<()> {
         let Some(lines) = self.page.take() else { return Ok(()) };
         let tall = terminal_size::terminal_size().map_or(usize::MAX, |(_, height)| usize::from(height.0));
-        if lines.len() >= tall
+        if lines.len() >= tall.saturating_mul(2)
             && let Some(mut pager) = Pager::start()
         {
             return lines.iter().try_for_each(|line| writeln!(pager, "{line}"));
@@ -241,7 +255,7 @@ mod tests {
     fn headings_of_a_table_cannot_steer_the_terminal() {
         for width in [None, Some(8)] {
             let (out, page) = (Box::new(io::sink()), Some(Vec::new()));
-            let mut screen = Screen { out, width, colour: false, json: false, page };
+            let mut screen = Screen { out, width, colour: false, json: false, rule_ids: false, page };
             screen.table(&["kind", "a\u{1b}[2Jb\nc"], vec![vec!["Ann".into(), "2".into()]]).unwrap();
             let lines = screen.page.unwrap_or_default();
             assert!(!lines.is_empty() && !lines.concat().chars().any(char::is_control), "{lines:?}");

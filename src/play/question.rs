@@ -188,7 +188,7 @@ impl Question {
 
     /// Reads a loose reply - what was typed, or what a program gave - as an exact answer to this question.
     ///
-    /// Options are found by id, label or number in the list, in any case, or by an unambiguous beginning.
+    /// Options are found by id, label or number among the open ones, in any case, or by an unambiguous beginning.
     ///
     /// # Errors
     ///

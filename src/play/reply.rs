@@ -262,13 +262,15 @@ pub(super) fn read(question: &Question, reply: &Value) -> Result<Answer, Refusal
             Value::Int(n) => Ok(Answer::Line(n.to_string())),
             _ => Err(wanted()),
         },
-        Ask::Dice { .. } => {
+        Ask::Dice { sides, .. } => {
             // Blanks between faces are read like commas.
             let faces = split(reply).into_iter().flat_map(|item| match item {
                 Value::Text(text) => text.split_whitespace().map(Value::text).collect(),
                 item => vec![item],
             });
             let faces = faces.map(|item| number(&item).and_then(|n| u32::try_from(n).ok())).collect::<Option<Vec<_>>>();
+            let faces = faces.map(|faces| faces.into_iter().enumerate().map(|(at, face)| face_of(face, sides.get(at))));
+            let faces = faces.map(Iterator::collect);
             // The example already says what the faces are for.
             faces.map(Answer::Faces).ok_or_else(|| Refusal::WrongType {
                 topic: None,
@@ -277,6 +279,14 @@ pub(super) fn read(question: &Question, reply: &Value) -> Result<Answer, Refusal
             })
         }
         Ask::Allot { options, total, .. } => allotment(question, options, *total, reply),
+    }
+}
+
+/// The face that a die shows as `0`: on a die of ten it is the 10, on a die of a hundred the 100.
+pub(super) fn face_of(shown: u32, sides: Option<&u32>) -> u32 {
+    match sides {
+        Some(sides @ (10 | 100)) if shown == 0 => *sides,
+        _ => shown,
     }
 }
 
@@ -375,7 +385,7 @@ fn label_apart(option: &Choice) -> String {
     names::numbered(&option.label, number.unwrap_or(&option.id))
 }
 
-/// Finds an option by id, label, place in the list, entity number, or an unambiguous beginning.
+/// Finds an option by id, label, place among the open options, entity number, or an unambiguous beginning.
 fn find(question: &Question, options: &[Choice], reply: &Value) -> Result<Arc<str>, Refusal> {
     find_named(question, options, reply, true)
 }
@@ -411,7 +421,7 @@ fn find_named(question: &Question, options: &[Choice], reply: &Value, by_place: 
     if found.is_empty() {
         if by_place
             && let Ok(place) = text.parse::<usize>()
-            && let Some(option) = place.checked_sub(1).and_then(|at| options.get(at))
+            && let Some(option) = place.checked_sub(1).and_then(|at| options.iter().filter(|one| one.enabled).nth(at))
         {
             return Ok(option.id.clone());
         }
@@ -535,7 +545,7 @@ mod tests {
 
     #[test]
     fn an_option_is_found_by_id_label_place_or_beginning() {
-        for text in ["keep", "KEEP", "2", "kee"] {
+        for text in ["keep", "KEEP", "1", "kee"] {
             assert_eq!(cards().read(&text.into()), Ok(Answer::Choice("keep".into())), "{text}");
         }
     }

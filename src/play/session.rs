@@ -272,6 +272,24 @@ impl Session {
         self.suggest_for(id, policy, &Viewer::master())
     }
 
+    /// What is proposed to the player of an open question: what the first policy of the rules would answer from what the seat
+    /// knows; or else the proposal of the question, or the first answer that it accepts. The game master is proposed what the
+    /// question proposes. Nothing changes.
+    ///
+    /// It is kept apart from the question's default, which absent seats take.
+    pub fn propose(&mut self, question: &Question) -> Option<Answer> {
+        let own = question.proposal().cloned();
+        if *question.seat == *super::viewer::MASTER
+            || matches!(question.ask, super::Ask::Dice { .. } | super::Ask::Line { .. })
+        {
+            return own;
+        }
+        let viewer = Viewer::seats([&*question.seat]);
+        let policy = self.rules.policies().first().cloned();
+        let suggested = policy.and_then(|policy| self.suggest_for(question.id, &policy, &viewer).ok().flatten());
+        suggested.or(own).or_else(|| question.usual_answer())
+    }
+
     /// What the state is worth to a seat, by `value` of the rules; `None` if they do not say. Nothing changes.
     ///
     /// # Errors

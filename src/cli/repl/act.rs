@@ -8,13 +8,16 @@ use riskbreaker::play::{DecisionCount, Mark, retyped};
 use riskbreaker::ruleset::nearest;
 use riskbreaker::state::readable_name;
 use riskbreaker::store::Campaign;
-use riskbreaker::{Ask, Driver, Edit, Event, Happening, Question, Refusal, Remedy, Step, Undone, Value};
+use riskbreaker::{
+    Answer, Ask, Choice, Driver, Edit, Event, Happening, Question, Refusal, Remedy, Ruleset, Step, Undone, Value,
+};
 use serde_json::json;
 
 use super::difference::{Difference, Picture};
-use super::line::{Phrase, phrases, split_first};
-use super::meaning::answers;
+use super::glossary::stands_at;
+use super::line::{Phrase, phrases, split_first, words};
 use super::names::ambiguous;
+use super::reader::answers;
 use super::session_slot::SessionSlot;
 use super::vocabulary::Vocabulary;
 use super::{Complaint, Done, Repl};
@@ -35,7 +38,18 @@ impl Phrase {
     }
 }
 
+/// Options that a message names for a word.
+const MOST_ABOUT: usize = 3;
+
+/// The word that a topic is typed with: its own name if that is a small word of the rules, or else another one.
+fn word_of(rules: &Ruleset, topic: &str) -> String {
+    let own =
+        rules.words().iter().find(|(word, of)| *of == topic && !rules.words().contains_key(topic) && *word != topic);
+    own.map_or_else(|| readable_name(topic), |(word, _)| word.clone())
+}
+
 /// A line of answers as it was typed, for the sentence that refuses it.
+#[derive(Clone)]
 struct Typed {
     /// The act that the line begins with; empty if it only answers.
     act: String,
@@ -50,6 +64,35 @@ impl Typed {
         let words = [&*self.act, answer, &self.head].map(str::to_owned).into_iter().chain(named);
         words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
     }
+}
+
+/// What a line answers in the open action, and the rest of it, which answers what comes after.
+struct Plan {
+    replies: Vec<(String, Value)>,
+    rest: Option<String>,
+}
+
+/// The most words at the start of a text that answer a question, with the place where they end.
+fn longest_answer(question: &Question, text: &str) -> Option<(Answer, usize)> {
+    let ends: Vec<usize> = words(text).iter().map(|word| word.end).collect();
+    ends.into_iter().rev().find_map(|end| Some((question.read_typed(&Value::text(&text[..end])).ok()?, end)))
+}
+
+/// A text with an end, so that another sentence can follow it.
+fn ended(text: &str) -> String {
+    if text.ends_with(['?', '.', '!']) { text.to_owned() } else { format!("{text}.") }
+}
+
+/// An answer that a question takes, as it is typed.
+fn example_of(question: &Question) -> Option<String> {
+    let open = question.ask.options().iter().find(|option| option.enabled);
+    let text = match (&question.ask, open) {
+        (Ask::Number { min, .. }, _) => min.to_string(),
+        (Ask::Confirm, _) => "yes".to_owned(),
+        (_, Some(option)) => option.label.to_string(),
+        (_, None) => question.tell(question.default.as_ref()?),
+    };
+    question.read_typed(&text.as_str().into()).is_ok().then_some(text)
 }
 
 /// Answers by topic.
@@ -84,27 +127,125 @@ pub(super) fn given_by(question: &Question, line: &str, words: &Vocabulary) -> R
 }
 
 impl Repl {
-    /// Answers the open question by `head`, and what follows by topic: all of it, or nothing.
-    pub(super) fn reply(&mut self, head: Phrase, named: Vec<(String, Phrase)>) -> Done {
-        self.reply_behind("", head, named)
+    /// Answers the open question by `head`, and what follows by topic: all of it, or nothing. `line` is what was typed.
+    pub(super) fn reply(&mut self, line: &str, head: Phrase, named: Vec<(String, Phrase)>) -> Done {
+        self.reply_behind("", line, head, named)
     }
 
     /// The same for a line that begins with an act, which has put the open question; a refusal repeats the whole line.
-    fn reply_behind(&mut self, act: &str, head: Phrase, named: Vec<(String, Phrase)>) -> Done {
+    fn reply_behind(&mut self, act: &str, line: &str, head: Phrase, named: Vec<(String, Phrase)>) -> Done {
         let question = self.wanted_question()?;
         if let Some(sentence) = self.asked_first(&question, &head) {
             return Err(Complaint::Wrong(sentence));
         }
         let typed = Typed { act: act.to_owned(), head: head.text.clone(), named: named.clone() };
         let (head, named) = self.cut_at_later_topics(&question, head, named);
-        let replies = match self.with_next_answer(&question, &head, &named) {
-            Some(replies) => replies,
-            None => replies_of(&question, head, named)?,
+        let replies = replies_of(&question, head.clone(), named.clone());
+        let refusal = match replies.and_then(|replies| self.reply_all(&question, replies)) {
+            Err(Complaint::Refused(refusal)) => refusal,
+            done => return done,
         };
-        self.reply_all(&question, replies).map_err(|complaint| match complaint {
-            Complaint::Refused(refusal) => self.advised(&question, &typed, refusal),
-            other => other,
-        })
+        // It looks ahead, so it is only for those who may see all.
+        if self.masters()
+            && matches!(refusal, Refusal::NotAnOption { .. } | Refusal::WrongType { .. } | Refusal::Ambiguous { .. })
+            && let Some(plan) = self.plan_of(&question, line, &head, named)
+        {
+            self.forget_attempt()?;
+            return match plan.rest {
+                Some(rest) => {
+                    let typed = line.trim().strip_suffix(rest.as_str()).unwrap_or_default().trim_end().to_owned();
+                    self.reply_then(|repl| repl.give(&question, plan.replies), &question.seat, &typed, &rest)
+                }
+                None => self.reply_all(&question, plan.replies),
+            };
+        }
+        Err(self.advised(&question, &typed, refusal))
+    }
+
+    /// Reads a line in which words stand behind an answer without a small word: each answers the question that comes next for the
+    /// same seat, found by playing a copy of the game with other dice. `None` if they do not.
+    ///
+    /// `move 10, 0` is the option `move` and then a place; `yes strike 2` answers two questions and begins a third.
+    fn plan_of(
+        &self,
+        question: &Question,
+        line: &str,
+        head: &Phrase,
+        mut named: Vec<(String, Phrase)>,
+    ) -> Option<Plan> {
+        let mut ahead = self.session.fork();
+        if !matches!(ahead.advance(), Ok(Step::Ask)) {
+            return None;
+        }
+        let line = line.trim();
+        let (mut loose, mut is_head) = (head.text.as_str().to_owned(), line.starts_with(&head.text));
+        let mut replies: Vec<(String, Value)> = Vec::new();
+        let mut asked = Some(question.clone());
+        let mut known = 0;
+        while let Some(next) = asked.take() {
+            let at = named.iter().position(|(topic, _)| **topic == *next.topic);
+            let text = match at {
+                Some(at) => named.remove(at).1.text,
+                None if loose.is_empty() => break,
+                None => std::mem::take(&mut loose),
+            };
+            let (answer, end) = longest_answer(&next, &text)?;
+            replies.push((next.topic.to_string(), Value::text(&text[..end])));
+            let rest = text[end..].trim_start_matches([' ', ',']);
+            if !rest.is_empty() {
+                if !loose.is_empty() {
+                    return None;
+                }
+                (loose, is_head) = (rest.to_owned(), is_head && at.is_none());
+            }
+            ahead.answer(next.id, answer).ok()?;
+            let step = ahead.advance().ok()?;
+            // What nobody was asked, since only one answer was possible, may be named all the same.
+            let only = ahead.only_answers(question.id.action);
+            for (unasked, answer) in only.iter().skip(known) {
+                if !loose.is_empty()
+                    && let Some((read, end)) = longest_answer(unasked, &loose)
+                    && read == *answer
+                {
+                    replies.push((unasked.topic.to_string(), Value::text(&loose[..end])));
+                    loose = loose[end..].trim_start_matches([' ', ',']).to_owned();
+                }
+            }
+            known = only.len();
+            let mut open = ahead.questions().iter().filter(|open| open.id.action == question.id.action);
+            asked = open.find(|open| open.seat == question.seat).filter(|_| matches!(step, Step::Ask)).cloned();
+        }
+        if loose.is_empty() {
+            replies.extend(named.into_iter().map(|(topic, phrase)| (topic, phrase.value())));
+            return Some(Plan { replies, rest: None });
+        }
+        // The action is over: the rest of the line answers what comes next.
+        let rest = line.get(head.text.len().checked_sub(loose.len())?..)?;
+        (is_head && replies.len() == 1).then(|| Plan { replies, rest: Some(rest.to_owned()) })
+    }
+
+    /// Answers by `first`, which was `typed`, and then what the same seat is asked next by the rest of the line: both, or nothing.
+    fn reply_then(&mut self, first: impl FnOnce(&mut Repl) -> Done, seat: &str, typed: &str, rest: &str) -> Done {
+        let mark = self.session.mark();
+        first(self)?;
+        self.step = self.session.advance()?;
+        self.focus = None;
+        self.gather_words();
+        let cut = answers(rest, &self.words());
+        let next = self.focused().map(|question| question.seat.clone());
+        let done = match (&self.step, next) {
+            (Step::Fault(_), _) => self.settle_decided(),
+            (Step::Ask, Some(next)) if *next == *seat => self.reply_behind(typed, rest, cut.head, cut.named),
+            (_, next) => {
+                let whom = next.map_or("nobody".to_owned(), |seat| seat.to_string());
+                Err(Complaint::Wrong(format!("The next question is for {whom}: leave out `{rest}`.")))
+            }
+        };
+        if done.is_err() && self.masters() {
+            self.session.back_to(mark)?;
+            self.forget_attempt()?;
+        }
+        done
     }
 
     /// Cuts the answer to the open question at the topics of later questions as well, if it can be read only so. Those questions
@@ -121,7 +262,7 @@ impl Repl {
         let answer = own.map_or(&head, |at| &named[at].1);
         let cut = match own {
             // As a phrase behind its own topic: its first words are the answer, whatever topics they name.
-            Some(_) => phrases(&answer.text, 0..1, |word| wider.topic_of(word)),
+            Some(_) => phrases(&answer.text, 0..1, |all, at| wider.words_of_name(all, at), |word| wider.topic_of(word)),
             None => answers(&answer.text, &wider),
         };
         if reads(answer) || !reads(&cut.head) {
@@ -137,38 +278,8 @@ impl Repl {
         }
     }
 
-    /// The replies of a line such as `move 10, 0`: an option, and after it without a small word the answer of the question that
-    /// follows for the same seat. `None` if the line is an option as it stands, or if no such question takes the rest.
-    ///
-    /// It looks ahead, so it is only for those who may see all.
-    fn with_next_answer(
-        &self,
-        question: &Question,
-        head: &Phrase,
-        named: &[(String, Phrase)],
-    ) -> Option<Vec<(String, Value)>> {
-        let known = self.words().words_of_option(&head.text);
-        if !self.masters() || known == 0 || question.read(&head.value()).is_ok() {
-            return None;
-        }
-        let words: Vec<&str> = head.text.split_whitespace().collect();
-        let (option, rest) = (words[..known].join(" "), words[known..].join(" "));
-        if rest.is_empty() {
-            return None;
-        }
-        let follows = self.questions_after(question, &option);
-        let next = follows.iter().find(|next| next.seat == question.seat && next.read(&Value::text(&rest)).is_ok())?;
-        if named.iter().any(|(topic, _)| **topic == *next.topic) {
-            return None;
-        }
-        let mut replies =
-            vec![(question.topic.to_string(), Value::text(&option)), (next.topic.to_string(), Value::text(&rest))];
-        replies.extend(named.iter().map(|(topic, phrase)| (topic.clone(), phrase.value())));
-        Some(replies)
-    }
-
     /// What to answer first, if a card is named while another question is open.
-    pub(super) fn asked_first(&self, question: &Question, head: &Phrase) -> Option<String> {
+    pub(super) fn asked_first(&mut self, question: &Question, head: &Phrase) -> Option<String> {
         if head.is_empty() || question.read_typed(&head.value()).is_ok() {
             return None;
         }
@@ -180,8 +291,8 @@ impl Repl {
             "" => format!("{}?", readable_name(&question.topic)),
             why => why.to_owned(),
         };
-        let how = match question.proposal() {
-            Some(proposal) => format!("`ok` answers {}", question.tell(proposal)),
+        let how = match self.session.propose(question) {
+            Some(proposal) => format!("`ok` answers {}", question.tell(&proposal)),
             None => "`options` lists the answers".to_owned(),
         };
         let whom = self.whom(question);
@@ -213,28 +324,49 @@ impl Repl {
     }
 
     /// A refusal with a line to type instead, if one can be found.
-    fn advised(&self, question: &Question, line: &Typed, refusal: Refusal) -> Complaint {
-        let rules = self.session.ruleset();
-        let small = |topic: &str| {
-            let own = rules.words().iter().find(|(word, of)| *of == topic && *word != topic);
-            own.map_or_else(|| readable_name(topic), |(word, _)| word.clone())
-        };
-        if let Refusal::NotAsked { asked, .. } = &refusal
-            && let [asked] = asked.as_slice()
-        {
-            let first = if *asked == question.topic { "ANSWER".to_owned() } else { format!("{} ANSWER", small(asked)) };
-            let line = line.with_first(&first, small);
-            return Complaint::Wrong(format!("{refusal}. Answer that first, in the same line: `{line}`"));
+    fn advised(&mut self, question: &Question, line: &Typed, refusal: Refusal) -> Complaint {
+        if let Refusal::NotAsked { topic, asked } = &refusal {
+            return self.advised_of_topic(question, line, topic, asked);
         }
+        if let (Ask::Confirm, Refusal::WrongType { .. }) = (&question.ask, &refusal) {
+            let proposal =
+                self.session.propose(question).map(|answer| format!(": `ok` answers {}", question.tell(&answer)));
+            return Complaint::Wrong(format!(
+                "Please answer yes or no{}; `why` explains the question.",
+                proposal.unwrap_or_default()
+            ));
+        }
+        let rules = self.session.ruleset();
+        let small = |topic: &str| word_of(rules, topic);
         let typed = line.head.as_str();
         let known = self.words().words_of_option(typed);
         let mut rest = typed.split_whitespace().skip(known).peekable();
         if known == 0
             && !typed.is_empty()
             && let Refusal::NotAnOption { near: None, .. } = &refusal
-            && self.meaning_of(typed).is_some()
         {
-            return Complaint::Wrong(format!("{refusal} `help {typed}` explains the word."));
+            let about = self.options_about(question, split_first(typed).0);
+            let options = question.ask.options();
+            let closed = about
+                .first()
+                .and_then(|first| options.iter().find(|option| !option.enabled && *option.label == **first));
+            if let Some(closed) = closed {
+                let reason = closed.reason.as_deref().unwrap_or("the rules do not allow it now");
+                return Complaint::Wrong(format!(
+                    "No answer here is called `{typed}`; {} is not open: {reason}",
+                    closed.label
+                ));
+            }
+            if let [first, ..] = about.as_slice() {
+                let all = about.iter().map(|label| format!("`{label}`")).collect::<Vec<_>>().join(", ");
+                return Complaint::Wrong(format!(
+                    "No answer here is called `{typed}`. It may be {all}: `help {first}` tells what it does."
+                ));
+            }
+            if typed.chars().any(char::is_alphabetic) && self.meaning_of(typed).is_some() {
+                return Complaint::Wrong(format!("{refusal} `help {typed}` explains the word."));
+            }
+            return Complaint::Wrong(format!("{refusal} `hint` advises."));
         }
         // What is asked next may follow from secrets, and may be another seat's to answer.
         let looks_ahead = self.masters() && known > 0 && rest.peek().is_some();
@@ -274,13 +406,98 @@ impl Repl {
             (Some(next), ..) => {
                 format!("{} Type `{option} {} {rest}`.", cannot(&rest), small(&next.topic))
             }
-            (None, Some(near), _) => format!("{} Did you mean `{near}`?", cannot(behind[0])),
+            (None, Some(near), _) => {
+                let line = [&[option.as_str(), near], &behind[1..]].concat().join(" ");
+                format!("{} Did you mean `{line}`?", cannot(behind[0]))
+            }
             (None, None, Some(next)) => {
-                let word = small(&next.topic);
-                format!("{} The next answer comes after the word `{word}`: `{option} {word} ...`.", cannot(&rest))
+                let example = example_of(next).unwrap_or_else(|| "...".to_owned());
+                format!("{} Type for example `{option} {} {example}`.", cannot(&rest), small(&next.topic))
             }
             (None, None, None) => format!("{} Nothing else is asked there: type `{option}` alone.", cannot(&rest)),
         })
+    }
+
+    /// The refusal of an answer to a topic that is not asked, with a line that is taken in its place.
+    fn advised_of_topic(&mut self, question: &Question, line: &Typed, topic: &str, asked: &[Arc<str>]) -> Complaint {
+        let rules = self.session.ruleset().clone();
+        let (topic, small) = (readable_name(topic), |topic: &str| word_of(&rules, topic));
+        let open = match question.why.as_str() {
+            "" => asked.iter().map(|topic| readable_name(topic)).collect::<Vec<_>>().join(", "),
+            why => why.to_owned(),
+        };
+        let named: Vec<(String, Value)> =
+            line.named.iter().map(|(topic, phrase)| (topic.clone(), phrase.value())).collect();
+        if line.head.is_empty() && !named.iter().any(|(topic, _)| **topic == *question.topic) {
+            let mut firsts: Vec<String> =
+                self.session.propose(question).map(|answer| question.tell(&answer)).into_iter().collect();
+            let options = question.ask.options().iter().filter(|option| option.enabled);
+            firsts.extend(options.take(MOST_RETYPED).map(|option| option.label.to_string()));
+            let works = firsts.into_iter().find(|first| {
+                let replies = std::iter::once((question.topic.to_string(), Value::text(first))).chain(named.clone());
+                self.would_take(question, replies.collect())
+            });
+            let told = format!("`{topic}` is not asked yet: {}", ended(&open));
+            return Complaint::Wrong(match works {
+                Some(first) => format!("{told} Answer both in one line: `{}`.", line.with_first(&first, small)),
+                None => format!("{told} Answer that first."),
+            });
+        }
+        // A question in between has no answer yet.
+        let between = asked.iter().find(|topic| **topic != question.topic);
+        let between = between
+            .and_then(|topic| self.questions_after(question, &line.head).into_iter().find(|next| next.topic == *topic));
+        if let Some(between) = between.filter(|_| !line.head.is_empty()) {
+            let options = between.ask.options().iter().filter(|option| option.enabled);
+            let mut answers =
+                options.take(MOST_RETYPED).map(|option| option.label.to_string()).chain(example_of(&between));
+            let works = answers.find(|answer| {
+                let first = [(question.topic.to_string(), line.head.as_str()), (between.topic.to_string(), answer)];
+                let first = first.map(|(topic, text)| (topic, Value::text(text)));
+                self.would_take(question, first.into_iter().chain(named.clone()).collect())
+            });
+            let told = format!("`{topic}` comes after another question: {}", ended(&between.why));
+            return Complaint::Wrong(match works {
+                Some(answer) => {
+                    let head = format!("{} {} {answer}", line.head, small(&between.topic));
+                    let whole = Typed { head, ..line.clone() }.with_first("", small);
+                    format!("{told} Answer both in one line: `{whole}`.")
+                }
+                None => told,
+            });
+        }
+        let rest: Vec<(String, Phrase)> =
+            line.named.iter().filter(|(other, _)| readable_name(other) != topic).cloned().collect();
+        let shorter = Typed { named: rest, ..line.clone() };
+        let replies = replies_of(question, Phrase { text: line.head.clone(), items: None }, shorter.named.clone());
+        let told = format!("`{topic}` is not asked here.");
+        Complaint::Wrong(match replies.is_ok_and(|replies| self.would_take(question, replies)) {
+            true => format!("{told} Leave it out: `{}`.", shorter.with_first("", small)),
+            false => told,
+        })
+    }
+
+    /// Whether the open action would take these answers. Nothing of them stays.
+    fn would_take(&mut self, question: &Question, replies: Vec<(String, Value)>) -> bool {
+        if !self.masters() || replies.is_empty() {
+            return false;
+        }
+        let mark = self.session.mark();
+        let taken = self.give(question, replies).is_ok();
+        self.session.back_to(mark).is_ok() && self.forget_attempt().is_ok() && taken
+    }
+
+    /// The options whose names have a word, or whose cards speak of it, the open ones first.
+    fn options_about(&self, question: &Question, word: &str) -> Vec<String> {
+        let rules = self.session.ruleset();
+        let speaks = |text: &str| word.len() > 2 && stands_at(text, word).is_some();
+        let about = |option: &&Choice| {
+            let card = rules.cards().iter().find(|card| card.id == option.id);
+            speaks(&option.label) || card.is_some_and(|card| speaks(&card.text))
+        };
+        let mut found: Vec<&Choice> = question.ask.options().iter().filter(about).collect();
+        found.sort_by_key(|option| !option.enabled);
+        found.into_iter().take(MOST_ABOUT).map(|option| option.label.to_string()).collect()
     }
 
     /// The questions that follow in the same action after `option`, found by playing a copy of the game with other dice. Those
@@ -298,7 +515,14 @@ impl Repl {
         only.chain(open).cloned().collect()
     }
 
-    pub(super) fn reply_all(&mut self, question: &Question, mut replies: Vec<(String, Value)>) -> Done {
+    /// Answers the open question and those that follow, by topic, and tells what came of it.
+    pub(super) fn reply_all(&mut self, question: &Question, replies: Vec<(String, Value)>) -> Done {
+        self.give(question, replies)?;
+        self.settle_decided()
+    }
+
+    /// The same, and tells nothing yet.
+    fn give(&mut self, question: &Question, mut replies: Vec<(String, Value)>) -> Done {
         if replies.is_empty() {
             return Err(Complaint::Wrong(format!("Type {}. `options` lists the answers.", question.ask.wanted())));
         }
@@ -312,7 +536,7 @@ impl Repl {
             let answer = question.read_typed(&value)?;
             self.session.answer(question.id, answer)?;
             if replies.is_empty() {
-                return self.settle_decided();
+                return Ok(());
             }
             self.step = self.session.advance()?;
         }
@@ -328,7 +552,7 @@ impl Repl {
             self.step = self.session.advance()?;
             return Err(complaint);
         }
-        self.settle_decided()
+        Ok(())
     }
 
     /// Gives answers together; one after the other if a script fails on the way, so that the failed action stays open, as if they
@@ -385,23 +609,27 @@ impl Repl {
     pub(super) fn take_default(&mut self, rest: &str) -> Done {
         let question = self.wanted_question()?;
         let all = rest.eq_ignore_ascii_case("all");
-        if !all && !rest.is_empty() {
-            return Err(Complaint::wrong("Type `ok` for the answer marked `*`, or `ok all` for all open questions."));
-        }
+        let rest = if all { "" } else { rest.trim_start_matches([',', ' ']) };
         let pass = question.ask.options().iter().any(|option| is_pass(&option.id) || is_pass(&option.label));
         let chosen: Vec<Question> = if all { self.session.questions().to_vec() } else { vec![question] };
-        let mut taken = 0;
+        let mut taken = Vec::new();
         for question in chosen {
-            if let Some(default) = question.proposal().cloned() {
-                self.session.answer(question.id, default)?;
-                taken += 1;
+            if let Some(answer) = self.session.propose(&question) {
+                taken.push((question, answer));
             }
         }
-        if taken == 0 {
+        if let (false, [(question, answer)]) = (rest.is_empty(), taken.as_slice()) {
+            let first = |repl: &mut Repl| Ok(repl.session.answer(question.id, answer.clone())?);
+            return self.reply_then(first, &question.seat, "ok", rest);
+        }
+        if taken.is_empty() {
             let pass = if pass { ", or `pass`" } else { "" };
             return Err(Complaint::Wrong(format!(
                 "There is no proposal here. Type the number or name of an option (`options` lists them), or `auto`{pass}."
             )));
+        }
+        for (question, answer) in taken {
+            self.session.answer(question.id, answer)?;
         }
         self.settle_decided()
     }
@@ -415,7 +643,7 @@ impl Repl {
             return self.reply_all(&question, reply);
         }
         if words.free.iter().any(|(id, _)| is_pass(id)) {
-            return self.take_free_act("pass", "");
+            return self.take_free_act("pass", "", false);
         }
         match question.ask {
             Ask::ChooseMany { min: 0, .. } => {
@@ -431,7 +659,8 @@ impl Repl {
             return match words.free_act(rest) {
                 Some((act, rest)) => {
                     let (act, rest) = (act.to_owned(), rest.to_owned());
-                    self.take_free_act(&act, &rest)
+                    // The command says that it is meant.
+                    self.take_free_act(&act, &rest, true)
                 }
                 None => {
                     let (first, _) = split_first(rest);
@@ -445,7 +674,8 @@ impl Repl {
     }
 
     /// Does an act that is nobody's turn, for the seat that is named, asked, or played by a person; `rest` answers what it asks.
-    pub(super) fn take_free_act(&mut self, act: &str, rest: &str) -> Done {
+    /// Unless the person is `sure`, an act that asks nothing shows first what it would do.
+    pub(super) fn take_free_act(&mut self, act: &str, rest: &str, sure: bool) -> Done {
         let acts = self.session.free_acts();
         // If no seat may take the act, the first one is told the reason.
         let nobody = !acts.iter().any(|free| *free.name == *act && free.enabled);
@@ -462,7 +692,7 @@ impl Repl {
             }
         };
         let title = acts.iter().find(|free| *free.name == *act).map_or(act, |free| &*free.title);
-        if self.attended && !self.masters() && !nobody && rest.is_empty() {
+        if self.attended && !self.masters() && !nobody && rest.is_empty() && !sure {
             // What it changes may follow from secrets and from dice: it is not done to be shown.
             let text = format!("{title}. Type `{} yes` to do it.", readable_name(act));
             return Ok(self.screen.row(&Row::at(2).plain(text))?);
@@ -471,8 +701,8 @@ impl Repl {
         let last = self.session.questions().iter().map(|question| question.id.action).max().unwrap_or_default();
         let mark = self.session.mark();
         self.session.act(&seat, act)?;
-        let yes = rest.eq_ignore_ascii_case("yes");
-        if rest.is_empty() || yes {
+        let yes = sure || rest.eq_ignore_ascii_case("yes");
+        if rest.is_empty() || rest.eq_ignore_ascii_case("yes") {
             self.step = self.session.advance()?;
             // The act asks questions of its own, and `undo` is possible until they are answered.
             let asks = self.session.questions().iter().any(|question| question.id.action > last);
@@ -486,7 +716,7 @@ impl Repl {
         // The options of what the act asks are known only now.
         self.gather_words();
         let cut = answers(rest, &self.words());
-        let answered = self.reply_behind(&readable_name(act), cut.head, cut.named);
+        let answered = self.reply_behind(&readable_name(act), rest, cut.head, cut.named);
         if answered.is_err() && !self.masters() {
             // What the act asks is seen: it is not taken back by an answer that does not fit.
             self.settle_decided()?;
@@ -717,6 +947,11 @@ impl Repl {
             && !faces.is_empty()
         {
             let sides = missing.sides;
+            // A die of ten shows its 10 as a 0.
+            let faces: Vec<u32> = faces
+                .into_iter()
+                .map(|face| if face == 0 && matches!(sides, 10 | 100) { sides } else { face })
+                .collect();
             if let Some(wrong) = faces.iter().find(|face| **face < 1 || **face > sides) {
                 return Err(Complaint::Wrong(format!(
                     "A face of {} is a number from 1 to {sides}, not {wrong}.",

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::act::given_by;
 use super::event_rows::Untold;
-use super::meaning::answers;
+use super::reader::answers;
 use super::vocabulary::Vocabulary;
 use super::{Complaint, Done, Repl};
 use crate::cli::figures::{counted, likeliest, percent};

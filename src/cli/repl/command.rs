@@ -89,6 +89,22 @@ impl Command {
         COMMANDS.iter().find(|command| command.name == word || command.also.contains(&word.as_str()))
     }
 
+    /// The command of a word.
+    pub fn of(word: Word) -> &'static Command {
+        COMMANDS.iter().find(|command| command.word == word).unwrap_or(&COMMANDS[0])
+    }
+
+    /// The one command whose name, or a spelling of it, begins with `text` of three letters or more.
+    pub fn beginning_with(text: &str) -> Option<&'static Command> {
+        let text = text.to_lowercase();
+        let begins = |command: &&Command| {
+            let mut names = std::iter::once(command.name).chain(command.also.iter().copied());
+            names.any(|name| name.starts_with(&text))
+        };
+        let mut found = COMMANDS.iter().filter(begins);
+        found.next().filter(|_| text.len() > 2 && found.next().is_none())
+    }
+
     /// All words that name a command.
     pub fn names() -> impl Iterator<Item = &'static str> {
         COMMANDS.iter().flat_map(|command| std::iter::once(command.name).chain(command.also.iter().copied()))
@@ -140,9 +156,10 @@ pub static COMMANDS: &[Command] = &[
         Ok,
         Play,
         "ok",
-        "[all]",
+        "[all | ANSWER]",
         "takes the proposal, marked `*`",
-        "`ok all` takes the proposals of all open questions."
+        "It is what the first policy of the ruleset would answer. `ok all` takes the proposals of all open questions. What \
+         stands behind `ok` answers the question that follows."
     ),
     command!(Pass, Play, "pass", "", "does nothing this turn, where the rules allow it", ""),
     command!(
@@ -160,8 +177,7 @@ pub static COMMANDS: &[Command] = &[
         "free",
         "[NAME]",
         "lists what can be done out of turn, or does it",
-        "The names work as commands, too. An act that changes something without asking a question shows what it will do first; \
-         `NAME yes` does it."
+        "`free NAME` does the act. NAME alone shows first what it will do, if it asks no question; `NAME yes` does it."
     ),
     command!(
         Undo,
@@ -328,7 +344,7 @@ pub static COMMANDS: &[Command] = &[
         "[new NAME [as SHEET] | edit NAME | keep NAME [FIELD, ...] | use NAME [for NAME] | drop NAME]",
         "lists the characters that the campaign keeps; writes, keeps or drops one, or brings one into the scene",
         "`roster new NAME` writes a sheet step by step, and says what each step costs; `as SHEET` begins with a copy of one. \
-         `roster keep NAME` keeps what the sheet shows, with wounds and points, or only the fields that are named. \
+         `roster keep NAME` keeps what the sheet shows as it stands now, or only the fields that are named. \
          `roster use NAME` writes that into the character of the same name in the scene of now, also under other rules: \
          fields that these do not have stay in the roster."
     ),

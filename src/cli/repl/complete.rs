@@ -19,7 +19,7 @@ pub struct Candidate {
 
 /// What could stand at the end of `line`: commands and answers at its start, then whatever the words before call for.
 pub fn complete(line: &str, words: &Vocabulary) -> Vec<Candidate> {
-    let addressed = super::meaning::addressed(line).map_or(0, |(_, rest)| line.len() - rest.len());
+    let addressed = super::reader::addressed(line).map_or(0, |(_, rest)| line.len() - rest.len());
     let lead = line.len() - line.trim_start().len();
     let start = addressed.max(lead);
     let (first, _) = split_first(&line[start..]);

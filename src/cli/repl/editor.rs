@@ -41,8 +41,9 @@ const REMEMBERED: usize = 2000;
 /// How often the waiting editor checks for something to print.
 const POLL: Duration = Duration::from_millis(20);
 
-/// How often a line is begun again because the terminal answers too late: each time the editor waits for two seconds.
-const MOST_TRIES: u32 = 150;
+/// How often a line is begun again because the terminal answers too late: each time the editor waits for two seconds. Then
+/// lines are read without the editor.
+const MOST_TRIES: u32 = 3;
 
 /// Whether a line could not be begun because the terminal has not told the place of its cursor in time.
 fn is_late(error: &std::io::Error) -> bool {
@@ -96,9 +97,12 @@ impl Editor {
             self.written.store(false, Ordering::Relaxed);
             let signal = match self.line.read_line(&prompt) {
                 // A slow connection: the terminal has not said yet where its cursor stands.
-                Err(error) if tries < MOST_TRIES && is_late(&error) => {
+                Err(error) if is_late(&error) => {
                     tries += 1;
-                    continue;
+                    if tries < MOST_TRIES {
+                        continue;
+                    }
+                    return Ok(Next::Unable);
                 }
                 signal => signal.context("the terminal cannot be read")?,
             };

@@ -23,6 +23,11 @@ impl Repl {
         (!entry.is_empty()).then_some(entry)
     }
 
+    /// Whether the rule texts define a word.
+    pub(super) fn is_defined(&self, word: &str) -> bool {
+        defined(self.session.ruleset(), word).is_some()
+    }
+
     /// A field or a derived value that is called so.
     fn field_called(&self, word: &str) -> Entry {
         let wanted = plain(word);
@@ -117,7 +122,7 @@ fn numbered(line: &str) -> Option<(&str, &str)> {
 }
 
 /// Where a text has a word, one or several; its singular and plural are one.
-fn stands_at(text: &str, word: &str) -> Option<usize> {
+pub(super) fn stands_at(text: &str, word: &str) -> Option<usize> {
     let (text, word) = (plain(text), plain(word));
     let stem = word.strip_suffix('s').filter(|stem| stem.len() > 2).unwrap_or(&word);
     let letter = |letter: char| letter.is_alphanumeric();

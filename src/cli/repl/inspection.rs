@@ -1,10 +1,10 @@
 //! The commands that only show something.
 
-use riskbreaker::names::{exactly, typed};
+use riskbreaker::names::{exactly, spelling, typed};
 use riskbreaker::play::{Explanation, Term};
 use riskbreaker::state::Schema;
 use riskbreaker::state::readable_name;
-use riskbreaker::{EntityId, Event, Happening, Refusal, Ruleset, Step, Value};
+use riskbreaker::{Choice, EntityId, Event, Happening, Refusal, Ruleset, Step, Value};
 use serde_json::json;
 
 use super::act::count;
@@ -490,6 +490,23 @@ impl Repl {
     /// Why an option of the open question is closed, or that it is open, by its number or name; `by_part` takes less than the name.
     /// `None` if no option is named.
     fn why_option(&self, text: &str, by_part: bool) -> Result<Option<String>, Complaint> {
+        let Some(option) = self.option_named(text, by_part)? else { return Ok(None) };
+        let (label, note) = (&option.label, option.note.as_deref().unwrap_or_default());
+        if !option.enabled {
+            let reason = option.reason.as_deref().unwrap_or("the rules do not allow it now");
+            return Ok(Some(format!("{label}: {reason}")));
+        }
+        // The name of somebody who can be chosen may come with a field.
+        if text.parse::<usize>().is_err() && self.only_entity(text).is_ok() {
+            return Ok(None);
+        }
+        let note = if note.is_empty() { String::new() } else { format!(" ({note})") };
+        Ok(Some(format!("{label} is open{note}. `odds {label}` shows what it can lead to, `help {label}` what it is.")))
+    }
+
+    /// The option of the open question that a text names: by its number, as it is printed, or by its name; `by_part` takes less
+    /// than the name.
+    fn option_named(&self, text: &str, by_part: bool) -> Result<Option<&Choice>, Complaint> {
         let Some(question) = self.focused() else { return Ok(None) };
         let options = question.ask.options();
         let place = text.parse::<usize>().ok().and_then(|place| place.checked_sub(1));
@@ -502,22 +519,10 @@ impl Repl {
                 several => Err(names::ambiguous(text, several.iter().map(|option| option.label_among(options)))),
             }
         };
-        let option = match place.and_then(|at| options.get(at)) {
-            Some(option) => Some(option),
-            None => by_name()?,
-        };
-        let Some(option) = option else { return Ok(None) };
-        let (label, note) = (&option.label, option.note.as_deref().unwrap_or_default());
-        if !option.enabled {
-            let reason = option.reason.as_deref().unwrap_or("the rules do not allow it now");
-            return Ok(Some(format!("{label}: {reason}")));
+        match place.and_then(|at| options.iter().filter(|option| option.enabled).nth(at)) {
+            Some(option) => Ok(Some(option)),
+            None => by_name(),
         }
-        // The name of somebody who can be chosen may come with a field.
-        if place.is_none() && self.only_entity(text).is_ok() {
-            return Ok(None);
-        }
-        let note = if note.is_empty() { String::new() } else { format!(" ({note})") };
-        Ok(Some(format!("{label} is open{note}. `odds {label}` shows what it can lead to, `help {label}` what it is.")))
     }
 
     /// `log [N]`.
@@ -603,6 +608,15 @@ impl Repl {
         if let Some(command) = Command::find(word) {
             return self.help_command(command);
         }
+        if rest.parse::<usize>().is_ok()
+            && let Some(option) = self.option_named(rest, false)?
+        {
+            let label = option.label.to_string();
+            return match self.help_on(&label, words) {
+                Some(done) => done,
+                None => self.why(rest, words),
+            };
+        }
         self.help_on(rest, words).unwrap_or_else(|| {
             let mut known: Vec<&str> = Command::names().collect();
             known.extend(words.cards.iter().flat_map(|(id, title)| [id.as_str(), title]));
@@ -611,16 +625,35 @@ impl Repl {
         })
     }
 
-    /// What a word of the rules means: a card, a house rule, an act, a view, a topic, an item, a rule, a value.
+    /// What a word of the rules means. Its own name comes first: a card, what the rules say of the word in general, a house rule.
+    /// Then what it is the beginning of: a card, a house rule, an act, a view, an item, a rule, a value.
     fn help_on(&mut self, rest: &str, words: &Vocabulary) -> Option<Done> {
         let rules = self.session.ruleset().clone();
         let found = rules::find_card(&rules, rest);
-        if let Ok(card) = found {
+        let is_named = |name: &str| spelling(name) == spelling(rest);
+        let switches: Vec<&str> = rules.switches().map(|switch| &*switch.name).collect();
+        if let Ok(card) = &found
+            && (is_named(&card.id) || is_named(&card.title))
+        {
             return Some(rules::show_card(card, &rules, &mut self.screen).map_err(Complaint::from));
         }
-        let switches: Vec<&str> = rules.switches().map(|switch| &*switch.name).collect();
-        if let Ok(Some(switch)) = names::one_of(rest, &switches) {
+        if let Some(switch) = switches.iter().find(|switch| is_named(switch)) {
             return Some(self.switches(switch));
+        }
+        if let Some(told) = self.help_on_topic(rest, words) {
+            return Some(told);
+        }
+        let id = rest.trim_matches(['(', ')']);
+        // The row of a table may be about a key of a data file: what the word means in play comes before it.
+        let is_id = id.contains('-') || id.bytes().any(|byte| byte.is_ascii_digit());
+        if !is_id
+            && self.is_defined(rest)
+            && let Some(shown) = self.show_meaning(rest)
+        {
+            return Some(shown);
+        }
+        if let Ok(card) = found {
+            return Some(rules::show_card(card, &rules, &mut self.screen).map_err(Complaint::from));
         }
         let acts = typed(rest, || words.free.iter().flat_map(|free| [(free, &free.0), (free, &free.1)]));
         if let [(act, title)] = acts.as_slice() {
@@ -632,30 +665,33 @@ impl Repl {
         if let [(name, title)] = views.as_slice() {
             return Some(self.told(format!("{name}: {title}")));
         }
-        if let Some(topic) = words.topic_of(rest) {
-            let open = if words.is_open(&topic) { "that is open now" } else { "when it is asked" };
-            let what = question_in_words(&rules, &topic).or_else(|| rule_line(&rules, &topic));
-            let what = what.map_or(String::new(), |line| format!(": {line}"));
-            let told =
-                self.told(format!("`{rest} ...` answers the question `{}`, {open}{what}", readable_name(&topic)));
-            return Some(told.and_then(|()| self.show_meaning(rest).unwrap_or(Ok(()))));
-        }
         if let Some(item) = rules::find_item(&rules, rest) {
             return Some(rules::show_card(item, &rules, &mut self.screen).map_err(Complaint::from));
         }
-        let id = rest.trim_matches(['(', ')']);
-        // The row of a table may be about a key of a data file: what the word means in play comes before it.
-        let is_id = id.contains('-') || id.bytes().any(|byte| byte.is_ascii_digit());
         if !is_id && let Some(shown) = self.show_meaning(rest) {
             return Some(shown);
         }
         if let Some(line) = rule_line(&rules, id) {
             return Some(self.show_pairs("rule", &id.to_uppercase(), &[(String::new(), line)]));
         }
+        if let Ok(Some(switch)) = names::one_of(rest, &switches) {
+            return Some(self.switches(switch));
+        }
         if let Err(refusal @ Refusal::Ambiguous { .. }) = found {
             return Some(Err(refusal.into()));
         }
         self.show_meaning(rest)
+    }
+
+    /// What a topic asks for, and what the rules say of the word.
+    fn help_on_topic(&mut self, rest: &str, words: &Vocabulary) -> Option<Done> {
+        let topic = words.topic_of(rest)?;
+        let rules = self.session.ruleset().clone();
+        let open = if words.is_open(&topic) { "that is open now" } else { "when it is asked" };
+        let what = question_in_words(&rules, &topic).or_else(|| rule_line(&rules, &topic));
+        let what = what.map_or(String::new(), |line| format!(": {line}"));
+        let told = self.told(format!("`{rest} ...` answers the question `{}`, {open}{what}", readable_name(&topic)));
+        Some(told.and_then(|()| self.show_meaning(rest).unwrap_or(Ok(()))))
     }
 
     /// What a word means; nothing where no text of the rules has it.

@@ -71,19 +71,27 @@ pub fn split_first(line: &str) -> (&str, &str) {
 
 /// Splits a line at the words for which `topic_of` knows a topic.
 ///
-/// It does not split at the words in `whole`, at a word in quotes, or at a word after a comma, which belongs to the list
-/// before it.
-pub fn phrases(line: &str, whole: Range<usize>, topic_of: impl Fn(&str) -> Option<String>) -> Phrases {
+/// It does not split at the words in `whole`, inside a name (`name_at` gives its number of words from a place on), at a word in
+/// quotes, or at a word after a comma, which belongs to the list before it.
+pub fn phrases(
+    line: &str,
+    whole: Range<usize>,
+    name_at: impl Fn(&[Word], usize) -> usize,
+    topic_of: impl Fn(&str) -> Option<String>,
+) -> Phrases {
     let words = words(line);
     let mut cuts = Vec::new();
-    for (at, word) in words.iter().enumerate() {
-        if !whole.contains(&at)
+    let mut at = 0;
+    while let Some(word) = words.get(at) {
+        let name = if whole.contains(&at) { 1 } else { name_at(&words, at) };
+        if name == 0
             && !word.quoted
             && !word.continues
             && let Some(topic) = topic_of(&word.text)
         {
             cuts.push((at, topic));
         }
+        at += name.max(1);
     }
     let end_of = |cut: usize| cuts.get(cut).map_or(words.len(), |(at, _)| *at);
     Phrases {
@@ -116,6 +124,13 @@ fn phrase(line: &str, words: &[Word]) -> Phrase {
     Phrase { text: line[first.start..last.end].to_owned(), items }
 }
 
+impl Phrases {
+    /// A text that is one answer as it stands.
+    pub fn of_text(text: &str) -> Phrases {
+        Phrases { head: Phrase { text: text.to_owned(), items: None }, named: Vec::new() }
+    }
+}
+
 impl Phrase {
     pub fn is_empty(&self) -> bool {
         self.text.is_empty()
@@ -135,7 +150,7 @@ mod tests {
     }
 
     fn cut(line: &str, kept: usize) -> (String, Vec<(String, String)>) {
-        let cut = phrases(line, 0..kept, topic_of);
+        let cut = phrases(line, 0..kept, |_, _| 0, topic_of);
         (cut.head.text, cut.named.into_iter().map(|(topic, phrase)| (topic, phrase.text)).collect())
     }
 
@@ -162,7 +177,7 @@ mod tests {
     fn a_small_word_in_quotes_or_after_a_comma_is_a_name() {
         let (_, named) = cut("lunge on a, with", 1);
         assert_eq!(named, [("targets".into(), "a, with".into())]);
-        let cut = phrases("lunge on \"Knight on horse\", b", 0..1, topic_of);
+        let cut = phrases("lunge on \"Knight on horse\", b", 0..1, |_, _| 0, topic_of);
         assert_eq!(cut.named[0].1.items, Some(vec!["Knight on horse".into(), "b".into()]));
     }
 

@@ -4,8 +4,8 @@ use std::path::Path;
 use anyhow::{Context, bail};
 
 use super::editor::Editor;
-use super::meaning::is_comment;
 use super::prompt::Prompt;
+use super::reader::is_comment;
 use crate::cli::call_error;
 use crate::cli::file::read_script;
 
@@ -25,6 +25,8 @@ pub enum Next {
     Interrupted,
     /// The program has something to print; the text in the editor stays.
     Called,
+    /// The terminal does not say where its cursor stands, so the line editor cannot be used.
+    Unable,
     End,
 }
 
@@ -87,7 +89,16 @@ impl Lines {
     /// Waits for the next line.
     pub fn next(&mut self, prompt: &Prompt, width: usize) -> anyhow::Result<Next> {
         match self {
-            Lines::Terminal(editor) => editor.read(&prompt.fitted(width)),
+            Lines::Terminal(editor) => match editor.read(&prompt.fitted(width))? {
+                Next::Unable => {
+                    eprintln!(
+                        "The terminal answers too late for the line editor: lines are read as they are, without Tab and history."
+                    );
+                    *self = Lines::Plain(Feed::stdin());
+                    self.next(prompt, width)
+                }
+                next => Ok(next),
+            },
             Lines::Plain(feed) => {
                 eprint!("{}» ", prompt.fitted(width));
                 io::stderr().flush()?;
@@ -129,8 +140,27 @@ impl Feed {
             bail!("{}:{}: not UTF-8 text", self.name, self.line);
         };
         let text = if self.line == 1 { text.trim_start_matches('\u{feff}') } else { &text };
+        let text = without_reports(text);
         Ok(Next::Line(text.trim_end_matches(['\n', '\r']).to_owned()))
     }
+}
+
+/// A line without the answers of a terminal that was asked where its cursor stands, and has answered late: `ESC [ 4 ; 1 R`.
+fn without_reports(line: &str) -> String {
+    let mut kept = String::new();
+    let mut rest = line;
+    while let Some((before, after)) = rest.split_once("\u{1b}[") {
+        kept.push_str(before);
+        let report = after.trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == ';');
+        match report.strip_prefix('R') {
+            Some(behind) => rest = behind,
+            None => {
+                kept.push_str("\u{1b}[");
+                rest = after;
+            }
+        }
+    }
+    kept + rest
 }
 
 /// The call that a script begins with; lines of further options may follow its first one.
@@ -174,6 +204,13 @@ mod tests {
         let call = call_of("# riskbreaker play duel --seed 7\n# --set a=b\n# and so on\nok\n");
         assert_eq!(call.as_deref(), Some("duel --seed 7 --set a=b"));
         assert_eq!(call_of("ok\n# riskbreaker play duel\n"), None);
+    }
+
+    #[test]
+    fn late_answers_of_a_terminal_are_no_part_of_a_line() {
+        assert_eq!(without_reports("\u{1b}[12;1Rstrike\u{1b}[1;1R 2"), "strike 2");
+        assert_eq!(without_reports("\u{1b}[31mred"), "\u{1b}[31mred");
+        assert_eq!(without_reports("plain"), "plain");
     }
 
     #[test]

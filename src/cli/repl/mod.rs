@@ -18,11 +18,11 @@ mod line;
 mod lines;
 mod lua;
 mod master;
-mod meaning;
 mod migration;
 mod names;
 mod prompt;
 mod question;
+mod reader;
 mod reload;
 mod save_file;
 mod session_slot;
@@ -59,9 +59,9 @@ use self::encounter::Encounter;
 use self::event_rows::Untold;
 pub use self::lines::Lines;
 use self::lines::Next;
-use self::meaning::{Meaning, addressed, answers, meaning};
 pub use self::migration::show as show_migration;
 use self::prompt::Prompt;
+use self::reader::{Meaning, addressed, answers};
 use self::reload::Lookout;
 use self::save_file::Saved;
 use self::session_slot::SessionSlot;
@@ -73,6 +73,7 @@ use super::known_entries::KnownEntries;
 use super::library;
 use super::report;
 use super::row::{Row, Span, Tone};
+use super::rule_text;
 use super::screen::Screen;
 
 /// A game with someone at the prompt.
@@ -245,6 +246,7 @@ impl Repl {
                     }
                     continue;
                 }
+                Next::Unable => continue,
                 Next::End => match self.may_leave("Ctrl-D") {
                     Ok(true) | Err(_) => break,
                     Ok(false) => continue,
@@ -252,7 +254,7 @@ impl Repl {
             };
             interrupted = false;
             self.stays(&line);
-            if scripted && self.chunk.is_empty() && !self.drawn && meaning::is_comment(&line) {
+            if scripted && self.chunk.is_empty() && !self.drawn && reader::is_comment(&line) {
                 continue;
             }
             if scripted {
@@ -382,23 +384,38 @@ impl Repl {
         let words = self.words();
         let mut line = line;
         self.focus = None;
-        if let Some((name, rest)) = addressed(line) {
-            let question = self.question_about(name)?;
+        if let Some((name, rest)) = addressed(line)
+            && let Some(question) = self.question_about(name)?
+        {
             self.focus = Some(question);
             line = rest;
             self.gather_words();
         }
         let words = if self.focus.is_some() { self.words() } else { words };
+        let is_command = Command::find(line::split_first(line).0).is_some();
+        let by_verb = words.with_option_of_verb(line).filter(|_| !is_command);
+        let line = by_verb.as_deref().unwrap_or(line);
         let accepts = |text: &str| self.focused().is_some_and(|question| knows(question, text));
-        let meaning = meaning(line, &words, accepts);
+        let meaning = reader::read(line, &words, accepts);
         if matches!(self.step, Step::Over(_)) && meaning.plays(line) {
             return Err(self.over());
         }
         match meaning {
             Meaning::Nothing => Ok(()),
             Meaning::Command(command, rest) => self.paged(command, &rest, &words),
-            Meaning::Answer { head, named } => self.reply(head, named),
-            Meaning::Free { act, rest } => self.take_free_act(&act, &rest),
+            Meaning::Answer { head, named, otherwise } => {
+                let before = self.session.decision_count();
+                match (self.reply(line, head, named), otherwise) {
+                    (Err(Complaint::Wrong(_) | Complaint::Refused(_)), Some((command, rest)))
+                        if self.session.decision_count() == before =>
+                    {
+                        self.forget_attempt()?;
+                        self.paged(command, &rest, &words)
+                    }
+                    (done, _) => done,
+                }
+            }
+            Meaning::Free { act, rest } => self.take_free_act(&act, &rest, false),
             Meaning::View(name) => self.view(&name),
             Meaning::Lua(_) if !self.masters() => Err(self.not_here()),
             Meaning::Lua(_) | Meaning::Unknown { .. } if crate::cli::is_call(line) => Err(Complaint::Wrong(format!(
@@ -438,7 +455,7 @@ impl Repl {
         match command.word {
             Word::Do => {
                 let cut = answers(rest, words);
-                self.reply(cut.head, cut.named)
+                self.reply(rest, cut.head, cut.named)
             }
             Word::Options => self.show_options(),
             Word::Ok => self.take_default(rest),
@@ -502,7 +519,8 @@ impl Repl {
         } else if silent {
             // Nothing happens until the other open questions are answered as well.
             let names: Vec<String> = self.session.questions().iter().map(|question| self.whom(question)).collect();
-            if !names.is_empty() {
+            let is_printed = self.focused() == self.asked.as_ref();
+            if !names.is_empty() && (is_printed || names.len() > 1) {
                 self.screen.row(&Row::at(2).faint(format!("Noted. Still to answer: {}.", names.join(", "))))?;
             }
         }
@@ -561,6 +579,14 @@ impl Repl {
         }
     }
 
+    /// Forgets what a refused line has shown and asked: nothing of it stays.
+    fn forget_attempt(&mut self) -> Done {
+        self.step = self.session.advance()?;
+        self.session.take_events();
+        self.own.clear();
+        Ok(())
+    }
+
     /// Prints the events that the people at this prompt may see. `whole` prints routine events as well.
     fn tell(&mut self, events: &[Event], whole: bool) -> Done {
         self.keep()?;
@@ -608,13 +634,19 @@ impl Repl {
         self.about = question.about.or(self.about);
         let about = question.about.map(|id| self.session.view().label(id));
         if self.screen.json() {
-            for question in self.session.questions() {
+            for question in self.session.questions().to_vec() {
+                let proposal = self.session.propose(&question);
                 let about = question.about.map(|id| self.session.view().label(id));
-                let question = self.session.as_told(question);
-                self.screen.event("question", &json!({ "question": question, "about": about }))?;
+                let question = self.session.as_told(&question);
+                let told = json!({ "question": question, "about": about, "proposal": proposal });
+                self.screen.event("question", &told)?;
             }
         } else {
-            let rows = question::ask(&self.with_chances(question.clone()), about.as_deref(), self.screen.width());
+            let proposal = self.session.propose(&question);
+            let told = self.with_chances(question.clone());
+            let told = if self.screen.rule_ids() { told } else { without_rule_ids(told) };
+            let shown = question::Shown { proposal: proposal.as_ref(), about: about.as_deref(), whole: anew };
+            let rows = question::ask(&told, &shown, self.screen.width());
             self.screen.rows(&rows)?;
             if let Some(row) = self.also_open(&question) {
                 self.screen.row(&row)?;
@@ -660,8 +692,12 @@ impl Repl {
         open.iter().find(|question| Some(question.id) == self.focus).or_else(|| open.first())
     }
 
-    /// The open question of somebody, by the character's name or label, or by the seat.
-    fn question_about(&self, name: &str) -> Result<QuestionId, Complaint> {
+    /// The open question of somebody, by the character's name or label, or by the seat. `None` if the name is nobody's.
+    ///
+    /// # Errors
+    ///
+    /// The name fits several, or is that of somebody who is asked nothing.
+    fn question_about(&self, name: &str) -> Result<Option<QuestionId>, Complaint> {
         let (view, open) = (self.session.view(), self.session.questions());
         let spellings = |question: &Question| {
             let title = question.about.map(|id| view.title(id).to_string());
@@ -673,9 +709,10 @@ impl Repl {
                 .collect::<Vec<_>>()
         };
         match typed(name, || open.iter().flat_map(spellings)).as_slice() {
-            [] => Err(self.not_asked(name)),
+            [] if view.find(name).is_ok() || self.session.seats().contains_key(name) => Err(self.not_asked(name)),
+            [] => Ok(None),
             // The questions of one character are answered in order.
-            [first, more @ ..] if more.is_empty() || self.share_one(*first, more) => Ok(*first),
+            [first, more @ ..] if more.is_empty() || self.share_one(*first, more) => Ok(Some(*first)),
             several => {
                 let asked = open.iter().filter(|question| several.contains(&question.id));
                 Err(names::ambiguous(name, asked.map(|question| self.whom(question))))
@@ -776,6 +813,21 @@ impl Repl {
     }
 }
 
+/// A question whose texts do not name the rules behind them: `why` does.
+fn without_rule_ids(mut question: Question) -> Question {
+    question.why = rule_text::without_ids(&question.why).into_owned();
+    if let Ask::Choose { options, .. }
+    | Ask::ChooseMany { options, .. }
+    | Ask::Allot { options, .. }
+    | Ask::Order { options } = &mut question.ask
+    {
+        for text in options.iter_mut().flat_map(|option| [&mut option.reason, &mut option.note]).flatten() {
+            *text = rule_text::without_ids(text).into_owned();
+        }
+    }
+    question
+}
+
 /// Whether a text answers the question as it is. Free text does not count, since any text would be an answer.
 fn knows(question: &Question, text: &str) -> bool {
     match question.read_typed(&text.into()) {
@@ -843,6 +895,8 @@ impl Complaint {
             Complaint::Unclear(unclear) => return unclear.tell(screen),
             Complaint::Broken(error) => return Err(error),
         };
+        let message =
+            if screen.json() || screen.rule_ids() { message } else { rule_text::without_ids(&message).into_owned() };
         if screen.json() {
             let mut told = json!({ "message": message, "place": place });
             if let Some(refusal) = refusal {

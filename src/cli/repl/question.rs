@@ -5,22 +5,45 @@ use riskbreaker::{Answer, Ask, Choice, Question, Session};
 use crate::cli::figures::counted;
 use crate::cli::row::{Row, Span, Tone, columns};
 
-/// A question as rows: what is asked, the options by number, and what an answer looks like.
+/// What is shown of a question.
+pub struct Shown<'s> {
+    /// What `ok` takes.
+    pub proposal: Option<&'s Answer>,
+    /// For whom it is asked.
+    pub about: Option<&'s str>,
+    /// Whether closed options are listed with their reasons. Otherwise they are counted.
+    pub whole: bool,
+}
+
+/// A question as rows: what is asked, the open options by number, and what an answer looks like.
 ///
-/// An option that is not open stands below the others, with `-` for a number, and its reason; the one that `ok` takes has a
-/// `*`. Where any words are an answer the options have no numbers, since a number is such words, too.
-pub fn ask(question: &Question, about: Option<&str>, width: Option<usize>) -> Vec<Row> {
-    let mut rows = vec![heading(question, about)];
-    // What cannot be chosen stands below what can; each keeps the number of its place.
-    let mut options: Vec<(usize, &Choice)> = question.ask.options().iter().enumerate().collect();
-    options.sort_by_key(|(_, option)| !option.enabled);
-    let cells = options
-        .into_iter()
-        .map(|(at, option)| cells(at + 1, option, &question.ask, suggested(question, option)))
-        .collect();
+/// Closed options stand below the others, with `-` for a number; the one that `ok` takes has a `*`. Where any words are an
+/// answer the options have no numbers, since a number is such words, too.
+pub fn ask(question: &Question, shown: &Shown<'_>, width: Option<usize>) -> Vec<Row> {
+    let mut rows = vec![heading(question, shown.about)];
+    let (open, closed): (Vec<&Choice>, Vec<&Choice>) = question.ask.options().iter().partition(|option| option.enabled);
+    let numbered = open.into_iter().enumerate();
+    let mut cells: Vec<Vec<Span>> =
+        numbered.map(|(at, option)| cells(at + 1, option, &question.ask, shown.suggests(option))).collect();
+    if shown.whole {
+        cells.extend(closed.iter().map(|option| cells_of_closed(option)));
+    }
     rows.extend(columns(1, cells, width));
-    rows.extend(wanted(question));
+    if !shown.whole && !closed.is_empty() {
+        rows.push(Row::at(2).faint(format!("{} closed: `why`", closed.len())));
+    }
+    rows.extend(wanted(question, shown));
     rows
+}
+
+impl Shown<'_> {
+    fn suggests(&self, option: &Choice) -> bool {
+        match self.proposal {
+            Some(Answer::Choice(id)) => *id == option.id,
+            Some(Answer::Choices(ids)) => ids.contains(&option.id),
+            _ => false,
+        }
+    }
 }
 
 /// For whom a question is asked: an entity, or else a seat.
@@ -58,25 +81,18 @@ fn cells(number: usize, option: &Choice, ask: &Ask, suggested: bool) -> Vec<Span
     let beside = [option.note.as_deref().unwrap_or(""), &points];
     let beside = beside.into_iter().filter(|text| !text.is_empty()).map(in_one_line).collect::<Vec<_>>().join(", ");
     let label = in_one_line(&option.label);
-    if option.enabled {
-        let mark = if suggested { "*" } else { " " };
-        let number = if takes_words(ask) { String::new() } else { number.to_string() };
-        return vec![Span::plain(format!("{mark}{number}")), Span::strong(label), Span::plain(beside)];
-    }
-    let reason = option.reason.as_deref().unwrap_or("the rules do not allow this now");
-    vec![Span::faint(" -"), Span::faint(label), Span::faint(in_one_line(reason))]
+    let mark = if suggested { "*" } else { " " };
+    let number = if takes_words(ask) { String::new() } else { number.to_string() };
+    vec![Span::plain(format!("{mark}{number}")), Span::strong(label), Span::plain(beside)]
 }
 
-fn suggested(question: &Question, option: &Choice) -> bool {
-    match question.proposal() {
-        Some(Answer::Choice(id)) => *id == option.id,
-        Some(Answer::Choices(ids)) => ids.contains(&option.id),
-        _ => false,
-    }
+fn cells_of_closed(option: &Choice) -> Vec<Span> {
+    let reason = option.reason.as_deref().unwrap_or("the rules do not allow this now");
+    vec![Span::faint(" -"), Span::faint(in_one_line(&option.label)), Span::faint(in_one_line(reason))]
 }
 
 /// How to answer, where the options alone do not say it.
-fn wanted(question: &Question) -> Option<Row> {
+fn wanted(question: &Question, shown: &Shown<'_>) -> Option<Row> {
     let mut text = match &question.ask {
         Ask::Choose { other: true, options } if options.is_empty() => "Type anything, in your own words".to_owned(),
         Ask::Choose { other: true, .. } => "Type a name from the list, or anything else in your own words".to_owned(),
@@ -101,10 +117,10 @@ fn wanted(question: &Question) -> Option<Row> {
         ask => format!("Type {}", ask.wanted()),
     };
     // In an allotment and an order the marks beside the options cannot show it.
-    if let Some(default) = question.proposal()
-        && !question.ask.options().iter().any(|option| suggested(question, option))
+    if let Some(proposal) = shown.proposal
+        && !question.ask.options().iter().any(|option| shown.suggests(option))
     {
-        text.push_str(&format!("; `ok` answers {}", question.tell(default)));
+        text.push_str(&format!("; `ok` answers {}", question.tell(proposal)));
     }
     Some(Row::at(2).with(text, Tone::Faint))
 }
@@ -154,7 +170,12 @@ mod tests {
     }
 
     fn text(question: &Question) -> Vec<String> {
-        ask(question, Some("Ranger"), None).iter().map(Row::bare).collect()
+        lines(question, true)
+    }
+
+    fn lines(question: &Question, whole: bool) -> Vec<String> {
+        let shown = Shown { proposal: question.proposal(), about: Some("Ranger"), whole };
+        ask(question, &shown, None).iter().map(Row::bare).collect()
     }
 
     #[test]
@@ -166,8 +187,15 @@ mod tests {
         ];
         assert_eq!(
             text(&question(Ask::Choose { options, other: false }, Some(Answer::Choice("rest".into())))),
-            ["What does Ranger do?", "  1  Lunge  Stake 1-3", " *3  Rest", "  -  Drain  needs 2 points, there are 0",]
+            ["What does Ranger do?", "  1  Lunge  Stake 1-3", " *2  Rest", "  -  Drain  needs 2 points, there are 0",]
         );
+    }
+
+    #[test]
+    fn closed_options_are_counted_unless_all_is_shown() {
+        let options = vec![option("Lunge", Some("no"), None, None), option("Rest", None, None, None)];
+        let told = lines(&question(Ask::Choose { options, other: false }, None), false);
+        assert_eq!(told, ["What does Ranger do?", "  1  Rest", "  1 closed: `why`"]);
     }
 
     #[test]

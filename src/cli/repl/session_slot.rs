@@ -262,6 +262,11 @@ impl SessionSlot {
         self.decider().suggest(number, policy)
     }
 
+    /// What is proposed to the seat that is asked, from what that seat knows.
+    pub fn propose(&mut self, question: &Question) -> Option<Answer> {
+        self.deref_mut().propose(question)
+    }
+
     // What is done
 
     /// Who decides here: the seats at the screen; at a screen that is everybody's the game master, who may decide for all.

@@ -91,10 +91,28 @@ impl Repl {
         let steps: Vec<SheetStep> = steps.into_iter().filter(|step| step.key != "name").collect();
         self.sheet_entry = Some(SheetEntry { name: name.to_owned(), steps, at: 0 });
         self.show_sheet_entry()?;
-        let hint = "A line answers the step, an empty one keeps it. `STEP VALUE` goes to a step, `back` one back, `show` shows \
-                    the sheet, `undo` takes a step back, `done` ends.";
+        let hint = "A line answers the step, an empty one keeps it. `done` ends, `help` lists what else can be typed.";
         self.screen.row(&Row::prose(2).faint(hint))?;
         self.ask_step()
+    }
+
+    /// `help` while a sheet is being written: what can be typed, and the steps.
+    fn help_on_sheet(&mut self) -> Done {
+        let steps: Vec<&str> =
+            self.sheet_entry.iter().flat_map(|entry| &entry.steps).map(|step| step.title.as_str()).collect();
+        let steps = steps.join(", ");
+        let rows = [
+            ("VALUE", "answers the step that is asked; an empty line keeps what it has"),
+            ("STEP VALUE", "answers another step; `STEP` alone goes to it"),
+            ("back", "goes one step back"),
+            ("show", "shows the whole sheet with its cost"),
+            ("undo", "takes the last step back"),
+            ("done", "ends; the sheet stays in the roster"),
+            ("help WORD", "explains a word of the rules"),
+            ("steps", &steps),
+        ];
+        let cells = rows.iter().map(|(word, what)| vec![Span::strong(*word), Span::plain(*what)]).collect();
+        Ok(self.screen.columns(2, cells)?)
     }
 
     /// A line while a sheet is being written; `None` if it is a command like elsewhere.
@@ -109,6 +127,7 @@ impl Repl {
             return None;
         }
         Some(match first.to_lowercase().as_str() {
+            "help" | "?" if rest.is_empty() => self.help_on_sheet(),
             "quit" | "exit" | "bye" | "undo" | "redo" | "help" | "?" | "note" | "roster" | "goto" => return None,
             "" => self.go_to_step(entry.at + 1),
             "back" if rest.is_empty() => self.go_to_step(entry.at.saturating_sub(1)),

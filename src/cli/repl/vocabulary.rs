@@ -1,8 +1,9 @@
 use std::collections::BTreeSet;
 
-use riskbreaker::names::spelling;
-use riskbreaker::{Ask, Choice, EntityId, QuestionId, Value};
+use riskbreaker::names::{fold, spelling, typed};
+use riskbreaker::{Ask, Choice, EntityId, QuestionId, Ruleset, Value};
 
+use super::line::{Word, split_first, words};
 use super::question::whom;
 use super::session_slot::SessionSlot;
 
@@ -15,6 +16,9 @@ pub struct Vocabulary {
     pub open: Vec<Open>,
     /// Acts that are nobody's turn, as id and title.
     pub free: Vec<(String, String)>,
+    /// Words that name an option besides its own: the word that the text of its card begins with, if no other card of the
+    /// question begins with it.
+    pub verbs: Vec<(String, String)>,
     /// The views of the ruleset, as id and title.
     pub views: Vec<(String, String)>,
     /// Titles of entities.
@@ -104,6 +108,7 @@ impl Vocabulary {
         small.extend(topics.into_iter().map(|topic| (topic.clone(), topic)));
         Vocabulary {
             small,
+            verbs: verbs(&open, rules),
             open,
             free,
             views: rules.views().iter().map(|view| (view.name.to_string(), view.title.to_string())).collect(),
@@ -161,19 +166,54 @@ impl Vocabulary {
         self.views.iter().map(|(name, _)| name.as_str()).find(|name| after(line, name) == Some(""))
     }
 
-    /// Whether a line is the whole name of an option, open or closed.
-    pub fn is_an_option(&self, line: &str) -> bool {
+    /// The whole name of an option of the focused question, open or closed, at the start of a line; the longest that fits.
+    pub fn option_at_start<'a>(&self, line: &'a str) -> Option<&'a str> {
         let options: &[Choice] = self.focus().map_or(&[], |open| open.ask.options());
-        let mut names = options.iter().flat_map(|option| [&*option.id, &*option.label]);
-        names.any(|name| name.eq_ignore_ascii_case(line))
+        let names = options.iter().flat_map(|option| [&*option.id, &*option.label]);
+        let rest = names.filter_map(|name| after(line, name)).min_by_key(|rest| rest.len())?;
+        Some(line[..line.len() - rest.len()].trim_end().trim_end_matches(','))
     }
 
-    /// Whether a line begins with the whole name of an option that can be chosen.
-    pub fn begins_with_an_option(&self, line: &str) -> bool {
+    /// A line that begins with the verb of an option, with the option in its place: `shoot Ann` is `Ranged Strike Ann`.
+    pub fn with_option_of_verb(&self, line: &str) -> Option<String> {
+        let (first, rest) = split_first(line);
+        let (_, label) = self.verbs.iter().find(|(verb, _)| *verb == fold(first))?;
+        (!self.names_an_option(first)).then(|| format!("{label} {rest}").trim_end().to_owned())
+    }
+
+    /// Whether a text names an option of the focused question as a person types it, open or closed.
+    pub fn names_an_option(&self, text: &str) -> bool {
         let options: &[Choice] = self.focus().map_or(&[], |open| open.ask.options());
-        let open = options.iter().filter(|option| option.enabled);
-        open.flat_map(|option| [&*option.id, &*option.label])
-            .any(|name| name.contains([' ', '_']) && after(line, name).is_some())
+        !typed(text, || options.iter().flat_map(|option| [(&option.id, &option.id), (&option.id, &option.label)]))
+            .is_empty()
+    }
+
+    /// Whether the focused question takes any text besides its options.
+    pub fn takes_own_words(&self) -> bool {
+        self.focus().is_some_and(|open| matches!(open.ask, Ask::Choose { other: true, .. }))
+    }
+
+    /// How many words at the start of a line are the whole name of a card.
+    pub fn words_of_card(&self, line: &str) -> usize {
+        let all = words(line);
+        let names = self.cards.iter().flat_map(|(id, title)| [id, title]);
+        names.map(|name| length_at(&all, 0, name)).max().unwrap_or(0)
+    }
+
+    /// How many words from place `at` on are a known name of several words: an option, somebody, something in a list, a card.
+    /// 0 if there is none. The longest counts.
+    ///
+    /// Of an option of the focused question several words out of the middle are enough.
+    pub fn words_of_name(&self, words: &[Word], at: usize) -> usize {
+        let items = self.items.iter().flat_map(|(_, items)| items);
+        let cards = self.cards.iter().flat_map(|(id, title)| [id, title]);
+        let names = self.names.iter().chain(items).chain(cards).map(|name| length_at(words, at, name));
+        let options = self.open.iter().flat_map(|open| open.ask.options());
+        let options = options.flat_map(|option| [&*option.id, &*option.label]).map(|name| {
+            let parts: Vec<String> = name_parts(name);
+            (0..parts.len()).map(|from| length_of_parts(words, at, &parts[from..])).max().unwrap_or(0)
+        });
+        names.chain(options).max().filter(|length| *length > 1).unwrap_or(0)
     }
 
     /// How many words at the start of a line are the name of an option of the focused question, or the beginning of one.
@@ -200,6 +240,38 @@ impl Vocabulary {
         }
         longest
     }
+}
+
+/// The verbs of the options of the focused question.
+fn verbs(open: &[Open], rules: &Ruleset) -> Vec<(String, String)> {
+    let options = open.first().map_or(&[][..], |open| open.ask.options());
+    let verb = |option: &Choice| {
+        let card = rules.cards().iter().find(|card| card.id == option.id)?;
+        let (first, _) = split_first(&card.text);
+        let verb = fold(first.trim_end_matches([',', '.', ':', ';']));
+        (verb.len() > 2).then(|| (verb, option.label.to_string()))
+    };
+    let all: Vec<(String, String)> = options.iter().filter_map(verb).collect();
+    let is_alone = |(verb, _): &&(String, String)| all.iter().filter(|(other, _)| other == verb).count() == 1;
+    all.iter().filter(is_alone).cloned().collect()
+}
+
+/// The words of a name, folded.
+fn name_parts(name: &str) -> Vec<String> {
+    name.split([' ', '_']).filter(|part| !part.is_empty()).map(fold).collect()
+}
+
+/// The number of words of `name` if all of them stand at place `at`; 0 if they do not.
+fn length_at(words: &[Word], at: usize, name: &str) -> usize {
+    let parts = name_parts(name);
+    if length_of_parts(words, at, &parts) == parts.len() { parts.len() } else { 0 }
+}
+
+/// How many of `parts` stand at place `at`, one after the other.
+fn length_of_parts(words: &[Word], at: usize, parts: &[String]) -> usize {
+    let given = words.iter().skip(at).enumerate();
+    let given = given.take_while(|(n, word)| *n == 0 || !word.continues).map(|(_, word)| word);
+    given.zip(parts).take_while(|(word, part)| fold(&word.text) == **part).count()
 }
 
 /// The rest of a line that begins with `name` as whole words. Case is ignored; `_` equals a blank.

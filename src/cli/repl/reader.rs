@@ -1,8 +1,25 @@
+//! Reads a typed line: which command, answer, act, view or Lua it is.
+//!
+//! A line is cut once into words with their places ([`words_of`]). It then means the first of these that fits:
+//!
+//! 1. nothing, if it is empty or a comment; Lua after a `=`; a text in quotes, if a question is open;
+//! 2. an exact answer to the open question: a number, or an option by its whole id or label, the longest first;
+//! 3. a command by its full name, or a view of the ruleset;
+//! 4. any text, if the open question asks for a text; Lua, if the line cannot be plain words;
+//! 5. a free act by its name;
+//! 6. an answer by the beginning of an option, or without accents and case;
+//! 7. a command by its beginning, or by what newcomers type for it;
+//! 8. Lua, if it is one word that may name a variable.
+//!
+//! What follows an answer in the same line is cut at the ruleset's small words ([`answers`]). A name of several words is not cut,
+//! whatever small words are in it. Words that stand behind an answer without a small word answer the next question
+//! (`act.rs`).
+
 use riskbreaker::names::title_and_number;
 use riskbreaker::ruleset::nearest;
 
 use super::command::{Command, Word};
-use super::line::{Phrase, phrases, split_first};
+use super::line::{Phrase, Phrases, phrases, split_first, words as words_of};
 use super::vocabulary::Vocabulary;
 
 /// The meaning of a typed line.
@@ -10,35 +27,32 @@ use super::vocabulary::Vocabulary;
 pub enum Meaning {
     /// An empty line or a comment.
     Nothing,
+    /// A command and what follows its name.
     Command(&'static Command, String),
-    /// An answer to the open question; names for what follows it, by topic.
+    /// An answer to the open question; answers to those that follow, by topic.
     Answer {
         head: Phrase,
         named: Vec<(String, Phrase)>,
+        /// The command that the first word names as well. It is meant if the answer is refused.
+        otherwise: Option<(&'static Command, String)>,
     },
     /// An act that is nobody's turn, with answers to what it asks.
-    Free {
-        act: String,
-        rest: String,
-    },
+    Free { act: String, rest: String },
     /// Something of the ruleset's own to look at.
     View(String),
     /// A program for the table.
     Lua(String),
     /// `NAME=VALUE`, as arguments of the program are written, with a name of the game.
-    Pair {
-        name: String,
-        value: String,
-        is_switch: bool,
-    },
+    Pair { name: String, value: String, is_switch: bool },
     /// Unknown words.
-    Unknown {
-        word: String,
-        near: Option<&'static str>,
-    },
+    Unknown { word: String, near: Option<&'static str> },
 }
 
 impl Meaning {
+    fn answer(cut: Phrases) -> Meaning {
+        Meaning::Answer { head: cut.head, named: cut.named, otherwise: None }
+    }
+
     /// Whether it answers a question, or would if one were open.
     pub fn plays(&self, line: &str) -> bool {
         let plain = |letter: char| letter.is_alphanumeric() || letter.is_whitespace() || ",_-'".contains(letter);
@@ -50,11 +64,8 @@ impl Meaning {
     }
 }
 
-/// Finds out what a line means. `accepts` says whether the open question takes a text as it is.
-///
-/// Commands come first, then answers to the open question, then the ruleset's own words. Lua is whatever does not look like
-/// plain words, and everything after a `=`.
-pub fn meaning(line: &str, words: &Vocabulary, accepts: impl Fn(&str) -> bool) -> Meaning {
+/// Finds out what a line means. `accepts` says whether the open question takes a text as it is, in any spelling.
+pub fn read(line: &str, words: &Vocabulary, accepts: impl Fn(&str) -> bool) -> Meaning {
     let line = line.trim();
     if is_comment(line) {
         return Meaning::Nothing;
@@ -62,58 +73,128 @@ pub fn meaning(line: &str, words: &Vocabulary, accepts: impl Fn(&str) -> bool) -
     if let Some(source) = line.strip_prefix('=') {
         return Meaning::Lua(source.trim().to_owned());
     }
-    let (first, rest) = split_first(line);
-    if let Some(command) = Command::find(first)
-        && !begins_code(rest)
-        // A card may be called `Set a Trap`, or `Recover`.
-        && (rest.is_empty() || !words.begins_with_an_option(line))
-        && !(rest.is_empty() && command.gives_way() && words.is_an_option(line))
-        // Alone it rolls nothing, so an option of that name is meant.
-        && !(command.word == Word::Roll && rest.is_empty() && accepts(line))
+    if words.focus().is_some()
+        && let Some(text) = quoted(line)
     {
+        return Meaning::Answer { head: text, named: Vec::new(), otherwise: None };
+    }
+    if let Some(meaning) = exact(line, words) {
+        return meaning;
+    }
+    let (first, rest) = split_first(line);
+    if let Some(command) = Command::find(first).filter(|_| !begins_code(rest)) {
         return Meaning::Command(command, rest.to_owned());
     }
     if let Some(view) = words.view(line) {
         return Meaning::View(view.to_owned());
     }
-    if let Some(open) = words.focus()
-        && (accepts(line) || matches!(open.ask, riskbreaker::Ask::Line { .. }))
-    {
-        return Meaning::Answer { head: whole(line), named: Vec::new() };
+    if words.focus().is_some_and(|open| matches!(open.ask, riskbreaker::Ask::Line { .. })) {
+        return Meaning::answer(Phrases::of_text(line));
     }
+    let (own_words, option) = (words.takes_own_words(), words.words_of_option(line));
+    let is_code = begins_code(rest)
+        || STARTS.contains(&first)
+        || (looks_like_code(line) && !own_words && !begins_an_answer(line, words) && !accepts(line));
     if let Some(pair) = pair(line, words) {
         return pair;
     }
-    if begins_code(rest) || (looks_like_code(line) && !begins_an_answer(line, words)) {
+    if is_code {
         return Meaning::Lua(line.to_owned());
     }
     if let Some((act, rest)) = words.free_act(line)
-        // An open question of the same name comes first, and so does an option with a longer name.
+        // An open question of the same name comes first, and so does a longer name of an option or a card.
         && (rest.is_empty() || !words.is_open(act))
-        && words.words_of_option(line) + rest.split_whitespace().count() <= line.split_whitespace().count()
+        && option.max(words.words_of_card(line)) + words_in(rest) <= words_in(line)
     {
         return Meaning::Free { act: act.to_owned(), rest: rest.to_owned() };
     }
-    if words.focus().is_some() || words.topic_of(first).is_some() {
-        let cut = answers(line, words);
-        let near = nearest(first, Command::names()).filter(|near| *near != first);
+    let cut = answers(line, words);
+    let is_answer = accepts(line) || accepts(&cut.head.text) || names_an_option(&cut.head, words);
+    let is_topic = words.topic_of(first).is_some();
+    if is_answer || (is_topic && !cut.named.is_empty()) {
+        return Meaning::answer(cut);
+    }
+    if let Some((command, rest)) = by_beginning(line) {
+        return Meaning::Command(command, rest.to_owned());
+    }
+    let near = nearest(first, Command::names()).filter(|near| *near != first);
+    if words.focus().is_some() {
         // A misspelt command is likelier than an unknown answer.
-        if near.is_none() || !cut.named.is_empty() || accepts(&cut.head.text) || is_name(first, words) {
-            return Meaning::Answer { head: cut.head, named: cut.named };
-        }
-        return Meaning::Unknown { word: first.to_owned(), near };
+        return match near {
+            Some(_) if own_words && rest.is_empty() => Meaning::Unknown { word: first.to_owned(), near },
+            _ if own_words && option == 0 => Meaning::answer(Phrases::of_text(line)),
+            Some(_) if cut.named.is_empty() && words.words_of_card(line) == 0 => {
+                Meaning::Unknown { word: first.to_owned(), near }
+            }
+            _ => Meaning::answer(cut),
+        };
     }
-    if let Some(near) = nearest(first, Command::names()) {
-        return Meaning::Unknown { word: first.to_owned(), near: Some(near) };
-    }
-    if rest.is_empty() {
+    if near.is_none() && rest.is_empty() {
         return Meaning::Lua(line.to_owned());
     }
-    Meaning::Unknown { word: first.to_owned(), near: None }
+    Meaning::Unknown { word: first.to_owned(), near }
 }
 
-/// Cuts an answer at the ruleset's small words: `lunge stake 2 on a, b`.
-pub fn answers(line: &str, words: &Vocabulary) -> super::line::Phrases {
+/// An option by its whole name at the start of a line, with what follows it.
+///
+/// The commands that are needed at any time keep their names. An option of one word that is a command as well is meant where
+/// the line ends with it; with words behind it, where these answer what it asks.
+fn exact(line: &str, words: &Vocabulary) -> Option<Meaning> {
+    let (first, rest) = split_first(line);
+    let name = words.option_at_start(line)?;
+    let is_one_word = words_in(name) == 1;
+    let command = Command::find(first).filter(|_| !begins_code(rest));
+    if command.is_some_and(|command| is_one_word && !command.gives_way()) || begins_code(rest) {
+        return None;
+    }
+    let cut = answers(line, words);
+    let otherwise = command.filter(|_| is_one_word && !rest.is_empty()).map(|command| (command, rest.to_owned()));
+    Some(Meaning::Answer { head: cut.head, named: cut.named, otherwise })
+}
+
+/// What people type who do not know the commands yet, with the command that they mean.
+const NEWCOMERS: [(&str, Word); 24] = [
+    ("go back", Word::Undo),
+    ("take back", Word::Undo),
+    ("back", Word::Undo),
+    ("status", Word::Look),
+    ("state", Word::Look),
+    ("where am i", Word::Look),
+    ("who am i", Word::Sheet),
+    ("inventory", Word::Sheet),
+    ("character", Word::Sheet),
+    ("me", Word::Sheet),
+    ("q", Word::Quit),
+    ("leave game", Word::Quit),
+    ("stop", Word::Quit),
+    ("end", Word::Pass),
+    ("end turn", Word::Pass),
+    ("skip turn", Word::Pass),
+    ("do nothing", Word::Pass),
+    ("wait", Word::Pass),
+    ("next", Word::Ok),
+    ("continue", Word::Ok),
+    ("go on", Word::Ok),
+    ("commands", Word::Help),
+    ("what now", Word::Options),
+    ("what can i do", Word::Options),
+];
+
+/// The command that a line means by what newcomers type, or by the beginning of its name if no other command begins so.
+fn by_beginning(line: &str) -> Option<(&'static Command, &str)> {
+    let plain = line.trim_end_matches(['?', '!', '.']).to_lowercase();
+    if let Some((_, word)) = NEWCOMERS.iter().find(|(typed, _)| *typed == plain) {
+        return Some((Command::of(*word), ""));
+    }
+    let (first, rest) = split_first(line);
+    if begins_code(rest) {
+        return None;
+    }
+    Command::beginning_with(first).map(|command| (command, rest))
+}
+
+/// Cuts an answer at the ruleset's small words: `lunge stake 2 on a, b`. The names in it stay whole, the longest first.
+pub fn answers(line: &str, words: &Vocabulary) -> Phrases {
     let (first, rest) = split_first(line);
     let option = words.words_of_option(line);
     let topic = words.topic_of(first).filter(|_| option == 0);
@@ -123,7 +204,7 @@ pub fn answers(line: &str, words: &Vocabulary) -> super::line::Phrases {
         Some(topic) if words.focus().is_some_and(|open| open.topic == topic) => 1..1 + words.words_of_option(rest),
         Some(_) => 0..0,
     };
-    phrases(line, whole, |word| words.topic_of(word))
+    phrases(line, whole, |all, at| words.words_of_name(all, at), |word| words.topic_of(word))
 }
 
 /// A question addressed by name: `Foe: ...` gives the name and the rest.
@@ -142,19 +223,25 @@ fn is_mark(letter: char) -> bool {
     ('\u{300}'..='\u{36f}').contains(&letter)
 }
 
-fn whole(line: &str) -> Phrase {
-    // Quotes around all of it say that the text is meant as it stands.
-    let inner = line.strip_prefix('"').and_then(|line| line.strip_suffix('"')).filter(|inner| !inner.contains('"'));
-    Phrase { text: line.to_owned(), items: inner.map(|inner| vec![inner.to_owned()]) }
+/// A line that quotes surround: the text in them, as it stands.
+fn quoted(line: &str) -> Option<Phrase> {
+    let inner = line.strip_prefix('"').and_then(|line| line.strip_suffix('"')).filter(|inner| !inner.contains('"'))?;
+    Some(Phrase { text: line.to_owned(), items: Some(vec![inner.to_owned()]) })
 }
 
-fn is_name(word: &str, words: &Vocabulary) -> bool {
-    let word = word.to_lowercase();
-    words
-        .focus()
-        .into_iter()
-        .flat_map(|open| open.ask.options())
-        .any(|option| option.id.to_lowercase().starts_with(&word) || option.label.to_lowercase().starts_with(&word))
+/// The number of words of a line.
+fn words_in(line: &str) -> usize {
+    words_of(line).len()
+}
+
+/// Whether the first words of an answer name an option, open or closed, or answer yes or no.
+fn names_an_option(head: &Phrase, words: &Vocabulary) -> bool {
+    let (first, _) = split_first(&head.text);
+    let is_confirm = words.focus().is_some_and(|open| matches!(open.ask, riskbreaker::Ask::Confirm));
+    let is_yes_or_no = matches!(first.trim_end_matches(',').to_lowercase().as_str(), "yes" | "no" | "y" | "n");
+    let ends = words_of(&head.text);
+    let mut beginnings = ends.iter().rev().map(|word| &head.text[..word.end]);
+    is_confirm && is_yes_or_no || beginnings.any(|text| words.names_an_option(text))
 }
 
 pub fn is_comment(line: &str) -> bool {
@@ -195,12 +282,15 @@ const STARTS: [&str; 10] = ["local", "for", "while", "if", "function", "repeat",
 fn looks_like_code(line: &str) -> bool {
     let (first, _) = split_first(line);
     let mut quoted = false;
-    STARTS.contains(&first)
-        || line.chars().any(|letter| {
-            quoted ^= letter == '"';
-            !quoted && "=(){}[];*/%<>~^:.".contains(letter)
-        })
-        || [" + ", " - "].iter().any(|sign| line.contains(sign))
+    let mut letters = line.chars().peekable();
+    let mut signs = std::iter::from_fn(|| {
+        let letter = letters.next()?;
+        quoted ^= letter == '"';
+        // A full stop or a colon at the end of a sentence is no code.
+        let ends = ".:".contains(letter) && letters.peek().is_none_or(|next| next.is_whitespace());
+        Some(!quoted && !ends && "=(){}[];*/%<>~^:.".contains(letter))
+    });
+    STARTS.contains(&first) || signs.any(|is_code| is_code) || [" + ", " - "].iter().any(|sign| line.contains(sign))
 }
 
 #[cfg(test)]
@@ -239,10 +329,10 @@ mod tests {
 
     fn read(line: &str, words: &Vocabulary) -> String {
         let accepts = |text: &str| ["lunge", "1", "tool belt", "lun"].contains(&text.to_lowercase().as_str());
-        match meaning(line, words, accepts) {
+        match super::read(line, words, accepts) {
             Meaning::Nothing => "nothing".into(),
             Meaning::Command(command, rest) => format!("command {} [{rest}]", command.name),
-            Meaning::Answer { head, named } => {
+            Meaning::Answer { head, named, .. } => {
                 let named: Vec<_> = named.iter().map(|(topic, phrase)| format!(" {topic}=[{}]", phrase.text)).collect();
                 format!("answer [{}]{}", head.text, named.concat())
             }
@@ -266,9 +356,8 @@ mod tests {
             options: vec![option("set_a_trap", "Set a Trap"), option("undo", "Undo"), option("roll", "Roll")],
             other: false,
         }));
-        let known = |line: &str| meaning(line, &trap, |text| text.eq_ignore_ascii_case("roll"));
+        let known = |line: &str| super::read(line, &trap, |text| text.eq_ignore_ascii_case("roll"));
         assert!(matches!(known("Roll"), Meaning::Answer { .. }));
-        assert!(matches!(known("roll 2d6"), Meaning::Command(..)));
         assert_eq!(read("set a trap", &trap), "answer [set a trap]");
         assert_eq!(read("Set a Trap stake 2", &trap), "answer [Set a Trap] stake=[2]");
         assert_eq!(read("set a harm 2", &trap), "command set [a harm 2]");
@@ -276,11 +365,50 @@ mod tests {
     }
 
     #[test]
-    fn roll_alone_is_the_option_of_that_name_and_with_dice_the_command() {
-        let accepts = |text: &str| text == "roll";
-        assert!(matches!(meaning("roll", &cards(), accepts), Meaning::Answer { .. }));
-        assert!(matches!(meaning("roll 2d6", &cards(), accepts), Meaning::Command(..)));
-        assert!(matches!(meaning("roll", &cards(), |_| false), Meaning::Command(..)));
+    fn an_option_that_is_a_command_is_meant_alone_and_with_answers_behind_it() {
+        let options = vec![option("switch", "Switch"), option("roll", "Roll"), option("undo", "Undo")];
+        let known = words(Some(Ask::Choose { options, other: false }));
+        let with_otherwise = |line: &str| match super::read(line, &known, |_| false) {
+            Meaning::Answer { head, otherwise, .. } => {
+                Some((head.text, otherwise.map(|(command, rest)| (command.name, rest))))
+            }
+            _ => None,
+        };
+        assert_eq!(with_otherwise("switch"), Some(("switch".into(), None)));
+        let command = Some(("switches", "second".to_owned()));
+        assert_eq!(with_otherwise("switch second"), Some(("switch second".into(), command)));
+        assert_eq!(with_otherwise("roll"), Some(("roll".into(), None)));
+        assert_eq!(with_otherwise("undo"), None, "what everybody needs keeps its name");
+    }
+
+    #[test]
+    fn the_longest_name_is_not_cut_at_the_small_words_in_it() {
+        let skills = Vocabulary { items: vec![("skills".into(), vec!["On Guard".into()])], ..cards() };
+        assert_eq!(read("lunge with on guard stake 1", &skills), "answer [lunge] tool=[on guard] stake=[1]");
+        let card = words(Some(Ask::Choose { options: vec![option("x", "Heavy Stake Blow")], other: false }));
+        assert_eq!(read("stake blow stake 1", &card), "answer [stake blow] stake=[1]");
+    }
+
+    #[test]
+    fn a_question_for_own_words_takes_sentences_and_quotes_make_any_line_a_text() {
+        let place = words(Some(Ask::Choose { options: vec![option("near", "Near")], other: true }));
+        for line in ["behind the old oak.", "under the bridge (left)", "10, 0", "far away on the hill"] {
+            assert_eq!(read(line, &place), format!("answer [{line}]"));
+        }
+        assert_eq!(read("near on foe", &place), "answer [near] targets=[foe]");
+        assert_eq!(read("undo", &place), "command undo []");
+        assert_eq!(read("\"undo\"", &place), "answer [\"undo\"]");
+    }
+
+    #[test]
+    fn beginnings_of_commands_and_the_words_of_newcomers_lead_to_commands() {
+        for (line, command) in
+            [("opti", "options"), ("q", "quit"), ("go back", "undo"), ("Status", "look"), ("what now?", "options")]
+        {
+            assert_eq!(read(line, &cards()), format!("command {command} []"), "{line}");
+            assert_eq!(read(line, &words(None)), format!("command {command} []"), "{line}");
+        }
+        assert!(Command::beginning_with("re").is_none(), "several begin so");
     }
 
     #[test]

@@ -1,0 +1,84 @@
+//! What the prompt suggests is taken: each line that a message names in backquotes is typed in the place of the refused one.
+#![cfg(feature = "cli")]
+
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+/// Lines that are refused in some position of each game: the lines before, and the refused one.
+const REFUSED: &[(&str, &[&str], &str)] = &[
+    ("riskbreaker-0.0.1", &[], "kill"),
+    ("riskbreaker-0.0.1", &[], "maybe"),
+    ("riskbreaker-0.0.1", &[], "ok advantage risk 1"),
+    ("riskbreaker-0.0.1", &[], "optoins"),
+    ("riskbreaker-0.0.1", &["ok"], "advantage risk 1"),
+    ("riskbreaker-0.0.1", &["ok"], "risk 1"),
+    ("riskbreaker-0.0.1", &["ok"], "pass risk 1"),
+    ("riskbreaker-0.0.1", &["ok"], "attack"),
+    ("riskbreaker-0.0.1", &["ok"], "kill damage 2"),
+    ("riskbreaker-0.0.1", &["ok"], "advantage blindly"),
+    ("riskbreaker-0.0.1", &["ok"], "advnatage"),
+    ("riskbreaker-0.0.1", &["ok"], "why Fighter muscle skill"),
+    ("riskbreaker-0.0.1", &["ok"], "set Fighter musle 3"),
+    ("riskbreaker-0.0.3", &[], "create trigger"),
+    ("riskbreaker-0.0.3", &[], "risk 1"),
+    ("riskbreaker-0.0.3", &["ok"], "gain advantage risk 1"),
+    ("riskbreaker-0.0.3", &["ok"], "advantage"),
+    ("riskbreaker-0.0.3", &["ok"], "attack"),
+    ("riskbreaker-0.0.3", &["ok"], "gain advantage with bow at nobody"),
+    ("contest", &[], "target ogre"),
+    ("contest", &[], "move nowhere"),
+    ("contest", &[], "kill"),
+    ("contest", &["ok"], "why Longbowman ranged_defense"),
+    ("silent-winter", &[], "attack"),
+    ("silent-winter", &[], "go there"),
+    ("rbf", &[], "attack"),
+    ("rbf", &["ok"], "with sword"),
+];
+
+/// What stands before something to type.
+const SUGGESTS: [&str; 9] =
+    ["Did you mean `", "type `", "Type `", "line: `", "out: `", "example `", "only `", "such as `", "no: `"];
+
+/// What is printed on standard error, and whether all lines were taken.
+fn play(rules: &str, before: &[&str], line: &str) -> (bool, String) {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_riskbreaker"))
+        .args(["play", "--rules", rules, "--seed", "7"])
+        .current_dir(env!("CARGO_TARGET_TMPDIR"))
+        .env("XDG_STATE_HOME", env!("CARGO_TARGET_TMPDIR"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let mut input = program.stdin.take().expect("it reads lines");
+    for line in before.iter().chain([&line]) {
+        writeln!(input, "{line}").expect("it reads");
+    }
+    drop(input);
+    let output = program.wait_with_output().expect("it ends");
+    (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+#[test]
+fn every_suggestion_of_a_refusal_is_taken_when_it_is_typed() {
+    let mut typed = 0;
+    for (rules, before, line) in REFUSED {
+        let (taken, message) = play(rules, before, line);
+        assert!(!taken, "{rules}: `{line}` is taken");
+        for said in SUGGESTS {
+            let parts = message.split(said).skip(1);
+            for suggestion in parts.filter_map(|part| part.split('`').next()) {
+                // A word that was likely meant stands for the one that is repeated first.
+                let slip = message.split('`').nth(1).unwrap_or_default();
+                let tries = [suggestion.to_owned(), line.replace(slip, suggestion)];
+                let works = tries.iter().any(|line| play(rules, before, line).0);
+                assert!(
+                    works,
+                    "{rules}, {before:?}: `{line}` is refused with\n{message}but `{suggestion}` is refused as well"
+                );
+                typed += 1;
+            }
+        }
+    }
+    assert!(typed > REFUSED.len() / 2, "only {typed} suggestions");
+}
