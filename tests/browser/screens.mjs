@@ -94,6 +94,7 @@ async function open(name, width, height, theme, path, welcome) {
     globalThis.tell = (method, params) => globalThis.socket.onmessage({ data: JSON.stringify({ jsonrpc: "2.0", method, params }) });
   }, welcome, REPLIES);
   await page.goto(`${address}${path}`);
+  await until(page, () => document.querySelector(".top, .tv, .door form"));
   await pause(500);
   return page;
 }

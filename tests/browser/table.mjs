@@ -97,7 +97,7 @@ async function sleepAndWake(page, address) {
   await client.send("Network.emulateNetworkConditions", { offline: true, latency: 0, downloadThroughput: -1, uploadThroughput: -1 });
   await page.evaluate(() => dispatchEvent(new Event("offline")));
   await until(page, () => document.querySelector(".link.lost"));
-  check(await page.evaluate(() => Boolean(document.querySelector(".ask, .waits"))), "the page stays readable without a connection");
+  check(await page.evaluate(() => Boolean(document.querySelector(".ask, .waits, .tv"))), "the page stays readable without a connection");
   await client.send("Network.emulateNetworkConditions", { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: -1 });
   const start = Date.now();
   await page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));

@@ -2,7 +2,7 @@
 
 import { dialog } from "./app.js";
 import { h } from "./dom.js";
-import { needed, tone, verdict } from "./table.js";
+import { needed } from "./table.js";
 
 const round = (number) => String(Math.round(number * 100) / 100);
 const turnOf = (app, id) => app.table.view.order?.turns.find(({ entity }) => entity === id);
@@ -152,11 +152,14 @@ function drawing(app, points, width, still) {
 // The log.
 
 /** The faces of a roll; those that do not count are struck through. */
-export const faces = ({ roll, faces: plain }) => (roll?.parts ?? [{ faces: plain.map((value) => ({ value })) }]).map((part) => part.faces?.map(({ value, fate }) => h("span", { class: `die${fate ? " lost" : ""}` }, value, fate && h("span.heard", ` ${fate}`)))
-  ?? h("span.plus", `${part.amount < 0 ? "−" : "+"} ${Math.abs(part.amount)} `));
+export const faces = ({ roll }) => roll.parts.map(({ faces: list, amount }) => list?.map(({ value, fate }) => h("span", { class: `die${fate ? " lost" : ""}` }, value, fate && h("span.heard", ` ${fate}`)))
+  ?? h("span.plus", `${amount < 0 ? "−" : "+"} ${Math.abs(amount)} `));
 
 /** What came of a roll, in words with a sign. */
-export const outcome = (roll) => verdict(roll) && h("span", { class: tone(roll) }, { good: "✓ ", bad: "✕ " }[tone(roll)], verdict(roll));
+export function outcome({ roll: { kind, result } }) {
+  const [tone, sign] = { success: ["good", "✓ "], failure: ["bad", "✕ "] }[kind] ?? [];
+  return (sign || result) && h("span", { class: tone }, sign, result ?? kind);
+}
 
 function event(line, who) {
   const quietly = (...kids) => h("p.quiet", kids);

@@ -237,38 +237,31 @@ export class Odds {
   }
 }
 
-const number = (share) => (share > 0 && share < 0.005 ? "<1" : share > 0.995 && share < 1 ? ">99" : String(Math.round(share * 100)));
+const number = (of) => (of > 0 && of < 0.005 ? "<1" : of > 0.995 && of < 1 ? ">99" : String(Math.round(of * 100)));
 const percent = ({ decimal, low, high }) => `${low != null && number(low) !== number(high) ? `${number(low)}–${number(high)}` : number(decimal)} %`;
 
-/** Outcomes with the class of their colour and pattern: by kind if the rules say one, otherwise by rank. */
-const toned = ({ outcomes }) => outcomes.map((outcome, place) => ({ ...outcome, tone: { success: "good", failure: "bad" }[outcome.kind] ?? (outcome.kind ? "mid" : ["good", "bad", "mid"][place] ?? "rest") }));
+/** The class of an outcome: its colour and pattern. */
+const tone = ({ kind }) => ({ success: "good", failure: "bad" })[kind] ?? "mid";
+const share = ({ outcomes }, one) => outcomes.reduce((all, outcome) => all + (tone(outcome) === one ? outcome.chance.decimal : 0), 0);
 
-function bar(odds) {
-  const shares = {};
-  for (const { tone, chance } of toned(odds)) shares[tone] = (shares[tone] ?? 0) + chance.decimal;
-  return h("span.whole", { "aria-hidden": "true" }, ["good", "mid", "rest", "bad"].map((tone) => shares[tone] && h("i", { class: tone, style: { "flex-grow": String(shares[tone]) } })));
-}
+const bar = (odds) => h("span.whole", { "aria-hidden": "true" }, ["good", "mid", "bad"].map((one) => share(odds, one) > 0 && h("i", { class: one, style: { "flex-grow": String(share(odds, one)) } })));
 
-/** The one number beside an option: success, or else a hit, or else in how many ways it can end. */
-function headline({ outcomes, hits = {} }) {
-  const good = outcomes.filter(({ kind }) => kind === "success");
-  const [hit] = Object.values(hits);
-  if (good.length === 1) return `${percent(good[0].chance)} success`;
-  if (outcomes.some(({ kind }) => kind === "success" || kind === "failure")) return `${number(good.reduce((all, { chance }) => all + chance.decimal, 0))} % success`;
-  return hit ? `${percent(hit)} hit` : `${outcomes.length} ways`;
+/** The one number beside an option. */
+function headline(odds) {
+  const good = odds.outcomes.filter(({ kind }) => kind === "success");
+  return good.length === 1 ? `${percent(good[0].chance)} success` : share(odds, "mid") < 0.9999 ? `${number(share(odds, "good"))} % success` : `${odds.outcomes.length} ways`;
 }
 
 const chip = (odds) => odds?.outcomes?.length > 1 && h("span", { class: `chip${odds.exact ? "" : " estimate"}` }, bar(odds), h("span.small", odds.exact ? "" : "about ", headline(odds)));
 
 function report(odds) {
   if (!odds?.outcomes?.length) return null;
-  const { exact, estimate, until = [], answers } = odds;
-  const all = toned(odds);
+  const { exact, estimate, until = [], answers, outcomes, remaining } = odds;
   const assumed = answers.filter(({ source }) => source !== "given");
-  const rest = all.slice(8).reduce((share, { chance }) => share + chance.decimal, odds.remaining.decimal);
+  const rest = outcomes.slice(8).reduce((all, { chance }) => all + chance.decimal, remaining.decimal);
   return h("div", { class: `odds${exact ? "" : " estimate"}` },
     h("p.head", h("span", until.length ? `until the next ${until.join(" or ")}` : "of this action"), h("span.badge", exact ? "exact" : estimate ? `estimate, ${estimate.samples} plays` : "estimate")),
-    h("ul", all.slice(0, 8).map(({ chance, text, tone }) => h("li", { class: tone }, h("b", percent(chance)), h("span", text.replaceAll("->", "→")))), rest > 0.0005 && h("li", h("b", `${number(rest)} %`), h("span", "other"))),
+    h("ul", outcomes.slice(0, 8).map((outcome) => h("li", { class: tone(outcome) }, h("b", percent(outcome.chance)), h("span", outcome.text.replaceAll("->", "→")))), rest > 0.0005 && h("li", h("b", `${number(rest)} %`), h("span", "other"))),
     assumed.length > 0 && h("details", h("summary", "taken for granted"), h("ul", assumed.map(({ who, topic, answer, source }) => h("li", h("span.soft", `${who}, ${topic}`), h("span", `${answer || "nothing"} (${source})`))))));
 }
 

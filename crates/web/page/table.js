@@ -89,13 +89,8 @@ export class Table {
   }
 }
 
-/** Success or failure of a roll in words; empty where the rules say neither. */
-export const verdict = ({ roll, result, success }) => roll?.result ?? result ?? { true: "success", false: "failure" }[success] ?? "";
-
-export const tone = ({ roll, success }) => ({ success: "good", failure: "bad" })[roll?.kind ?? { true: "success", false: "failure" }[success]] ?? "";
-
 /** What a roll needed, in words. */
-export const needed = ({ roll, need }) => need ?? (roll?.need ? `${roll.need.is.replace("_", " ")} ${roll.need.value}` : "");
+export const needed = ({ roll: { need } }) => need && `${need.is.replace("_", " ")} ${need.value}`;
 
 /** A decision that an undo takes back; its text is missing where this viewer may not know it. */
 export const decision = ({ seat, about, text }) => (text ? [about, text].filter(Boolean).join(", ") : `a decision of ${seat}`);
@@ -104,7 +99,7 @@ export const decision = ({ seat, about, text }) => (text ? [about, text].filter(
 export function sentence(line) {
   switch (line.event) {
     case "answered": return `${line.about ?? line.seat}: ${line.text}`;
-    case "rolled": return [`${line.label}: ${line.total}`, needed(line) && `needed ${needed(line)}`, verdict(line)].filter(Boolean).join(", ");
+    case "rolled": return [`${line.label}: ${line.total}`, needed(line) && `needed ${needed(line)}`, line.roll.result].filter(Boolean).join(", ");
     case "changed": return `${line.title}, ${line.label}: ${line.text}`;
     case "withdrawn": case "spawned": case "removed": return "";
     default: return line.text ?? line.reason;
