@@ -181,6 +181,9 @@ pub struct Present {
     pub seat: Option<Arc<str>>,
     /// How many viewers are there in this role.
     pub viewers: u32,
+    /// The names of the people behind them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub people: Vec<Arc<str>>,
 }
 
 /// Everything that a viewer may know of a table.
