@@ -34,6 +34,7 @@ mod run;
 mod screen;
 mod serve;
 mod sim;
+mod table;
 mod test;
 mod types;
 mod verify;
@@ -66,6 +67,8 @@ struct Cli {
 enum Command {
     /// Plays a game: at the terminal, from a pipe or from a script
     Play(play::Args),
+    /// Plays a campaign in the browser: a laptop, phones and a television
+    Table(table::Args),
     /// Lists campaigns: those in this folder, and those that were played last
     Campaigns(campaigns::Args),
     /// Plays a campaign or a saved game again, each entry compared with what was kept
@@ -231,6 +234,7 @@ fn carry_out(cli: Cli) -> Result<ExitCode> {
             play::play(play::Args { scenario, begin: None, entry: None, table: cli.table }, folder)
         }
         Some(Command::Play(args)) => play::play(args, folder),
+        Some(Command::Table(args)) => table::table(&args, folder),
         Some(Command::Campaigns(args)) => campaigns::campaigns(&args, folder),
         Some(Command::Replay(args)) => replay::replay(&args, folder),
         Some(Command::Export(args)) => export::export(&args, folder),

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::frames::OpenQuestion;
+use super::viewer::Role;
 use crate::play::{MigrationNote, Refusal, SessionError, StartError};
 use crate::store::StoreError;
 
@@ -54,6 +55,18 @@ pub enum Failure {
     /// Too much waits already: try again.
     Busy {
         waiting: usize,
+    },
+    /// Requests come too fast: wait.
+    TooFast {
+        wait_ms: u64,
+    },
+    /// There is no room for one more.
+    Full {
+        what: &'static str,
+    },
+    /// Too many wrong codes came in the last minute, from anybody: none is taken for a while. Tokens are.
+    CodesPaused {
+        wait_ms: u64,
     },
     /// The table has moved on since the sequence number that the request expects.
     Moved {
@@ -108,6 +121,18 @@ impl Failure {
         }
     }
 
+    /// The same as a role may know it: paths of this computer are for game masters.
+    pub(super) fn told_to(self, role: &Role) -> Failure {
+        match self {
+            Failure::File { .. } if !role.is_master() => {
+                let message =
+                    "this was not done, since the game cannot be stored on the disk of the game master".to_owned();
+                Failure::File { message }
+            }
+            other => other,
+        }
+    }
+
     pub(super) fn forbidden(role: &'static str, needed: &str) -> Failure {
         Failure::Forbidden { role, needed: needed.to_owned() }
     }
@@ -132,11 +157,16 @@ impl fmt::Display for Failure {
                 write!(f, "this host speaks protocol {}", list.join(", "))
             }
             Failure::UnknownTable { table } => write!(f, "there is no table `{table}`"),
-            Failure::UnknownToken => write!(f, "no invitation has this token"),
+            Failure::UnknownToken => write!(f, "no invitation has this token or code, or it was used"),
             Failure::UnknownViewer { viewer } => write!(f, "this connection has no viewer {viewer}; say `hello` first"),
             Failure::Forbidden { role, needed } => write!(f, "a {role} may not do this; it takes {needed}"),
             Failure::Paused => write!(f, "the game is paused"),
             Failure::Busy { waiting } => write!(f, "{waiting} requests wait already; try again"),
+            Failure::TooFast { wait_ms } => write!(f, "too many requests; wait {wait_ms} ms"),
+            Failure::Full { what } => write!(f, "there is no room for another one: {what}"),
+            Failure::CodesPaused { wait_ms } => {
+                write!(f, "too many wrong codes; try again in {} seconds", wait_ms.div_ceil(1_000))
+            }
             Failure::Moved { expected, seq } => write!(f, "the table is at {seq}, not at {expected} any more"),
             Failure::KeyReused { key } => write!(f, "the key `{key}` was used for another request"),
             Failure::Stale { .. } => write!(f, "the question is not open any more"),

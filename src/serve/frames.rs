@@ -199,6 +199,9 @@ pub struct Present {
     pub seats: Vec<Arc<str>>,
     /// How many viewers are there in this role.
     pub viewers: u32,
+    /// The names of the people behind them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub people: Vec<Arc<str>>,
 }
 
 /// What somebody has said beside the game. It is no part of the game's log: no undo takes it back.

@@ -14,14 +14,16 @@ use super::keeper::{Keeper, is_campaign};
 use super::messages::*;
 use super::misfit::takes;
 use super::outbox::Outbox;
+use super::pace::Pace;
+use super::people::{By, Entrance, Shown};
 use super::saved::Saves;
-use super::table::{Game, Table, fingerprint, tell};
+use super::table::{Game, Table, fingerprint};
 use super::unread::{Id, doubled_key, id_of, is_id, read_once};
 use super::viewer::{Role, RoleName, Viewer};
 use crate::play::{Driver, Machines, Scenario, Session, Setup};
 use crate::ruleset::{Library, instead, nearest, quoted::quoted};
 use crate::state::{LARGEST_NUMBER, Value};
-use crate::store::{HostChange, KeptResult};
+use crate::store::KeptResult;
 
 /// The host of many games: it knows nothing of how its messages travel.
 ///
@@ -29,30 +31,23 @@ use crate::store::{HostChange, KeptResult};
 /// resulting [`Job`]s, those of one connection in order, and writes the content of the connection's [`Outbox`].
 #[derive(Clone)]
 pub struct Host {
-    shared: Arc<Shared>,
+    pub(super) shared: Arc<Shared>,
 }
 
-struct Shared {
+pub(super) struct Shared {
     library: Library,
     /// Where the scripts of rulesets run that are loaded for a table.
     machines: Machines,
     saves: Saves,
     tables: Mutex<BTreeMap<String, Arc<Table>>>,
-    /// By the hash of the token.
-    tokens: Mutex<HashMap<String, Invited>>,
+    /// Tokens, codes, and the people of all tables.
+    pub(super) entrance: Mutex<Entrance>,
+    /// The address that players are told to go to.
+    pub(super) address: Mutex<Option<String>>,
     /// Counts tables, for names that the host makes.
     made: AtomicU64,
     /// Whether a table has ended: another one may get its name.
     ended: AtomicBool,
-}
-
-/// What a token is good for.
-#[derive(Clone)]
-struct Invited {
-    table: Arc<Table>,
-    role: Role,
-    /// Viewers that came by it.
-    viewers: Vec<std::sync::Weak<Viewer>>,
 }
 
 /// One client.
@@ -66,6 +61,14 @@ pub struct Connection {
     gone: Arc<AtomicBool>,
     next: AtomicU32,
     under_way: Cancellable,
+    /// How fast it may send requests. The operator is not limited.
+    pace: Pace,
+    /// Wrong tokens and codes that it has shown.
+    failed: AtomicU32,
+    /// Whether it is ended once its last request is answered.
+    ends_after_answer: AtomicBool,
+    /// Whether it has shown a right one.
+    welcome: AtomicBool,
 }
 
 /// The requests of a connection that can be cancelled, by id, each with what ends it.
@@ -186,6 +189,10 @@ const QUICK: Duration = Duration::from_millis(50);
 const MOST_TABLES: usize = 100_000;
 /// Most viewers of a connection.
 const MOST_VIEWERS: usize = 10_000;
+/// Most viewers of a table, beyond which nobody but the operator opens another one.
+const MOST_GUESTS: usize = 64;
+/// Wrong tokens and codes after which a connection ends.
+const MOST_FAILED: u32 = 5;
 
 impl Host {
     /// A host of games by the rulesets of a library.
@@ -209,14 +216,15 @@ impl Host {
     }
 
     fn of(machines: Machines, library: Library, saves: Saves) -> Host {
-        let (tables, tokens) = (Mutex::default(), Mutex::default());
+        let (tables, entrance, address) = (Mutex::default(), Mutex::default(), Mutex::default());
         Host {
             shared: Arc::new(Shared {
                 library,
                 machines,
                 saves,
                 tables,
-                tokens,
+                entrance,
+                address,
                 made: AtomicU64::new(0),
                 ended: AtomicBool::new(false),
             }),
@@ -233,6 +241,10 @@ impl Host {
             gone: Arc::default(),
             next: AtomicU32::new(1),
             under_way: Arc::default(),
+            pace: Pace::default(),
+            failed: AtomicU32::new(0),
+            ends_after_answer: AtomicBool::new(false),
+            welcome: AtomicBool::new(operator),
         }
     }
 
@@ -240,7 +252,7 @@ impl Host {
         lock(&self.shared.tables)
     }
 
-    fn table(&self, name: &str) -> Result<Arc<Table>, Failure> {
+    pub(super) fn table(&self, name: &str) -> Result<Arc<Table>, Failure> {
         self.tables().get(name).cloned().ok_or_else(|| Failure::UnknownTable { table: name.to_owned() })
     }
 
@@ -279,11 +291,11 @@ impl Host {
             tables.remove(&table.name);
         }
         drop(tables);
-        lock(&self.shared.tokens).retain(|_, invited| !Arc::ptr_eq(&invited.table, table));
+        lock(&self.shared.entrance).forget(table);
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
@@ -308,12 +320,9 @@ impl Opening {
             let keeper = Keeper::create(&self.host.shared.library, &path, &mut game.session)?;
             game.keeper = Some(Box::new(keeper));
         }
-        let invitations = game.remember()?;
+        let remembered = game.remember()?;
         let opened = begun(table, *game)?;
-        let mut tokens = lock(&self.host.shared.tokens);
-        for (token, role) in invitations {
-            tokens.entry(token).or_insert_with(|| Invited { table: table.clone(), role, viewers: Vec::new() });
-        }
+        lock(&self.host.shared.entrance).remember(table, remembered);
         Ok(Progress::Done(opened))
     }
 
@@ -415,13 +424,43 @@ impl Connection {
             }
         };
         let id = request.id.clone();
+        if let Err(failure) = self.keeps_pace(&request) {
+            self.reply(id, Err(failure));
+            return Received::Done;
+        }
         match self.take(request) {
             Ok(received) => received,
             Err(failure) => {
                 self.reply(id, Err(failure));
+                if self.ends_after_answer.load(Ordering::Relaxed) {
+                    self.outbox.close();
+                }
                 Received::Done
             }
         }
+    }
+
+    /// Counts a request against the limits of this connection and of the person behind its viewer.
+    fn keeps_pace(&self, request: &Request) -> Result<(), Failure> {
+        if self.operator {
+            return Ok(());
+        }
+        let now = Instant::now();
+        let of_person = {
+            let viewers = lock(&self.viewers);
+            let viewer = match request.viewer {
+                Some(number) => viewers.get(&number),
+                None => viewers.values().next(),
+            };
+            viewer.and_then(|viewer| viewer.pace.clone())
+        };
+        let taken = self.pace.take(now).and_then(|()| of_person.map_or(Ok(()), |pace| pace.take(now)));
+        taken.map_err(|wait| Failure::TooFast { wait_ms: wait.as_millis() as u64 + 1 })
+    }
+
+    /// Whether the client has shown a token or a code that holds, or needs none.
+    pub fn is_welcome(&self) -> bool {
+        self.welcome.load(Ordering::Relaxed)
     }
 
     /// Carries out a message at once, and gives everything that the client is told: for callers that wait.
@@ -476,7 +515,6 @@ impl Connection {
                 }
                 Ok(self.done(id, written(Cancelled { cancelled })))
             }
-            "admit" => Err(Failure::Unavailable { reason: "an invitation admits its bearer at once".into() }),
             "table.list" => {
                 self.must_operate(&request)?;
                 let tables = self.host.tables().keys().cloned().collect();
@@ -536,24 +574,32 @@ impl Connection {
         if hello.protocol != PROTOCOL {
             return Err(Failure::UnsupportedProtocol { supported: vec![PROTOCOL] });
         }
-        let (table, role) = match (&hello.token, hello.role) {
-            (Some(token), _) => {
-                let invited =
-                    lock(&self.host.shared.tokens).get(&hash_of_token(token)).cloned().ok_or(Failure::UnknownToken)?;
-                (invited.table, invited.role)
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let (table, shown) = match hello.role {
+            _ if hello.token.is_some() || hello.code.is_some() => {
+                let found = lock(&self.host.shared.entrance).shown(&hello, &self.outbox, number, Instant::now());
+                found.inspect_err(|failure| self.count_failure(failure))?
             }
-            (None, None) if self.operator => {
-                let welcome = welcome(&Role::Operator, None, None);
+            _ if hello.watch => {
+                let table = lock(&self.host.shared.entrance).watched(request.table.as_deref())?;
+                (table, Shown::Enters { role: Role::Watcher, by: By::Nothing })
+            }
+            None if self.operator => {
+                let welcome = welcome(Some(&Role::Operator), None, None);
                 return Ok(self.done(request.id, written(welcome)));
             }
-            (None, Some(role)) if self.operator => {
+            Some(role) if self.operator => {
                 let name = request.table.as_deref().ok_or_else(|| needs("`table`"))?;
                 let several = Role::of_seats(&hello.seats).filter(|_| role == RoleName::Seat);
                 let role = several.map_or_else(|| role_of(role, hello.seat.as_deref()), Ok)?;
-                (self.host.table(name)?, role)
+                (self.host.table(name)?, Shown::Enters { role, by: By::Nothing })
             }
-            (None, _) => return Err(Failure::UnknownToken),
+            _ => {
+                self.count_failure(&Failure::UnknownToken);
+                return Err(Failure::UnknownToken);
+            }
         };
+        self.welcome.store(true, Ordering::Relaxed);
         {
             let mut viewers = lock(&self.viewers);
             // Those whose table was closed, or whose invitation was revoked, have not said goodbye.
@@ -562,17 +608,33 @@ impl Connection {
                 return Err(Failure::Busy { waiting: MOST_VIEWERS });
             }
         }
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let viewer = Arc::new(Viewer::new(number, role, table.clone(), self.outbox.clone()));
-        if let Some(token) = &hello.token {
-            let mut tokens = lock(&self.host.shared.tokens);
-            // It may have been revoked since.
-            let invited = tokens.get_mut(&hash_of_token(token)).ok_or(Failure::UnknownToken)?;
-            invited.viewers.retain(|viewer| viewer.strong_count() > 0);
-            invited.viewers.push(Arc::downgrade(&viewer));
-        }
-        let (viewers, gone) = (self.viewers.clone(), self.gone.clone());
+        let (viewers, gone, outbox) = (self.viewers.clone(), self.gone.clone(), self.outbox.clone());
+        let (host, operator) = (self.host.clone(), self.operator);
         Ok(self.short_job(request.id, table, move |table| {
+            let (role, by, token) = match shown {
+                Shown::Waits { token, .. } => {
+                    host.people_changed(table);
+                    return written(Welcome { waiting: true, token, ..welcome(None, Some(number), None) });
+                }
+                Shown::Enters { role, by } => (role, by, None),
+                Shown::Exchanges { hash } => {
+                    let exchanged = host.exchange(table, &hash, hello.name.as_deref());
+                    let exchanged = exchanged.map_err(|failure| failure.told_to(&Role::Watcher))?;
+                    (exchanged.role, exchanged.by, Some(exchanged.token))
+                }
+            };
+            let (person, name, seats) = lock(&host.shared.entrance).described(table, &by);
+            let role = match &hello.seat {
+                Some(seat) if !operator && seats.contains(seat) => Role::Seat(Arc::from(seat.as_str())),
+                Some(seat) if !operator => {
+                    return Err(Failure::Forbidden { role: role.word(), needed: format!("the seat `{seat}`") });
+                }
+                _ => role,
+            };
+            let mut viewer = Viewer::new(number, role, table.clone(), outbox);
+            viewer.is_guest = !operator && matches!(by, By::Nothing);
+            let mut viewer = Arc::new(viewer);
+            lock(&host.shared.entrance).enter(table, &by, &mut viewer)?;
             let view = table.with(|game| {
                 if viewer.is_gone() {
                     return Err(Failure::UnknownToken);
@@ -580,18 +642,32 @@ impl Connection {
                 for seat in viewer.role.seats() {
                     must_have_seat(game.session.ruleset(), seat)?;
                 }
-                game.enter(viewer.clone());
+                game.enter(viewer.clone(), if operator { usize::MAX } else { MOST_GUESTS })?;
                 Ok(game.snapshot(&table.name, &viewer.role, hello.since, hello.seq))
             })?;
-            let mut viewers = lock(&viewers);
-            if gone.load(Ordering::Relaxed) {
-                drop(viewers);
-                table.leave(&viewer);
-                return Err(Failure::UnknownViewer { viewer: number });
+            {
+                let mut viewers = lock(&viewers);
+                if gone.load(Ordering::Relaxed) {
+                    drop(viewers);
+                    table.leave(&viewer);
+                    return Err(Failure::UnknownViewer { viewer: number });
+                }
+                viewers.insert(number, viewer.clone());
             }
-            viewers.insert(number, viewer.clone());
-            written(welcome(&viewer.role, Some(number), Some(view)))
+            if person.is_some() {
+                host.people_changed(table);
+            }
+            let welcome = welcome(Some(&viewer.role), Some(number), Some(view));
+            written(Welcome { token, person, name, seats, ..welcome })
         }))
+    }
+
+    /// Counts a wrong token or code; after [`MOST_FAILED`] the connection ends.
+    fn count_failure(&self, failure: &Failure) {
+        let is_wrong = matches!(failure, Failure::UnknownToken);
+        if is_wrong && !self.operator && self.failed.fetch_add(1, Ordering::Relaxed) + 1 >= MOST_FAILED {
+            self.ends_after_answer.store(true, Ordering::Relaxed);
+        }
     }
 
     /// Begins a game, or goes on with one that was saved.
@@ -671,14 +747,27 @@ impl Connection {
                     if closed { Ok(json!({})) } else { Err(Failure::UnknownTable { table: table.name.clone() }) }
                 }));
             }
-            "invite" | "revoke" => {
+            "invite" | "revoke" | "admit" | "people" | "person" => {
                 role.must_be_master()?;
                 return Ok(self.short_job(id, table, move |table| {
                     still_there(viewer.as_ref())?;
                     match method.as_str() {
                         "invite" => host.invite(table, &role, &params),
+                        "admit" => host.admit(table, &role, &params),
+                        "people" => host.people(table),
+                        "person" => host.person(table, &role, &params),
                         _ => host.revoke(table, &params),
                     }
+                }));
+            }
+            "name" | "lobby" => {
+                return Ok(self.short_job(id, table, move |table| {
+                    still_there(viewer.as_ref())?;
+                    let result = match method.as_str() {
+                        "name" => host.name(table, viewer.as_ref(), &params),
+                        _ => host.lobby(table, &role, &params),
+                    };
+                    result.map_err(|failure| failure.told_to(&role))
                 }));
             }
             _ => {}
@@ -721,7 +810,7 @@ impl Connection {
                 }
             });
             drop(under_way);
-            result
+            result.map_err(|failure| failure.told_to(&role))
         }))
     }
 
@@ -747,60 +836,6 @@ impl Connection {
     }
 }
 
-impl Host {
-    fn invite(&self, table: &Arc<Table>, role: &Role, params: &Json) -> Result<Json, Failure> {
-        let InviteParams { role: invited, seat, token } = read(params)?;
-        let invited = role_of(invited, seat.as_deref())?;
-        if invited == Role::Operator {
-            return Err(Failure::forbidden(role.word(), "the operator's own connection"));
-        }
-        if let Role::Seat(seat) = &invited {
-            table.with(|game| must_have_seat(game.session.ruleset(), seat))?;
-        }
-        let token = match token {
-            Some(token) => {
-                role.must_be_operator()?;
-                if !(8..=128).contains(&token.chars().count()) {
-                    return Err(Failure::BadParams { message: "a token has 8 to 128 characters".into() });
-                }
-                token
-            }
-            None => random_token(),
-        };
-        let hash = hash_of_token(&token);
-        let change = HostChange::Invited {
-            token: hash.clone(),
-            role: invited.word().to_owned(),
-            seat: invited.seat().map(|seat| seat.to_string()),
-        };
-        if lock(&self.shared.tokens).contains_key(&hash) {
-            return Err(Failure::BadParams { message: "there is an invitation with this token already".into() });
-        }
-        table.with(|game| game.note_change(change))?;
-        let invited = Invited { table: table.clone(), role: invited, viewers: Vec::new() };
-        lock(&self.shared.tokens).insert(hash, invited);
-        written(Invitation { token })
-    }
-
-    fn revoke(&self, table: &Arc<Table>, params: &Json) -> Result<Json, Failure> {
-        let RevokeParams { token } = read(params)?;
-        let token = hash_of_token(&token);
-        let known = lock(&self.shared.tokens).get(&token).is_some_and(|invited| Arc::ptr_eq(&invited.table, table));
-        if !known {
-            return Err(Failure::UnknownToken);
-        }
-        // An invitation that cannot be ended for good still holds.
-        table.with(|game| game.note_change(HostChange::Revoked { token: token.clone() }))?;
-        let invited = lock(&self.shared.tokens).remove(&token).ok_or(Failure::UnknownToken)?;
-        for viewer in invited.viewers.iter().filter_map(std::sync::Weak::upgrade) {
-            let notice = ByeNotice { table: table.name.clone(), reason: "the invitation was revoked".into() };
-            tell(&viewer, "bye", &notice);
-            table.leave(&viewer);
-        }
-        Ok(json!({}))
-    }
-}
-
 /// Refuses what a viewer has asked for that was closed, or whose invitation was revoked, while the request waited.
 fn still_there(viewer: Option<&Arc<Viewer>>) -> Result<(), Failure> {
     match viewer.filter(|viewer| viewer.is_gone()) {
@@ -813,7 +848,7 @@ fn needs(what: &str) -> Failure {
     Failure::BadParams { message: format!("the request needs {what}") }
 }
 
-fn role_of(name: RoleName, seat: Option<&str>) -> Result<Role, Failure> {
+pub(super) fn role_of(name: RoleName, seat: Option<&str>) -> Result<Role, Failure> {
     Ok(match (name, seat) {
         (RoleName::Operator, _) => Role::Operator,
         (RoleName::GameMaster, _) => Role::GameMaster,
@@ -823,12 +858,17 @@ fn role_of(name: RoleName, seat: Option<&str>) -> Result<Role, Failure> {
     })
 }
 
-fn welcome(role: &Role, viewer: Option<u32>, view: Option<super::frames::Snapshot>) -> Welcome {
+fn welcome(role: Option<&Role>, viewer: Option<u32>, view: Option<super::frames::Snapshot>) -> Welcome {
     Welcome {
         protocol: PROTOCOL,
         host: concat!("riskbreaker ", env!("CARGO_PKG_VERSION")).to_owned(),
-        role: role.name(),
-        seat: role.seat().cloned(),
+        role: role.map(Role::name),
+        seat: role.and_then(|role| role.seat().cloned()),
+        seats: Vec::new(),
+        token: None,
+        person: None,
+        name: None,
+        waiting: false,
         viewer,
         limits: ProtocolLimits { message: MOST_BYTES, waiting: MOST_WAITING, keys: KEYS_KEPT },
         view,
@@ -873,14 +913,18 @@ fn random_word() -> u64 {
 }
 
 /// The hash under which a token is known: neither the memory nor the file has the token itself.
-fn hash_of_token(token: &str) -> String {
+pub(super) fn hash_of_token(token: &str) -> String {
     use sha2::Digest as _;
     let hash = sha2::Sha256::new().chain_update("riskbreaker token\0").chain_update(token).finalize();
     hash.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// 128 bits from the system's own randomness.
-fn random_token() -> String {
+pub(super) fn random_token() -> String {
+    random_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+pub(super) fn random_bytes() -> [u8; 16] {
     let mut bytes = [0; 16];
     let from_system = std::fs::File::open("/dev/urandom")
         .and_then(|mut source| std::io::Read::read_exact(&mut source, &mut bytes))
@@ -889,7 +933,7 @@ fn random_token() -> String {
         bytes[..8].copy_from_slice(&random_word().to_le_bytes());
         bytes[8..].copy_from_slice(&random_word().to_le_bytes());
     }
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    bytes
 }
 
 /// Reads a message. The id is that of the answer even where the rest is wrong; there is none for a notification, which is
@@ -932,6 +976,12 @@ fn parse(message: &str) -> (Option<Id>, Result<Request, Failure>) {
     let Some(Json::String(method)) = fields.remove("method") else { return wrong("`method` has to be a text") };
     let request = request_of(id.clone(), method, fields.remove("params"));
     (id, request)
+}
+
+/// Whether a message is a notification, which is not answered.
+#[cfg(feature = "web")]
+pub(super) fn is_notification(message: &str) -> bool {
+    message.len() <= MOST_BYTES && parse(message).0.is_none()
 }
 
 /// A request with its method and parameters.

@@ -87,9 +87,9 @@ impl Keeper {
         Ok(self.campaign.host_memory(most)?)
     }
 
-    /// Writes a change of what the host remembers.
-    pub fn write(&mut self, change: HostChange) -> Result<(), Failure> {
-        Ok(self.campaign.write_host_change(change)?)
+    /// Writes changes of what the host remembers, all or none.
+    pub fn write(&mut self, changes: Vec<HostChange>) -> Result<(), Failure> {
+        Ok(self.campaign.write_host_changes(changes)?)
     }
 
     /// Writes what the game did since the last call. Where that fails, the game is again as it is on the disk: the second

@@ -36,6 +36,14 @@ pub const COMMON: [(&str, &str, &str); 3] = [
     ("key", "string", "an idempotency key of at most 64 characters: a repeated key gets the first result"),
 ];
 
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+fn yes() -> bool {
+    true
+}
+
 fn protocol() -> u32 {
     PROTOCOL
 }
@@ -49,13 +57,23 @@ pub struct Hello {
     #[serde(default)]
     #[expect(dead_code, reason = "for whoever reads the messages")]
     pub client: Option<String>,
-    /// An invitation.
+    /// The token of an invitation, or of a device.
     #[serde(default)]
     pub token: Option<String>,
+    /// A code, which is exchanged for the token of a new device: that of an invitation, or the join code of a table.
+    #[serde(default)]
+    pub code: Option<String>,
+    /// With a code: what the person is called, 1 to 40 characters.
+    #[serde(default)]
+    pub name: Option<String>,
+    /// To watch a table that lets everybody watch.
+    #[serde(default)]
+    pub watch: bool,
     /// For an operator: what this viewer is to be at `table`. Nothing: only the host's own data are asked for.
     #[serde(default)]
     pub role: Option<RoleName>,
-    /// For an operator: the seat of a viewer with the role `seat`.
+    /// For an operator: the seat of a viewer with the role `seat`. For a person with several seats: which of them this viewer
+    /// plays; the first one if it is left out.
     #[serde(default)]
     pub seat: Option<String>,
     /// For an operator: several seats of a viewer with the role `seat`, instead of `seat`.
@@ -73,9 +91,24 @@ pub struct Hello {
 pub struct Welcome {
     pub protocol: u32,
     pub host: String,
-    pub role: RoleName,
+    /// Left out in the waiting room.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub role: Option<RoleName>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seat: Option<Arc<str>>,
+    /// All seats of the person.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub seats: Vec<String>,
+    /// The token of this device, where a code was exchanged for it. It is told once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub token: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub person: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<Arc<str>>,
+    /// Whether it is in the waiting room: the notice `admitted` tells what the game master says. Nothing of the table is told before.
+    #[serde(skip_serializing_if = "is_false")]
+    pub waiting: bool,
     /// The number of the new viewer, for `viewer` in further requests; it stands in all that this viewer is told.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub viewer: Option<u32>,
@@ -413,24 +446,222 @@ pub struct PauseParams {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct InviteParams {
-    pub role: RoleName,
+    /// `seat` if it is left out and there is a seat.
+    #[serde(default)]
+    pub role: Option<RoleName>,
     /// For the role `seat`.
     #[serde(default)]
     pub seat: Option<String>,
+    /// For a code: several seats.
+    #[serde(default)]
+    pub seats: Vec<String>,
+    #[serde(default)]
+    pub kind: InvitationKind,
+    /// For a code: the person who gets one more device, instead of a role.
+    #[serde(default)]
+    pub person: Option<u32>,
+    /// For a code: what the person is called.
+    #[serde(default)]
+    pub name: Option<String>,
+    /// For a code: whether it ends when it is used.
+    #[serde(default = "yes")]
+    pub once: bool,
+    /// Whether the campaign remembers it.
+    #[serde(default = "yes")]
+    pub kept: bool,
     /// For an operator who makes tokens: 8 to 128 characters. Otherwise the host makes one.
     #[serde(default)]
     pub token: Option<String>,
 }
 
+/// What an invitation is shown by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum InvitationKind {
+    /// A token, which opens a viewer each time.
+    #[default]
+    Token,
+    /// A code, which is exchanged for the token of a new device.
+    Code,
+}
+
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Invitation {
-    pub token: String,
+pub struct InvitationResult {
+    /// The number of a code, for `revoke`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub token: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+}
+
+/// One of the four says what ends.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RevokeParams {
+    #[serde(default)]
+    pub token: Option<String>,
+    /// An invitation.
+    #[serde(default)]
+    pub id: Option<u32>,
+    /// A person, with all devices.
+    #[serde(default)]
+    pub person: Option<u32>,
+    #[serde(default)]
+    pub device: Option<u32>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct RevokeParams {
-    pub token: String,
+pub struct AdmitParams {
+    /// Who waits.
+    pub request: u32,
+    #[serde(default)]
+    pub role: Option<RoleName>,
+    #[serde(default)]
+    pub seat: Option<String>,
+    #[serde(default)]
+    pub seats: Vec<String>,
+    /// Whose further device it is, instead of a role.
+    #[serde(default)]
+    pub person: Option<u32>,
+    /// Whether they are not let in.
+    #[serde(default)]
+    pub refuse: bool,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Admitted {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub person: Option<u32>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PersonParams {
+    pub person: u32,
+    #[serde(default)]
+    pub name: Option<String>,
+    #[serde(default)]
+    pub role: Option<RoleName>,
+    #[serde(default)]
+    pub seat: Option<String>,
+    /// The seats from now on.
+    #[serde(default)]
+    pub seats: Vec<String>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NameParams {
+    /// 1 to 40 characters.
+    pub name: String,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Named {
+    /// As it is kept.
+    pub name: Arc<str>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LobbyParams {
+    /// For game masters: whether the join code is taken.
+    #[serde(default)]
+    pub open: Option<bool>,
+    /// For game masters: whether anybody may watch.
+    #[serde(default)]
+    pub watch: Option<bool>,
+    /// For game masters: makes another join code.
+    #[serde(default)]
+    pub renew: bool,
+}
+
+/// How people come to a table.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct LobbyReport {
+    /// Whether the join code is taken: it leads to the waiting room.
+    pub open: bool,
+    /// Whether anybody may watch.
+    pub watch: bool,
+    /// The join code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// The address of the page for players.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub address: Option<String>,
+}
+
+/// Who comes to a table, and who wants to.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct People {
+    pub waiting: Vec<WaitingPerson>,
+    pub people: Vec<PersonReport>,
+    pub invitations: Vec<InvitationReport>,
+    pub lobby: LobbyReport,
+}
+
+/// Somebody in the waiting room.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct WaitingPerson {
+    /// For `admit`.
+    pub request: u32,
+    pub name: Arc<str>,
+    /// Whether they are connected.
+    pub here: bool,
+}
+
+/// A person who was admitted.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct PersonReport {
+    pub person: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<Arc<str>>,
+    pub role: RoleName,
+    pub seats: Vec<String>,
+    pub devices: Vec<DeviceReport>,
+}
+
+/// A browser or a program of a person.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct DeviceReport {
+    /// For `revoke`.
+    pub device: u32,
+    /// How many viewers it has open.
+    pub viewers: u32,
+}
+
+/// An invitation that holds.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct InvitationReport {
+    /// For `revoke`.
+    pub id: u32,
+    pub role: RoleName,
+    pub seats: Vec<String>,
+    /// Whether it is a code that nobody has used.
+    pub code: bool,
+    /// Whose further device it is for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub person: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<Arc<str>>,
+    /// How many viewers came by it.
+    pub viewers: u32,
+}
+
+/// The list of `people` is different.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct PeopleNotice {
+    pub table: String,
+}
+
+/// What a game master said to somebody in the waiting room.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct AdmittedNotice {
+    /// If true, `hello` with the token gives the view now.
+    pub admitted: bool,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -12,6 +12,8 @@ mod messages;
 mod methods;
 mod misfit;
 mod outbox;
+mod pace;
+mod people;
 mod queue;
 mod saved;
 mod schema;
@@ -19,10 +21,13 @@ pub mod stdio;
 mod table;
 mod unread;
 mod viewer;
+#[cfg(feature = "web")]
+pub mod web;
 
 pub use host::{Connection, Host, Job, Received};
 pub use methods::{METHODS, Method};
 pub use outbox::Outbox;
+pub use queue::Queue;
 pub use schema::schema;
 /// Any JSON.
 pub use serde_json::Value as Json;

@@ -1,5 +1,5 @@
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Condvar, Mutex, MutexGuard};
+use std::sync::{Condvar, Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, Instant};
 
 use crate::ruleset::plain_json;
@@ -10,6 +10,8 @@ use crate::ruleset::plain_json;
 #[derive(Default)]
 pub struct Outbox {
     waiting: Mutex<Waiting>,
+    /// Whom to call when messages have come, and how much may wait for each viewer.
+    transport: OnceLock<Transport>,
     /// Messages have come, or it was closed.
     filled: Condvar,
     /// Messages have gone.
@@ -30,9 +32,18 @@ struct Waiting {
     for_room: usize,
 }
 
+/// A transport that does not wait for messages on a thread of its own.
+struct Transport {
+    wake: Box<dyn Fn() + Send + Sync>,
+    most_messages: usize,
+    most_bytes: usize,
+}
+
 /// A notice of which a viewer gets at most one in [`APART`]. The newest replaces one that waits.
 struct Rare {
     viewer: u32,
+    /// The method: notices of one method replace each other.
+    method: &'static str,
     /// When the next may go.
     due: Instant,
     message: Option<String>,
@@ -51,49 +62,69 @@ impl Outbox {
         self.waiting.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
+    /// Sets what is called, from any thread, whenever a message has come or the outbox was closed, and how much may wait for a
+    /// viewer: then it is told that it has missed something. The call must not block.
+    pub fn on_filled(&self, wake: impl Fn() + Send + Sync + 'static, most_messages: usize, most_bytes: usize) {
+        // Who has it is set once, when the connection is made.
+        let _ = self.transport.set(Transport { wake: Box::new(wake), most_messages, most_bytes });
+    }
+
+    fn limits(&self) -> (usize, usize) {
+        self.transport.get().map_or((MOST_MESSAGES, MOST_BYTES), |to| (to.most_messages, to.most_bytes))
+    }
+
     /// Adds the reply to a request.
     pub(super) fn reply(&self, message: String) {
         let mut waiting = self.lock();
         if !waiting.closed {
             // What waits for its time goes before the reply, so that the reply is the last thing that a request brings.
-            waiting.release(Instant::now());
+            waiting.release(Instant::now(), self.limits());
             waiting.push(message);
             self.wake(waiting.for_messages, &self.filled);
+            self.wake_transport();
         }
     }
 
     /// Adds a notice to a viewer; says whether there was room.
     pub(super) fn notice(&self, viewer: u32, message: String) -> bool {
         let mut waiting = self.lock();
-        let had_room = waiting.closed || waiting.notice(viewer, message);
+        let had_room = waiting.closed || waiting.notice(viewer, message, self.limits());
         self.wake(waiting.for_messages, &self.filled);
+        self.wake_transport();
         had_room
     }
 
     /// Adds a notice of which a viewer gets at most one a second; says whether there was room. One that comes too early waits,
     /// and replaces an earlier one that waits.
-    pub(super) fn rare_notice(&self, viewer: u32, message: String) -> bool {
+    pub(super) fn rare_notice(&self, viewer: u32, method: &'static str, message: String) -> bool {
         let (mut waiting, now) = (self.lock(), Instant::now());
-        waiting.release(now);
+        waiting.release(now, self.limits());
         if waiting.closed {
             return true;
         }
-        let place = waiting.rare.iter_mut().find(|rare| rare.viewer == viewer);
+        let place = waiting.rare.iter_mut().find(|rare| rare.viewer == viewer && rare.method == method);
         let had_room = if let Some(rare) = place {
             rare.message = Some(message);
             true
         } else {
-            waiting.rare.push(Rare { viewer, due: now + APART, message: None });
-            waiting.notice(viewer, message)
+            waiting.rare.push(Rare { viewer, method, due: now + APART, message: None });
+            waiting.notice(viewer, message, self.limits())
         };
         // Whoever waits without an end has to look at the clock now.
         self.wake(waiting.for_messages, &self.filled);
+        self.wake_transport();
         had_room
     }
 
     /// Nothing that waits for its time is told to a viewer any more.
     pub(super) fn forget(&self, viewer: u32) {
         self.lock().rare.retain(|rare| rare.viewer != viewer);
+    }
+
+    fn wake_transport(&self) {
+        if let Some(to) = self.transport.get() {
+            (to.wake)();
+        }
     }
 
     fn wake(&self, waiting: usize, event: &Condvar) {
@@ -104,13 +135,13 @@ impl Outbox {
 
     /// Whether so much waits that no more requests should be read.
     pub fn is_full(&self) -> bool {
-        self.lock().is_full()
+        self.lock().is_full(self.limits())
     }
 
     /// Waits until there is room again, or the outbox is closed.
     pub fn wait_for_room(&self) {
         let mut waiting = self.lock();
-        while waiting.is_full() {
+        while waiting.is_full(self.limits()) {
             waiting.for_room += 1;
             waiting = self.emptied.wait(waiting).unwrap_or_else(std::sync::PoisonError::into_inner);
             waiting.for_room -= 1;
@@ -122,9 +153,20 @@ impl Outbox {
         self.drain(self.lock())
     }
 
+    /// The time after which [`Outbox::take`] gives a message that waits for its time.
+    pub fn due(&self) -> Option<Duration> {
+        let (waiting, now) = (self.lock(), Instant::now());
+        waiting.next_rare().map(|due| due.saturating_duration_since(now))
+    }
+
+    /// Whether it takes no more messages.
+    pub fn is_closed(&self) -> bool {
+        self.lock().closed
+    }
+
     fn drain(&self, mut waiting: MutexGuard<'_, Waiting>) -> Vec<String> {
         if waiting.messages.is_empty() {
-            waiting.release(Instant::now());
+            waiting.release(Instant::now(), self.limits());
         }
         waiting.bytes = 0;
         waiting.notices.clear();
@@ -137,7 +179,7 @@ impl Outbox {
         let mut waiting = self.lock();
         loop {
             let now = Instant::now();
-            let next = waiting.release(now);
+            let next = waiting.release(now, self.limits());
             if !waiting.messages.is_empty() {
                 return Some(self.drain(waiting));
             }
@@ -161,17 +203,18 @@ impl Outbox {
         self.lock().closed = true;
         self.filled.notify_all();
         self.emptied.notify_all();
+        self.wake_transport();
     }
 }
 
 impl Waiting {
-    fn is_full(&self) -> bool {
-        !self.closed && (self.messages.len() >= 2 * MOST_MESSAGES || self.bytes >= 2 * MOST_BYTES)
+    fn is_full(&self, (most_messages, most_bytes): (usize, usize)) -> bool {
+        !self.closed && (self.messages.len() >= 2 * most_messages || self.bytes >= 2 * most_bytes)
     }
 
-    fn notice(&mut self, viewer: u32, message: String) -> bool {
+    fn notice(&mut self, viewer: u32, message: String, (most_messages, most_bytes): (usize, usize)) -> bool {
         let (count, bytes) = self.notices.entry(viewer).or_default();
-        if *count >= MOST_MESSAGES || *bytes >= MOST_BYTES || self.bytes >= MOST_BYTES_OF_ALL {
+        if *count >= most_messages || *bytes >= most_bytes || self.bytes >= MOST_BYTES_OF_ALL {
             return false;
         }
         (*count, *bytes) = (*count + 1, *bytes + message.len());
@@ -180,7 +223,7 @@ impl Waiting {
     }
 
     /// Lets the rare notices go whose time has come. Gives the time of the next one.
-    fn release(&mut self, now: Instant) -> Option<Instant> {
+    fn release(&mut self, now: Instant, limits: (usize, usize)) -> Option<Instant> {
         let mut due = Vec::new();
         self.rare.retain_mut(|rare| {
             if rare.due > now {
@@ -194,8 +237,12 @@ impl Waiting {
         });
         for (viewer, message) in due {
             // A viewer that reads too slowly is told to start over by the next step.
-            self.notice(viewer, message);
+            self.notice(viewer, message, limits);
         }
+        self.next_rare()
+    }
+
+    fn next_rare(&self) -> Option<Instant> {
         self.rare.iter().filter(|rare| rare.message.is_some()).map(|rare| rare.due).min()
     }
 
@@ -223,12 +270,12 @@ mod tests {
     fn of_many_rare_notices_the_first_comes_at_once_and_the_last_a_second_later() {
         let outbox = Outbox::default();
         for n in 0..300 {
-            assert!(outbox.rare_notice(1, n.to_string()));
+            assert!(outbox.rare_notice(1, "presence", n.to_string()));
         }
-        outbox.rare_notice(2, "other".into());
+        outbox.rare_notice(2, "presence", "other".into());
         assert_eq!(outbox.take(), ["0", "other"]);
         assert_eq!(outbox.wait().unwrap(), ["299"]);
-        outbox.rare_notice(1, "300".into());
+        outbox.rare_notice(1, "presence", "300".into());
         assert!(outbox.take().is_empty());
         outbox.forget(1);
         outbox.close();

@@ -6,13 +6,13 @@ use super::host::Job;
 use super::messages::MOST_WAITING;
 use crate::play::MACHINE_STACK;
 
-/// Threads that carry out jobs, and can run scripts: those of one table in order, those of different tables side by side.
+/// Threads that carry out [`Job`]s, and can run scripts: those of one table in order, those of different tables side by side.
 ///
 /// A job that plays on for long is done in slices, behind each of which the tables that wait have their turn. A script cannot
 /// be cut. So one more thread carries out what was quick before while tables hold all others that were not.
-pub(super) struct Queue {
+pub struct Queue {
     shared: Arc<Shared>,
-    workers: Vec<JoinHandle<()>>,
+    workers: Mutex<Vec<JoinHandle<()>>>,
 }
 
 struct Shared {
@@ -110,6 +110,11 @@ impl Shared {
 }
 
 impl Queue {
+    /// Starts so many threads, and one more for what is quick.
+    ///
+    /// # Errors
+    ///
+    /// The system has no threads left.
     pub fn start(threads: usize) -> std::io::Result<Queue> {
         let threads = threads.max(1);
         let (state, changed, reserve) = Default::default();
@@ -122,7 +127,7 @@ impl Queue {
                 .spawn(move || shared.work(at == threads))
         };
         let workers = (0..=threads).map(start).collect::<Result<_, _>>()?;
-        Ok(Queue { shared, workers })
+        Ok(Queue { shared, workers: Mutex::new(workers) })
     }
 
     /// Adds a job; answers it with "busy" where too many wait at its table.
@@ -148,12 +153,13 @@ impl Queue {
         }
     }
 
-    /// Waits until all jobs are done.
-    pub fn finish(self) {
+    /// Waits until all jobs are done. No more are added then.
+    pub fn finish(&self) {
         self.shared.lock().closed = true;
         self.shared.changed.notify_all();
         self.shared.reserve.notify_all();
-        for worker in self.workers {
+        let workers = std::mem::take(&mut *self.workers.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
+        for worker in workers {
             // A job catches its own panics.
             let _ = worker.join();
         }

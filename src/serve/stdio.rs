@@ -15,14 +15,22 @@ use super::queue::Queue;
 /// # Errors
 ///
 /// If `input` cannot be read or `output` not be written, or no thread can be started.
-pub fn serve(host: &Host, mut input: impl BufRead, mut output: impl Write + Send) -> io::Result<()> {
-    let connection = host.connect(true);
+pub fn serve(host: &Host, input: impl BufRead, output: impl Write + Send) -> io::Result<()> {
     let threads = std::thread::available_parallelism().map_or(2, usize::from);
-    let queue = Queue::start(threads)?;
+    serve_on(host, &Queue::start(threads)?, input, output)
+}
+
+/// The same, where others use the threads as well. At its end they are finished.
+///
+/// # Errors
+///
+/// If `input` cannot be read or `output` not be written.
+pub fn serve_on(host: &Host, queue: &Queue, mut input: impl BufRead, mut output: impl Write + Send) -> io::Result<()> {
+    let connection = host.connect(true);
     let outbox = connection.outbox().clone();
     std::thread::scope(|scope| {
         let writer = scope.spawn(move || write_all(&outbox, &mut output));
-        let read = read_all(&connection, &queue, &mut input);
+        let read = read_all(&connection, queue, &mut input);
         queue.finish();
         connection.close();
         let written = writer.join().unwrap_or_else(|_| Err(io::Error::other("the writer has failed")));

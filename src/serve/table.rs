@@ -13,6 +13,7 @@ use super::frames::{
 };
 use super::keeper::Keeper;
 use super::messages::{ByeNotice, ChatNotice, EVENT_BYTES, KEYS_KEPT, LINES_SHOWN, PresenceNotice, ResyncNotice};
+use super::people::Remembered;
 use super::viewer::{Role, Viewer};
 use crate::play::{DecisionCount, Driver, Order, Ruleset, Session, WorkedOut, push_sparing};
 use crate::ruleset::ContentHash;
@@ -65,6 +66,9 @@ pub(super) struct Game {
     /// The last lines that people have said beside the game, and the number of the last one.
     chat: VecDeque<ChatLine>,
     said: u64,
+    /// The port at which the table is served, and whether its join code is taken and anybody may watch, as its campaign remembers.
+    port: Option<u16>,
+    lobby: Option<(bool, bool)>,
 }
 
 /// [`Settings`] as they were told, with the rules in force then.
@@ -209,6 +213,8 @@ impl Game {
             counted_from: seq,
             chat: VecDeque::new(),
             said: 0,
+            port: None,
+            lobby: None,
         }
     }
 
@@ -237,27 +243,25 @@ impl Game {
         self.paused = paused;
     }
 
-    /// Takes over what an earlier host remembered of the campaign: the pause and the results by key. Gives the invitations that
-    /// hold, as hashes of their tokens.
-    pub fn remember(&mut self) -> Result<Vec<(String, Role)>, Failure> {
-        let Some(keeper) = &self.keeper else { return Ok(Vec::new()) };
+    /// Takes over what an earlier host remembered of the campaign: the pause and the results by key. Gives the people and the
+    /// invitations that hold.
+    pub fn remember(&mut self) -> Result<Remembered, Failure> {
+        let mut remembered = Remembered::default();
+        let Some(keeper) = &self.keeper else { return Ok(remembered) };
         let HostMemory { results, changes } = keeper.memory(KEYS_KEPT)?;
         for KeptResult { by: (role, seat), key, request, result } in results {
             if let Some(role) = Role::of_word(&role, seat.as_deref()) {
                 self.keep(&role, &key, request, result);
             }
         }
-        let mut invitations = Vec::new();
         for change in changes {
             match change {
                 HostChange::Paused(paused) => self.paused = paused,
-                HostChange::Revoked { token } => invitations.retain(|(known, _)| *known != token),
-                HostChange::Invited { token, role, seat } => {
-                    invitations.extend(Role::of_word(&role, seat.as_deref()).map(|role| (token, role)));
-                }
+                change => remembered.read(change),
             }
         }
-        Ok(invitations)
+        (self.port, self.lobby) = (remembered.port, remembered.lobby);
+        Ok(remembered)
     }
 
     /// Writes a change of what the host remembers into the campaign file.
@@ -266,7 +270,39 @@ impl Game {
     ///
     /// The file cannot be written.
     pub fn note_change(&mut self, change: HostChange) -> Result<(), Failure> {
-        self.keeper.as_mut().map_or(Ok(()), |keeper| keeper.write(change))
+        self.note_changes(vec![change])
+    }
+
+    /// The same for several changes: all of them or none.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written.
+    pub fn note_changes(&mut self, changes: Vec<HostChange>) -> Result<(), Failure> {
+        self.keeper.as_mut().map_or(Ok(()), |keeper| keeper.write(changes))
+    }
+
+    /// Whether the join code was taken and anybody might watch, as the campaign remembers.
+    pub fn remembered_lobby(&self) -> Option<(bool, bool)> {
+        self.lobby
+    }
+
+    /// The port at which the table was served before.
+    pub fn port(&self) -> Option<u16> {
+        self.port
+    }
+
+    /// Remembers the port at which the table is served.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written.
+    pub fn keep_port(&mut self, port: u16) -> Result<(), Failure> {
+        if self.port != Some(port) {
+            self.note_change(HostChange::Port(port))?;
+            self.port = Some(port);
+        }
+        Ok(())
     }
 
     /// Somebody has to decide for the first time.
@@ -292,10 +328,45 @@ impl Game {
 
     // Viewers
 
-    pub fn enter(&mut self, viewer: Arc<Viewer>) {
+    /// A viewer comes. `most` is how many may be there then.
+    ///
+    /// # Errors
+    ///
+    /// So many are there already.
+    pub fn enter(&mut self, viewer: Arc<Viewer>, most: usize) -> Result<(), Failure> {
         self.viewers.retain(|other| !other.is_gone());
+        if self.viewers.len() >= most {
+            return Err(Failure::Full { what: "connections to this table" });
+        }
         self.viewers.push(viewer.clone());
         self.tell_presence(&viewer);
+        Ok(())
+    }
+
+    /// Those who watch without an invitation have to leave.
+    pub fn send_away_guests(&mut self) {
+        let (guests, others): (Vec<_>, Vec<_>) = self.viewers.drain(..).partition(|viewer| viewer.is_guest);
+        self.viewers = others;
+        for guest in guests {
+            let reason = "the game master has closed the table to those who watch".to_owned();
+            tell(&guest, "bye", &ByeNotice { table: guest.table.name.clone(), reason });
+            guest.leave();
+            self.tell_presence(&guest);
+        }
+    }
+
+    /// Tells the game masters something at most once a second.
+    pub fn tell_masters(&self, method: &'static str, notice: &impl Serialize) {
+        let masters = self.viewers.iter().filter(|viewer| !viewer.is_gone() && viewer.role == Role::GameMaster);
+        masters.for_each(|viewer| tell(viewer, method, notice));
+    }
+
+    /// Tells everybody who is there, after a name has changed.
+    pub fn tell_all_presence(&self) {
+        for viewer in self.viewers.iter().filter(|viewer| !viewer.is_gone()) {
+            let notice = PresenceNotice { table: viewer.table.name.clone(), presence: self.presence(&viewer.role) };
+            tell(viewer, "presence", &notice);
+        }
     }
 
     fn leave(&mut self, viewer: &Arc<Viewer>) {
@@ -337,7 +408,19 @@ impl Game {
                 .find(|present| present.role == role && present.seat.as_ref() == seat && present.seats == seats)
             {
                 Some(present) => present.viewers += 1,
-                None => presence.push(Present { role, seat: seat.cloned(), seats, viewers: 1 }),
+                None => presence.push(Present {
+                    role,
+                    seat: seat.cloned(),
+                    seats: seats.clone(),
+                    viewers: 1,
+                    people: Vec::new(),
+                }),
+            }
+            let present = presence.iter_mut().find(|present| present.role == role && present.seat.as_ref() == seat && present.seats == seats);
+            if let (Some(present), Some(name)) = (present, viewer.name().filter(|_| viewer.role != Role::Watcher))
+                && !present.people.contains(&name)
+            {
+                present.people.push(name);
             }
         }
         presence
@@ -640,17 +723,20 @@ pub(super) fn tell(viewer: &Viewer, method: &str, notice: &impl Serialize) {
     }
 }
 
+/// The line of a notice to a viewer. `body` is an object in JSON with a member.
+pub(super) fn line_to(viewer: u32, method: &str, body: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{{"viewer":{viewer},{}}}"#, &body[1..])
+}
+
 /// Sends a notice whose parameters are an object in JSON already. A connection that does not read is told to start over.
 fn tell_body(viewer: &Viewer, method: &str, body: &str) {
     if viewer.is_behind() {
         return;
     }
-    let line = |method: &str, body: &str| {
-        let (id, rest) = (viewer.id, &body[1..]);
-        format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{{"viewer":{id},{rest}}}"#)
-    };
+    let line = |method: &str, body: &str| line_to(viewer.id, method, body);
     let had_room = match method {
-        "presence" => viewer.outbox.rare_notice(viewer.id, line(method, body)),
+        "presence" => viewer.outbox.rare_notice(viewer.id, "presence", line(method, body)),
+        "people" => viewer.outbox.rare_notice(viewer.id, "people", line(method, body)),
         _ => viewer.outbox.notice(viewer.id, line(method, body)),
     };
     if !had_room {

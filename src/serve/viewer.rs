@@ -1,11 +1,12 @@
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::error::Failure;
 use super::outbox::Outbox;
+use super::pace::Pace;
 use super::table::Table;
 
 /// Stands between seats that are written as one text: no name of a seat has it.
@@ -126,6 +127,11 @@ pub(super) struct Viewer {
     pub role: Role,
     pub table: Arc<Table>,
     pub outbox: Arc<Outbox>,
+    /// The person behind it, if there is one: their name, and how fast their devices may send requests.
+    name: Mutex<Option<Arc<str>>>,
+    pub pace: Option<Arc<Pace>>,
+    /// Whether it watches without an invitation.
+    pub is_guest: bool,
     /// Set when a step was dropped because the connection reads too slowly: no more come before the next `view`.
     behind: AtomicBool,
     gone: AtomicBool,
@@ -133,7 +139,17 @@ pub(super) struct Viewer {
 
 impl Viewer {
     pub fn new(id: u32, role: Role, table: Arc<Table>, outbox: Arc<Outbox>) -> Viewer {
-        Viewer { id, role, table, outbox, behind: AtomicBool::new(false), gone: AtomicBool::new(false) }
+        let (behind, gone) = (AtomicBool::new(false), AtomicBool::new(false));
+        Viewer { id, role, table, outbox, name: Mutex::default(), pace: None, is_guest: false, behind, gone }
+    }
+
+    /// The name of the person behind it.
+    pub fn name(&self) -> Option<Arc<str>> {
+        self.name.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub fn set_name(&self, name: Option<Arc<str>>) {
+        *self.name.lock().unwrap_or_else(PoisonError::into_inner) = name;
     }
 
     pub fn is_behind(&self) -> bool {

@@ -1,4 +1,4 @@
-//! What a host of clients remembers of a table: results by idempotency key, invitations and the pause.
+//! What a host of clients remembers of a table: results by idempotency key, invitations, people with their devices, and the pause.
 //!
 //! The rows are private to their file: neither an export nor a copy has them. So no text of them goes into the dictionary.
 
@@ -39,6 +39,42 @@ pub enum HostChange {
         token: String,
     },
     Paused(bool),
+    /// A code that is exchanged for the token of a new device; it is a hash, too.
+    Code {
+        token: String,
+        role: String,
+        seats: Vec<String>,
+        /// Whose device it is to be, if not that of a new person.
+        person: Option<u32>,
+        name: Option<String>,
+        /// Whether it ends when it is used.
+        once: bool,
+    },
+    /// A person, as they are from now on.
+    Person {
+        person: u32,
+        name: Option<String>,
+        role: String,
+        seats: Vec<String>,
+    },
+    PersonGone {
+        person: u32,
+    },
+    Device {
+        person: u32,
+        device: u32,
+        token: String,
+    },
+    DeviceGone {
+        device: u32,
+    },
+    /// Whether the join code is taken, and whether anybody may watch.
+    Lobby {
+        open: bool,
+        watch: bool,
+    },
+    /// The port at which the table is served: the tokens in browsers belong to it.
+    Port(u16),
 }
 
 /// A row that is written with the next entry.
@@ -80,14 +116,15 @@ impl Campaign {
         self.waiting.push(row);
     }
 
-    /// Writes a change at once.
+    /// Writes changes at once, all or none.
     ///
     /// # Errors
     ///
     /// As [`Campaign::keep`].
     #[doc(hidden)]
-    pub fn write_host_change(&mut self, change: HostChange) -> Result<(), StoreError> {
-        self.write_row(|to, game, _| write_rows(to, game, &[HostRow::Change(change)]))
+    pub fn write_host_changes(&mut self, changes: Vec<HostChange>) -> Result<(), StoreError> {
+        let rows: Vec<HostRow> = changes.into_iter().map(HostRow::Change).collect();
+        self.write_row(|to, game, _| write_rows(to, game, &rows))
     }
 
     /// What the host remembers, with at most the last `most` results.

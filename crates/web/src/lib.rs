@@ -1,0 +1,33 @@
+//! The table in the browser: a server for the protocol of Riskbreaker over WebSocket and HTTP, and the page.
+//!
+//! The crate knows no game and reads no message. [`Host`] is all that it needs of the program: it opens connections, and each
+//! [`Client`] takes messages and gives answers. [`Server::start`] serves them on one thread, which never waits for a game or for the
+//! disk.
+//!
+//! | file | what |
+//! |---|---|
+//! | `host.rs` | what the server needs of the program |
+//! | `address.rs` | addresses to listen on, to print and to answer to |
+//! | `guard.rs` | the checks of `Host` and `Origin`, the headers of every answer |
+//! | `page.rs` | the files of the page |
+//! | `socket.rs` | one WebSocket |
+//! | `rpc.rs` | one message by `POST`, and the stream for bots |
+//! | `qr.rs` | QR codes |
+//! | `server.rs` | the thread that serves |
+
+#![deny(missing_docs, unnameable_types)]
+
+mod address;
+mod guard;
+mod host;
+mod page;
+mod qr;
+mod rpc;
+mod server;
+mod socket;
+
+pub use address::{Addresses, BadUrl, BaseUrl};
+pub use host::{Client, Host};
+pub use page::Page;
+pub use qr::{QrCode, TooLong};
+pub use server::{Config, Listening, Server, StartError};

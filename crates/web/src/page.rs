@@ -1,0 +1,107 @@
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+
+use axum::body::Body;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::Response;
+use include_dir::{Dir, include_dir};
+
+static FILES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/page");
+
+/// Where the files of the page come from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Page {
+    /// Those inside the program.
+    #[default]
+    Embedded,
+    /// Those of a folder, read again for each request: for people who work on the page.
+    Folder(PathBuf),
+    /// There is no page.
+    None,
+}
+
+impl Page {
+    /// The file of a path. `/` and `/tv` are the page itself.
+    pub(crate) fn answer(&self, path: &str) -> Response {
+        let name = match path.strip_prefix('/').unwrap_or_default() {
+            "" | "tv" => "index.html",
+            name => name,
+        };
+        let found = is_plain(name).then(|| self.read(name)).flatten().and_then(|bytes| Some((bytes, type_of(name)?)));
+        let Some((bytes, kind)) = found else {
+            let mut answer = Response::new(Body::from("There is no such file.\n"));
+            *answer.status_mut() = StatusCode::NOT_FOUND;
+            answer.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+            return answer;
+        };
+        let mut answer = Response::new(match bytes {
+            Cow::Borrowed(bytes) => Body::from(bytes),
+            Cow::Owned(bytes) => Body::from(bytes),
+        });
+        answer.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+        answer
+    }
+
+    fn read(&self, name: &str) -> Option<Cow<'static, [u8]>> {
+        match self {
+            Page::Embedded => FILES.get_file(name).map(|file| Cow::Borrowed(file.contents())),
+            Page::Folder(folder) => read_within(folder, name).map(Cow::Owned),
+            Page::None => None,
+        }
+    }
+}
+
+/// Reads a file of a folder. A link out of the folder is not followed.
+fn read_within(folder: &Path, name: &str) -> Option<Vec<u8>> {
+    let folder = folder.canonicalize().ok()?;
+    let path = folder.join(name).canonicalize().ok()?;
+    (path.starts_with(&folder) && path.is_file()).then(|| std::fs::read(path).ok()).flatten()
+}
+
+/// True for names of files of the page: letters, digits and `-_.` in parts that do not begin with a dot.
+fn is_plain(name: &str) -> bool {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
+    name.len() <= 200
+        && name.split('/').all(|part| !part.is_empty() && !part.starts_with('.') && part.chars().all(plain))
+}
+
+fn type_of(name: &str) -> Option<&'static str> {
+    Some(match name.rsplit_once('.')?.1 {
+        "html" => "text/html; charset=utf-8",
+        "css" => "text/css; charset=utf-8",
+        "js" | "mjs" => "text/javascript; charset=utf-8",
+        "json" | "webmanifest" => "application/json",
+        "txt" => "text/plain; charset=utf-8",
+        "svg" => "image/svg+xml",
+        "png" => "image/png",
+        "ico" => "image/x-icon",
+        "woff2" => "font/woff2",
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_files_of_the_page_are_read() {
+        assert_eq!(Page::Embedded.answer("/").status(), StatusCode::OK);
+        assert_eq!(Page::Embedded.answer("/tv").status(), StatusCode::OK);
+        let folder = Page::Folder(Path::new(env!("CARGO_MANIFEST_DIR")).join("page"));
+        assert_eq!(folder.answer("/index.html").status(), StatusCode::OK);
+        for path in [
+            "/../Cargo.toml",
+            "/..%2fCargo.toml",
+            "//index.html",
+            "/.git",
+            "/none.html",
+            "/a/../index.html",
+            "/x\0.html",
+        ] {
+            assert_eq!(folder.answer(path).status(), StatusCode::NOT_FOUND, "{path}");
+            assert_eq!(Page::Embedded.answer(path).status(), StatusCode::NOT_FOUND, "{path}");
+        }
+        assert_eq!(Page::None.answer("/").status(), StatusCode::NOT_FOUND);
+    }
+}

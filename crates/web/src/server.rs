@@ -1,0 +1,320 @@
+use std::convert::Infallible;
+use std::fmt;
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, mpsc};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::{Request, StatusCode};
+use axum::middleware::from_fn_with_state;
+use axum::routing::{any, get, post};
+use hyper::body::Incoming;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::sync::{Notify, Semaphore, watch};
+use tower::ServiceExt as _;
+
+use crate::address::{Addresses, BaseUrl};
+use crate::guard::{Reached, guard};
+use crate::host::{Client, Host};
+use crate::page::Page;
+use crate::rpc::{self, Sessions};
+use crate::socket;
+
+/// Where a server listens, and what it serves.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Where it listens. `0.0.0.0` is every network of this computer.
+    pub listens: SocketAddr,
+    /// The address of a tunnel or a proxy before it.
+    pub public: Option<BaseUrl>,
+    /// Other origins whose pages may use the protocol.
+    pub guests: Vec<BaseUrl>,
+    /// The page.
+    pub page: Page,
+}
+
+/// Why a server cannot start.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum StartError {
+    /// Another program listens at this port.
+    Taken(SocketAddr),
+    /// Anything else that the system refuses.
+    Io(io::Error),
+}
+
+impl fmt::Display for StartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StartError::Taken(address) => write!(f, "another program listens at port {}", address.port()),
+            StartError::Io(error) => write!(f, "{error}"),
+        }
+    }
+}
+
+impl std::error::Error for StartError {}
+
+/// A running server. It ends when it is dropped.
+pub struct Server {
+    addresses: Addresses,
+    ending: watch::Sender<bool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// Most connections at the same time; more wait.
+const MOST_CONNECTIONS: usize = 1_024;
+/// The time that clients have to take the last messages when the server ends.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+/// The time for the head of a request.
+const HEAD_WITHIN: Duration = Duration::from_secs(10);
+
+/// A port that the server has, before it answers.
+pub struct Listening {
+    listener: TcpListener,
+    config: Config,
+    addresses: Addresses,
+}
+
+impl Listening {
+    /// Its addresses.
+    pub fn addresses(&self) -> &Addresses {
+        &self.addresses
+    }
+}
+
+/// What all requests share.
+#[derive(Clone)]
+pub(crate) struct Shared {
+    inner: Arc<Inner>,
+    pub ending: watch::Receiver<bool>,
+    /// As long as somebody has one, a socket is open.
+    pub tasks: Arc<()>,
+}
+
+pub(crate) struct Inner {
+    pub host: Arc<dyn Host>,
+    pub addresses: Addresses,
+    pub sessions: Sessions,
+    page: Page,
+    refused: AtomicU32,
+}
+
+impl std::ops::Deref for Shared {
+    type Target = Inner;
+
+    fn deref(&self) -> &Inner {
+        &self.inner
+    }
+}
+
+impl Inner {
+    /// Tells the log of refused requests, but not of each.
+    pub fn count_refusal(&self, status: StatusCode) {
+        let count = self.refused.fetch_add(1, Ordering::Relaxed) + 1;
+        if count.is_power_of_two() {
+            let what = match status {
+                StatusCode::MISDIRECTED_REQUEST => {
+                    "names another server (`--lan` or `--public-url URL` allow more names)"
+                }
+                _ => "comes from another page (`--allow-origin URL` allows one)",
+            };
+            self.host.log(&format!("Refused: a request {what}; {count} so far."));
+        }
+    }
+
+    /// A name of a session that nobody guesses.
+    pub fn new_key(&self) -> String {
+        let mut bytes = [0_u8; 16];
+        if getrandom::fill(&mut bytes).is_err() {
+            // Without randomness there are no sessions: nobody may guess one.
+            return String::new();
+        }
+        bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+/// A connection of the host, which is closed when this is dropped.
+pub(crate) struct Connected {
+    pub client: Arc<dyn Client>,
+    pub wake: Arc<Notify>,
+}
+
+impl Connected {
+    pub fn open(host: &dyn Host) -> Connected {
+        let wake = Arc::new(Notify::new());
+        let waker = wake.clone();
+        Connected { client: host.connect(Arc::new(move || waker.notify_one())), wake }
+    }
+}
+
+impl Drop for Connected {
+    fn drop(&mut self) {
+        let client = self.client.clone();
+        // It may wait for the game.
+        match tokio::runtime::Handle::try_current() {
+            Ok(runtime) => drop(runtime.spawn_blocking(move || client.close())),
+            Err(_) => client.close(),
+        }
+    }
+}
+
+impl Server {
+    /// Takes the port.
+    ///
+    /// # Errors
+    ///
+    /// [`StartError::Taken`] if another program has it.
+    pub fn listen(config: Config) -> Result<Listening, StartError> {
+        let listener = TcpListener::bind(config.listens).map_err(|error| match error.kind() {
+            io::ErrorKind::AddrInUse => StartError::Taken(config.listens),
+            _ => StartError::Io(error),
+        })?;
+        let address = listener.local_addr().map_err(StartError::Io)?;
+        listener.set_nonblocking(true).map_err(StartError::Io)?;
+        let addresses = Addresses::new(address, config.public.clone(), &config.guests);
+        Ok(Listening { listener, config, addresses })
+    }
+
+    /// Serves a host on a thread of its own.
+    ///
+    /// # Errors
+    ///
+    /// The thread cannot be started.
+    pub fn start(listening: Listening, host: Arc<dyn Host>) -> Result<Server, StartError> {
+        let Listening { listener, config, addresses } = listening;
+        let (ending, ends) = watch::channel(false);
+        let (started, has_started) = mpsc::channel();
+        let known = addresses.clone();
+        let serve = move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(16).build();
+            let runtime = match runtime {
+                Ok(runtime) => runtime,
+                Err(error) => return drop(started.send(Err(error))),
+            };
+            let inner = Inner {
+                host,
+                addresses: known,
+                sessions: Sessions::default(),
+                page: config.page,
+                refused: AtomicU32::new(0),
+            };
+            let shared = Shared { inner: Arc::new(inner), ending: ends, tasks: Arc::new(()) };
+            runtime.block_on(async {
+                match tokio::net::TcpListener::from_std(listener) {
+                    Ok(listener) => {
+                        let _ = started.send(Ok(()));
+                        accept(listener, shared).await;
+                    }
+                    Err(error) => drop(started.send(Err(error))),
+                }
+            });
+            runtime.shutdown_timeout(LAST_WORDS);
+        };
+        let thread = std::thread::Builder::new().name("web".into()).spawn(serve).map_err(StartError::Io)?;
+        let server = Server { addresses, ending, thread: Some(thread) };
+        match has_started.recv() {
+            Ok(Ok(())) => Ok(server),
+            Ok(Err(error)) => Err(StartError::Io(error)),
+            Err(_) => Err(StartError::Io(io::Error::other("the thread of the server has ended"))),
+        }
+    }
+
+    /// Its addresses.
+    pub fn addresses(&self) -> &Addresses {
+        &self.addresses
+    }
+
+    /// Ends it: clients get what waits for them and a farewell.
+    pub fn stop(&mut self) {
+        let _ = self.ending.send(true);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+/// Waits until the server ends.
+pub(crate) async fn ended(ending: &mut watch::Receiver<bool>) {
+    // Without a sender it has ended, too.
+    let _ = ending.wait_for(|ending| *ending).await;
+}
+
+fn router(shared: &Shared) -> Router {
+    let page = {
+        let shared = shared.clone();
+        get(move |request: axum::extract::Request| async move { shared.page.answer(request.uri().path()) })
+    };
+    let socket = if shared.page == Page::None { any(socket::upgrade) } else { get(socket::upgrade) };
+    Router::new()
+        .route("/v1/ws", socket)
+        .route("/v1/rpc", post(rpc::rpc))
+        .route("/v1/stream", get(rpc::stream))
+        .route("/v1/qr", post(rpc::qr))
+        .fallback_service(page)
+        .with_state(shared.clone())
+        .layer(from_fn_with_state(shared.clone(), guard))
+}
+
+async fn accept(listener: tokio::net::TcpListener, shared: Shared) {
+    let app = router(&shared);
+    let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    let mut ending = shared.ending.clone();
+    let mut sweep = tokio::time::interval(Duration::from_secs(5));
+    loop {
+        let accepted = tokio::select! {
+            () = ended(&mut ending) => break,
+            _ = sweep.tick() => {
+                shared.sessions.sweep();
+                continue;
+            }
+            accepted = async {
+                let place = room.clone().acquire_owned().await;
+                (listener.accept().await, place)
+            } => accepted,
+        };
+        let (Ok((stream, _)), place) = accepted else {
+            // No more files can be opened: those that are open go first.
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            continue;
+        };
+        let Ok(reached) = stream.local_addr() else { continue };
+        let _ = stream.set_nodelay(true);
+        let (app, mut ending, task) = (app.clone(), shared.ending.clone(), shared.tasks.clone());
+        tokio::spawn(async move {
+            let service = hyper::service::service_fn(move |mut request: Request<Incoming>| {
+                request.extensions_mut().insert(Reached(reached));
+                let answer = app.clone().oneshot(request.map(Body::new));
+                async move { Ok::<_, Infallible>(answer.await.unwrap_or_else(|never| match never {})) }
+            });
+            let mut http = hyper::server::conn::http1::Builder::new();
+            http.timer(TokioTimer::new()).header_read_timeout(HEAD_WITHIN).max_buf_size(16 * 1024);
+            let connection = http.serve_connection(TokioIo::new(stream), service).with_upgrades();
+            tokio::pin!(connection);
+            tokio::select! {
+                _ = connection.as_mut() => {}
+                () = ended(&mut ending) => {
+                    connection.as_mut().graceful_shutdown();
+                    let _ = tokio::time::timeout(LAST_WORDS, connection).await;
+                }
+            }
+            drop((place, task));
+        });
+    }
+    shared.sessions.end_all();
+    let deadline = tokio::time::Instant::now() + LAST_WORDS;
+    // The accepting task and the router have some themselves.
+    drop(app);
+    while Arc::strong_count(&shared.tasks) > 1 && tokio::time::Instant::now() < deadline {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}

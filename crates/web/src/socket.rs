@@ -1,0 +1,154 @@
+//! One WebSocket: each text frame is one message, both ways.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade, close_code};
+use axum::response::Response;
+use futures_util::{SinkExt as _, StreamExt as _};
+use tokio::time::{Instant, sleep_until, timeout};
+
+use crate::server::{Connected, Shared, ended};
+
+/// The time for the first message.
+const FIRST_WITHIN: Duration = Duration::from_secs(5);
+/// The time until a token or a code was accepted.
+const WELCOME_WITHIN: Duration = Duration::from_secs(60);
+/// Most bytes of the first message.
+const FIRST_BYTES: usize = 1024;
+/// Most bytes of a message that is read. The host refuses far shorter ones with an answer.
+const MOST_BYTES: usize = 256 * 1024;
+/// The time that a client has to take what is written.
+const WRITTEN_WITHIN: Duration = Duration::from_secs(10);
+/// The time without a message after which the client is asked whether it is there, and after which it is gone.
+const ASK_AFTER: Duration = Duration::from_secs(20);
+const GONE_AFTER: Duration = Duration::from_secs(60);
+/// A socket has a buffer of this size all the time.
+const BUFFER: usize = 4 * 1024;
+
+pub(crate) async fn upgrade(State(shared): State<Shared>, upgrade: WebSocketUpgrade) -> Response {
+    let upgrade =
+        upgrade.read_buffer_size(BUFFER).write_buffer_size(0).max_message_size(MOST_BYTES).max_frame_size(MOST_BYTES);
+    let tasks = shared.tasks.clone();
+    upgrade.on_upgrade(move |socket| async move {
+        let _here = tasks;
+        serve(shared, socket).await;
+    })
+}
+
+/// Why a socket ends.
+struct End(u16, &'static str);
+
+async fn serve(shared: Shared, socket: WebSocket) {
+    let (mut sink, mut stream) = socket.split();
+    // Nothing is opened for somebody who says nothing.
+    let mut ending = shared.ending.clone();
+    let first = tokio::select! {
+        first = timeout(FIRST_WITHIN, first_message(&mut stream)) => first.unwrap_or(Err(End(close_code::POLICY, "no first message"))),
+        () = ended(&mut ending) => Err(End(close_code::AWAY, "the server ends")),
+    };
+    let end = match first {
+        Ok(first) => {
+            let client = Connected::open(&*shared.host);
+            client.receive(&first);
+            talk(&client, &mut sink, &mut stream, ending).await
+        }
+        Err(end) => end,
+    };
+    let frame = CloseFrame { code: end.0, reason: end.1.into() };
+    let _ = timeout(WRITTEN_WITHIN, async {
+        let _ = sink.send(Message::Close(Some(frame))).await;
+        let _ = sink.close().await;
+    })
+    .await;
+}
+
+type Sink = futures_util::stream::SplitSink<WebSocket, Message>;
+type Stream = futures_util::stream::SplitStream<WebSocket>;
+
+async fn first_message(stream: &mut Stream) -> Result<Box<str>, End> {
+    loop {
+        match stream.next().await {
+            Some(Ok(Message::Text(text))) if text.len() <= FIRST_BYTES => return Ok(text.as_str().into()),
+            Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
+            Some(Ok(Message::Text(_))) => return Err(End(close_code::SIZE, "the first message is too long")),
+            Some(Ok(Message::Binary(_))) => return Err(End(close_code::UNSUPPORTED, "messages are text")),
+            Some(Ok(Message::Close(_))) | Some(Err(_)) | None => return Err(End(close_code::NORMAL, "")),
+        }
+    }
+}
+
+/// Writes what the host says and reads what the client says, until one of them ends it.
+async fn talk(
+    client: &Connected,
+    sink: &mut Sink,
+    stream: &mut Stream,
+    mut ending: tokio::sync::watch::Receiver<bool>,
+) -> End {
+    let began = Instant::now();
+    let (mut heard, mut asked) = (began, began);
+    loop {
+        let closed = client.is_closed();
+        let messages = client.take();
+        if !messages.is_empty() {
+            let written = timeout(WRITTEN_WITHIN, async {
+                for message in messages {
+                    sink.feed(Message::Text(message.into())).await?;
+                }
+                sink.flush().await
+            });
+            match written.await {
+                Ok(Ok(())) => {}
+                Ok(Err(_)) => return End(close_code::NORMAL, ""),
+                // It is told that it has missed something when it comes back.
+                Err(_) => return End(close_code::AGAIN, "resync: the connection reads too slowly"),
+            }
+        }
+        if closed {
+            return End(close_code::POLICY, "the host has ended the connection");
+        }
+        if !client.is_welcome() && began.elapsed() > WELCOME_WITHIN {
+            return End(close_code::POLICY, "no token was shown");
+        }
+        let now = Instant::now();
+        if now.duration_since(heard) > GONE_AFTER {
+            return End(close_code::AWAY, "nothing was heard");
+        }
+        if now.duration_since(heard.max(asked)) > ASK_AFTER {
+            asked = now;
+            if timeout(WRITTEN_WITHIN, sink.send(Message::Ping(axum::body::Bytes::new()))).await.is_err() {
+                return End(close_code::AGAIN, "resync: the connection reads too slowly");
+            }
+        }
+        let wake = now + client.due().unwrap_or(ASK_AFTER).min(ASK_AFTER);
+        tokio::select! {
+            biased;
+            () = ended(&mut ending) => {
+                for message in client.take() {
+                    let _ = timeout(Duration::from_millis(500), sink.send(Message::Text(message.into()))).await;
+                }
+                return End(close_code::AWAY, "the server ends");
+            }
+            () = client.wake.notified() => {}
+            () = sleep_until(wake) => {}
+            message = stream.next(), if !client.is_full() => {
+                heard = Instant::now();
+                match message {
+                    Some(Ok(Message::Text(text))) => client.receive(text.as_str()),
+                    Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
+                    Some(Ok(Message::Binary(_))) => return End(close_code::UNSUPPORTED, "messages are text"),
+                    Some(Ok(Message::Close(_))) | Some(Err(_)) | None => return End(close_code::NORMAL, ""),
+                }
+            }
+        }
+    }
+}
+
+impl std::ops::Deref for Connected {
+    type Target = Arc<dyn crate::Client>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.client
+    }
+}

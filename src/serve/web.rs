@@ -1,0 +1,83 @@
+//! The host behind the server of the table in the browser.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use riskbreaker_web as web;
+
+use super::host::{Connection, Host, Received, is_notification};
+use super::queue::Queue;
+
+/// Notices that may wait for a viewer in the network before it is told that it has missed something.
+const MOST_MESSAGES: usize = 256;
+const MOST_BYTES: usize = 1 << 20;
+
+/// A host for clients in the network. None of them is the operator: what they may do is what their token allows.
+pub struct NetworkHost {
+    host: Host,
+    queue: Arc<Queue>,
+    log: Box<dyn Fn(&str) + Send + Sync>,
+}
+
+impl NetworkHost {
+    /// Serves the games of a host. Threads of `queue` carry the requests out; `log` takes lines for whoever runs the server.
+    pub fn new(host: Host, queue: Arc<Queue>, log: impl Fn(&str) + Send + Sync + 'static) -> NetworkHost {
+        NetworkHost { host, queue, log: Box::new(log) }
+    }
+}
+
+impl web::Host for NetworkHost {
+    fn connect(&self, wake: Arc<dyn Fn() + Send + Sync>) -> Arc<dyn web::Client> {
+        let connection = self.host.connect(false);
+        connection.outbox().on_filled(move || wake(), MOST_MESSAGES, MOST_BYTES);
+        Arc::new(NetworkClient { connection, queue: self.queue.clone() })
+    }
+
+    fn log(&self, line: &str) {
+        (self.log)(line);
+    }
+}
+
+/// A connection of a client in the network.
+struct NetworkClient {
+    connection: Connection,
+    queue: Arc<Queue>,
+}
+
+impl web::Client for NetworkClient {
+    fn receive(&self, message: &str) {
+        match self.connection.receive(message) {
+            Received::Job(job) => self.queue.push(job),
+            // Nobody but the operator ends the host.
+            Received::Done | Received::Shutdown => {}
+        }
+    }
+
+    fn is_answered(&self, message: &str) -> bool {
+        !is_notification(message)
+    }
+
+    fn take(&self) -> Vec<String> {
+        self.connection.outbox().take()
+    }
+
+    fn due(&self) -> Option<Duration> {
+        self.connection.outbox().due()
+    }
+
+    fn is_full(&self) -> bool {
+        self.connection.outbox().is_full()
+    }
+
+    fn is_closed(&self) -> bool {
+        self.connection.outbox().is_closed()
+    }
+
+    fn is_welcome(&self) -> bool {
+        self.connection.is_welcome()
+    }
+
+    fn close(&self) {
+        self.connection.close();
+    }
+}

@@ -1,0 +1,709 @@
+//! The protocol in the network: people with their devices and codes, the same bytes over every transport, and clients that come and
+//! go. The points of the security list that the server keeps by itself are in `crates/web/tests`; the others are named `c3_NN` here.
+
+#![cfg(feature = "web")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use riskbreaker::Library;
+use riskbreaker::serve::web::NetworkHost;
+use riskbreaker::serve::{Connection, Host, Queue, Received};
+use riskbreaker_web::{Client, Config, Page, Server};
+use serde_json::{Value as Json, json};
+use tungstenite::{Message, WebSocket};
+
+const RULESETS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/rulesets");
+
+fn host() -> Host {
+    Host::new(Library::open(RULESETS).unwrap())
+}
+
+/// Sends a request, and gives its answer with whatever else was told before.
+fn ask(connection: &Connection, method: &str, params: Json) -> (Json, Vec<Json>) {
+    let message = json!({ "jsonrpc": "2.0", "id": "x", "method": method, "params": params }).to_string();
+    let mut told: Vec<Json> =
+        connection.call(&message).iter().map(|line| serde_json::from_str(line).unwrap()).collect();
+    (told.pop().unwrap(), told)
+}
+
+fn done(connection: &Connection, method: &str, params: Json) -> Json {
+    let (answer, _) = ask(connection, method, params);
+    assert!(answer.get("error").is_none(), "{method}: {answer}");
+    answer["result"].clone()
+}
+
+fn refused(connection: &Connection, method: &str, params: Json) -> String {
+    let (answer, _) = ask(connection, method, params);
+    answer["error"]["data"]["kind"].as_str().unwrap_or_else(|| panic!("{method}: {answer}")).to_owned()
+}
+
+/// A host with a table of `tug`, in a campaign or in memory, and its operator.
+fn table(campaign: Option<&Path>) -> (Host, Connection) {
+    let host = host();
+    let operator = host.connect(true);
+    let mut params = json!({ "table": "a", "ruleset": "tug", "seed": 5 });
+    match campaign {
+        Some(path) if path.is_file() => drop(done(&operator, "table.load", json!({ "table": "a", "path": path }))),
+        Some(path) => {
+            params["campaign"] = json!(path);
+            done(&operator, "table.new", params);
+        }
+        None => drop(done(&operator, "table.new", params)),
+    }
+    host.open_lobby("a").unwrap();
+    (host, operator)
+}
+
+fn fresh(name: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("riskbreaker-web-{name}-{}", std::process::id()));
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+fn code(operator: &Connection, mut params: Json) -> String {
+    (params["table"], params["kind"]) = (json!("a"), json!("code"));
+    done(operator, "invite", params)["code"].as_str().unwrap().to_owned()
+}
+
+fn people(operator: &Connection) -> Json {
+    done(operator, "people", json!({ "table": "a" }))
+}
+
+fn text<'j>(json: &'j Json, name: &str) -> &'j str {
+    json[name].as_str().unwrap_or_else(|| panic!("no `{name}` in {json}"))
+}
+
+#[test]
+fn the_waiting_room_admits_whom_the_game_master_names() {
+    let (host, operator) = table(None);
+    let lobby = people(&operator)["lobby"].clone();
+    let phone = host.connect(false);
+    // Typed in capitals and in groups.
+    let join = text(&lobby, "code").to_uppercase();
+    let typed = format!("{}-{}", &join[..5], &join[5..]);
+    let waits = done(&phone, "hello", json!({ "code": typed, "name": "  Ann \u{202e} of Lorch " }));
+    assert_eq!((&waits["waiting"], &waits["role"], &waits["view"]), (&json!(true), &Json::Null, &Json::Null));
+    // Nothing about the table is told before, not even its name.
+    assert!(!waits.to_string().contains("\"a\"") && !waits.to_string().contains("tug"), "{waits}");
+    assert_eq!(refused(&phone, "view", json!({})), "unknown_viewer");
+    let token = text(&waits, "token").to_owned();
+    let waiting = people(&operator)["waiting"].clone();
+    assert_eq!(waiting[0]["name"], "Ann of Lorch");
+    assert_eq!(done(&phone, "hello", json!({ "token": token }))["waiting"], true);
+    phone.outbox().take();
+    done(&operator, "admit", json!({ "table": "a", "request": waiting[0]["request"], "seats": ["left"] }));
+    let told: Json = serde_json::from_str(&phone.outbox().take()[0]).unwrap();
+    assert_eq!((&told["method"], &told["params"]["admitted"]), (&json!("admitted"), &json!(true)));
+    let welcome = done(&phone, "hello", json!({ "token": token }));
+    assert_eq!((text(&welcome, "role"), text(&welcome, "seat"), text(&welcome, "name")), ("seat", "left", "Ann of Lorch"));
+    let there = &welcome["view"]["presence"];
+    assert_eq!(*there, json!([{ "role": "seat", "seat": "left", "viewers": 1, "people": ["Ann of Lorch"] }]));
+    assert_eq!(people(&operator)["waiting"], json!([]));
+
+    let other = host.connect(false);
+    let waits = done(&other, "hello", json!({ "code": join, "name": "Bob" }));
+    let request = people(&operator)["waiting"][0]["request"].clone();
+    done(&operator, "admit", json!({ "table": "a", "request": request, "refuse": true }));
+    let told: Json = serde_json::from_str(other.outbox().take().last().unwrap()).unwrap();
+    assert_eq!((&told["method"], &told["params"]["admitted"]), (&json!("admitted"), &json!(false)));
+    assert_eq!(refused(&other, "hello", json!({ "token": waits["token"] })), "unknown_token");
+    // A closed waiting room takes nobody.
+    done(&operator, "lobby", json!({ "table": "a", "open": false }));
+    assert_eq!(refused(&host.connect(false), "hello", json!({ "code": join })), "unknown_token");
+}
+
+#[test]
+fn the_code_of_a_seat_admits_once() {
+    let (host, operator) = table(None);
+    let of_seat = code(&operator, json!({ "seats": ["left"], "name": "Ann" }));
+    let phone = host.connect(false);
+    let welcome = done(&phone, "hello", json!({ "code": of_seat }));
+    assert_eq!((text(&welcome, "seat"), text(&welcome, "name"), text(&welcome, "token").len()), ("left", "Ann", 32));
+    assert_eq!(refused(&host.connect(false), "hello", json!({ "code": of_seat })), "unknown_token");
+    // A code is no token, and a token no code.
+    assert_eq!(refused(&host.connect(false), "hello", json!({ "token": of_seat })), "unknown_token");
+    assert_eq!(refused(&host.connect(false), "hello", json!({ "code": welcome["token"] })), "unknown_token");
+    assert_eq!(people(&operator)["invitations"], json!([]));
+}
+
+#[test]
+fn c3_20_a_second_device_and_the_late_close_of_an_old_socket_change_nothing_for_others() {
+    let (host, operator) = table(None);
+    let phone = host.connect(false);
+    let welcome = done(&phone, "hello", json!({ "code": code(&operator, json!({ "seats": ["left"] })) }));
+    let further = code(&operator, json!({ "person": welcome["person"] }));
+    let tablet = host.connect(false);
+    let second = done(&tablet, "hello", json!({ "code": further }));
+    assert_eq!((&second["person"], &second["seat"]), (&welcome["person"], &welcome["seat"]));
+    assert_ne!(second["token"], welcome["token"]);
+    // The phone comes back before its old socket is closed.
+    let again = host.connect(false);
+    let back = done(&again, "hello", json!({ "token": welcome["token"] }));
+    assert_eq!(back["view"]["presence"][0]["viewers"], 3);
+    phone.close();
+    assert_eq!(done(&again, "view", json!({}))["presence"][0]["viewers"], 2);
+    done(&tablet, "view", json!({}));
+    let devices = people(&operator)["people"][0]["devices"].clone();
+    assert_eq!(devices.as_array().unwrap().iter().map(|device| &device["viewers"]).collect::<Vec<_>>(), [1, 1]);
+    // One device is taken away; the other stays.
+    done(&operator, "revoke", json!({ "table": "a", "device": devices[1]["device"] }));
+    assert!(tablet.outbox().take().iter().any(|line| line.contains("\"bye\"")));
+    assert_eq!(refused(&host.connect(false), "hello", json!({ "token": second["token"] })), "unknown_token");
+    done(&again, "view", json!({}));
+    done(&operator, "revoke", json!({ "table": "a", "person": welcome["person"] }));
+    assert_eq!(refused(&again, "view", json!({})), "unknown_viewer");
+    assert_eq!(people(&operator)["people"], json!([]));
+}
+
+#[test]
+fn a_person_has_several_seats_a_name_and_at_most_eight_devices() {
+    let (host, operator) = table(None);
+    let phone = host.connect(false);
+    let welcome = done(&phone, "hello", json!({ "code": code(&operator, json!({ "seats": ["left", "right"] })), "name": "Ann" }));
+    assert_eq!((&welcome["seats"], text(&welcome, "seat")), (&json!(["left", "right"]), "left"));
+    let right = done(&phone, "hello", json!({ "token": welcome["token"], "seat": "right" }));
+    assert_eq!(text(&right, "seat"), "right");
+    assert_eq!(done(&phone, "name", json!({ "viewer": right["viewer"], "name": " Zoë  B " }))["name"], "Zoë B");
+    assert_eq!(refused(&phone, "name", json!({ "viewer": right["viewer"], "name": "\u{200b}" })), "bad_params");
+    assert_eq!(people(&operator)["people"][0]["name"], "Zoë B");
+    let person = welcome["person"].clone();
+    done(&operator, "person", json!({ "table": "a", "person": person, "seats": ["right"] }));
+    assert_eq!(refused(&phone, "view", json!({ "viewer": 1 })), "unknown_viewer");
+    assert_eq!(refused(&phone, "hello", json!({ "token": welcome["token"], "seat": "left" })), "forbidden");
+    let held: Vec<Connection> = (0..7).map(|_| host.connect(false)).collect();
+    for device in &held {
+        done(device, "hello", json!({ "code": code(&operator, json!({ "person": person })) }));
+    }
+    done(&phone, "hello", json!({ "token": welcome["token"] }));
+    let ninth = code(&operator, json!({ "person": person }));
+    assert_eq!(refused(&host.connect(false), "hello", json!({ "code": ninth })), "full");
+    // The oldest device that is not in use makes room.
+    held[2].close();
+    done(&host.connect(false), "hello", json!({ "code": ninth }));
+    assert_eq!(people(&operator)["people"][0]["devices"].as_array().unwrap().len(), 8);
+}
+
+#[test]
+fn after_a_restart_everybody_is_back_and_no_copy_has_their_tokens() {
+    let folder = fresh("restart");
+    let file = folder.join("evening.rbsave");
+    let (host, operator) = table(Some(&file));
+    host.keep_port("a", 7_801).unwrap();
+    let phone = host.connect(false);
+    let welcome = done(&phone, "hello", json!({ "code": code(&operator, json!({ "seats": ["left"] })), "name": "Ann" }));
+    let unused = code(&operator, json!({ "seats": ["right"] }));
+    let fleeting = code(&operator, json!({ "role": "game_master", "kept": false, "once": false }));
+    let gone = done(&host.connect(false), "hello", json!({ "code": code(&operator, json!({ "role": "watcher" })) }));
+    done(&operator, "revoke", json!({ "table": "a", "person": gone["person"] }));
+    done(&operator, "lobby", json!({ "table": "a", "watch": false }));
+    let copy = folder.join("copy.json");
+    done(&operator, "table.save", json!({ "table": "a", "path": copy }));
+    done(&operator, "table.close", json!({ "table": "a" }));
+    drop((phone, operator, host));
+
+    let (host, operator) = table(Some(&file));
+    assert_eq!(host.port_of("a"), Some(7_801));
+    let phone = host.connect(false);
+    let back = done(&phone, "hello", json!({ "token": welcome["token"] }));
+    assert_eq!((text(&back, "seat"), text(&back, "name"), &back["person"]), ("left", "Ann", &welcome["person"]));
+    done(&host.connect(false), "hello", json!({ "code": unused, "name": "Bob" }));
+    assert_eq!(refused(&host.connect(false), "hello", json!({ "code": fleeting })), "unknown_token");
+    assert_eq!(refused(&host.connect(false), "hello", json!({ "token": gone["token"] })), "unknown_token");
+    assert_eq!(people(&operator)["lobby"]["watch"], false);
+
+    // Neither a token nor its hash is in a copy; the campaign itself has hashes only.
+    let token = text(&welcome, "token");
+    let hash: String = {
+        use std::fmt::Write as _;
+        let mut hash = String::new();
+        let digest = sha2_of(format!("riskbreaker token\0{token}").as_bytes());
+        digest.iter().for_each(|byte| write!(hash, "{byte:02x}").unwrap());
+        hash
+    };
+    let has = |path: &Path, what: &str| {
+        let bytes = fs::read(path).unwrap();
+        bytes.windows(what.len()).any(|part| part == what.as_bytes())
+    };
+    assert!(has(&file, &hash) && !has(&file, token));
+    let other = folder.join("other.rbsave");
+    done(&operator, "table.save", json!({ "table": "a", "path": other }));
+    for path in [&copy, &other] {
+        assert!(!has(path, &hash) && !has(path, token) && !has(path, "Ann"), "{}", path.display());
+    }
+    fs::remove_dir_all(&folder).unwrap();
+}
+
+fn sha2_of(bytes: &[u8]) -> Vec<u8> {
+    use sha2::Digest as _;
+    sha2::Sha256::digest(bytes).to_vec()
+}
+
+#[test]
+fn c3_08_tokens_have_128_bits_and_are_in_no_list_and_no_error() {
+    let (host, operator) = table(None);
+    let token = done(&operator, "invite", json!({ "table": "a", "role": "seat", "seat": "left" }))["token"].clone();
+    let of_seat = code(&operator, json!({ "seats": ["left"] }));
+    for secret in [token.as_str().unwrap(), &of_seat] {
+        assert!(secret.len() == 32 && secret.chars().all(|digit| digit.is_ascii_hexdigit()), "{secret}");
+        assert!(!people(&operator).to_string().contains(secret));
+    }
+    let wrong = format!("{}0", token.as_str().unwrap());
+    let (answer, _) = ask(&host.connect(false), "hello", json!({ "token": wrong }));
+    assert!(!answer.to_string().contains(&wrong), "{answer}");
+}
+
+#[test]
+fn c3_09_no_field_of_a_message_gives_a_role() {
+    let (host, operator) = table(None);
+    let seat = code(&operator, json!({ "seats": ["left"] }));
+    let wishes = [json!({ "role": "game_master" }), json!({ "role": "operator" }), json!({ "seat": "right" })];
+    for wish in &wishes {
+        let mut params = wish.clone();
+        params["code"] = json!(code(&operator, json!({ "seats": ["left"] })));
+        let connection = host.connect(false);
+        let (answer, _) = ask(&connection, "hello", params);
+        let role = &answer["result"]["role"];
+        assert!(answer.get("error").is_some() || (role == "seat" && answer["result"]["seat"] == "left"), "{answer}");
+        let mut params = wish.clone();
+        params["table"] = json!("a");
+        assert_eq!(refused(&host.connect(false), "hello", params), "unknown_token");
+    }
+    let phone = host.connect(false);
+    done(&phone, "hello", json!({ "code": seat }));
+    for (method, params) in [
+        ("invite", json!({ "role": "game_master" })),
+        ("people", json!({})),
+        ("admit", json!({ "request": 1, "role": "game_master" })),
+        ("person", json!({ "person": 1, "role": "game_master" })),
+        ("revoke", json!({ "person": 1 })),
+        ("lobby", json!({ "open": true })),
+        ("pause", json!({ "paused": true })),
+        ("answer", json!({ "viewer": 0, "question": { "action": 1, "ordinal": 0 }, "value": "pull" })),
+    ] {
+        assert!(["forbidden", "unknown_viewer"].contains(&&*refused(&phone, method, params)), "{method}");
+    }
+    assert!(done(&phone, "lobby", json!({}))["code"].is_string());
+}
+
+#[test]
+fn c3_10_nothing_of_the_operator_is_reachable() {
+    let (host, operator) = table(None);
+    let master = host.connect(false);
+    done(&master, "hello", json!({ "code": code(&operator, json!({ "role": "game_master" })) }));
+    for (method, params) in [
+        ("table.new", json!({ "ruleset": "tug" })),
+        ("table.load", json!({ "path": "/etc/passwd" })),
+        ("table.save", json!({ "path": "/tmp/x" })),
+        ("table.save", json!({})),
+        ("table.list", json!({})),
+        ("table.close", json!({})),
+        ("rulesets", json!({})),
+        ("shutdown", json!({})),
+    ] {
+        assert_eq!(refused(&master, method, params), "forbidden", "{method}");
+    }
+    // The name of a ruleset is no path.
+    for id in ["../tug", "/etc", "tug/../tug", "..", "tug\0"] {
+        for method in ["rules.preview", "rules.change"] {
+            assert_eq!(refused(&master, method, json!({ "ruleset": id })), "not_started", "{id}");
+        }
+    }
+    assert_eq!(refused(&master, "invite", json!({ "role": "operator" })), "forbidden");
+    for word in ["run", "lua", "eval", "exec"] {
+        assert_eq!(refused(&master, word, json!({})), "unknown_method");
+    }
+}
+
+#[test]
+fn c3_15_a_connection_has_limits_and_five_wrong_tokens_end_it() {
+    let (host, operator) = table(None);
+    let phone = host.connect(false);
+    let welcome = done(&phone, "hello", json!({ "code": code(&operator, json!({ "seats": ["left"] })) }));
+    let is_too_fast = |answer: &Json| answer["error"]["data"]["kind"] == "too_fast";
+    assert!((0..10_000).any(|_| is_too_fast(&ask(&phone, "ping", json!({})).0)));
+    // All devices of a person have one limit; somebody else has another.
+    let tablet = host.connect(false);
+    let (answer, _) = ask(&tablet, "hello", json!({ "token": welcome["token"] }));
+    assert!(answer.get("result").is_some(), "{answer}");
+    let others = host.connect(false);
+    done(&others, "hello", json!({ "code": code(&operator, json!({ "seats": ["right"] })) }));
+    done(&others, "view", json!({}));
+
+    let guesser = host.connect(false);
+    for at in 0..5 {
+        assert!(!guesser.outbox().is_closed(), "{at}");
+        assert_eq!(refused(&guesser, "hello", json!({ "token": format!("{at:032}") })), "unknown_token");
+    }
+    assert!(guesser.outbox().is_closed());
+    // Fifty in a minute, from anybody: then codes pause, and tokens do not.
+    let of_seat = code(&operator, json!({ "seats": ["left"] }));
+    for at in 0..45 {
+        refused(&host.connect(false), "hello", json!({ "code": format!("{at:010}") }));
+    }
+    assert_eq!(refused(&host.connect(false), "hello", json!({ "code": of_seat })), "codes_paused");
+    done(&host.connect(false), "hello", json!({ "token": welcome["token"] }));
+    // The table has room for 64 viewers.
+    let mut watchers = Vec::new();
+    loop {
+        let watcher = host.connect(false);
+        let (answer, _) = ask(&watcher, "hello", json!({ "watch": true }));
+        if let Some(error) = answer.get("error") {
+            assert_eq!(error["data"]["kind"], "full");
+            break;
+        }
+        watchers.push(watcher);
+    }
+    assert!((50..=64).contains(&watchers.len()), "{}", watchers.len());
+}
+
+#[test]
+fn anybody_watches_while_the_table_lets_them() {
+    let (host, operator) = table(None);
+    let television = host.connect(false);
+    let welcome = done(&television, "hello", json!({ "watch": true }));
+    assert_eq!((text(&welcome, "role"), &welcome["token"]), ("watcher", &Json::Null));
+    assert_eq!(done(&television, "lobby", json!({}))["code"], people(&operator)["lobby"]["code"]);
+    assert_eq!(refused(&television, "acts", json!({})), "forbidden");
+    done(&operator, "lobby", json!({ "table": "a", "watch": false }));
+    assert!(television.outbox().take().iter().any(|line| line.contains("\"bye\"")));
+    assert_eq!(refused(&host.connect(false), "hello", json!({ "watch": true })), "unknown_token");
+}
+
+#[test]
+fn c3_17_a_repeated_key_gets_the_first_result_from_another_device() {
+    let (host, operator) = table(None);
+    let phone = host.connect(false);
+    let welcome = done(&phone, "hello", json!({ "code": code(&operator, json!({ "seats": ["left"] })) }));
+    let question = welcome["view"]["questions"].as_array().unwrap().iter().find(|question| question["yours"] == true).unwrap();
+    let value = question["ask"]["options"][0]["id"].clone();
+    let params = json!({ "question": question["id"], "value": value, "key": "tap" });
+    let first = done(&phone, "answer", params.clone());
+    assert_eq!(done(&phone, "answer", params.clone()), first);
+    let again = host.connect(false);
+    done(&again, "hello", json!({ "token": welcome["token"] }));
+    assert_eq!(done(&again, "answer", params.clone()), first);
+    let stale = json!({ "question": params["question"], "value": params["value"], "key": "other" });
+    assert_eq!(refused(&again, "answer", stale), "stale");
+}
+
+// Over the wire
+
+/// Clients that are all the operator: the transcripts need one.
+struct Operators {
+    host: Host,
+    queue: Arc<Queue>,
+}
+
+struct OperatorClient {
+    connection: Connection,
+    queue: Arc<Queue>,
+}
+
+impl riskbreaker_web::Host for Operators {
+    fn connect(&self, wake: Arc<dyn Fn() + Send + Sync>) -> Arc<dyn Client> {
+        let connection = self.host.connect(true);
+        connection.outbox().on_filled(move || wake(), 2_000, 8 << 20);
+        Arc::new(OperatorClient { connection, queue: self.queue.clone() })
+    }
+
+    fn log(&self, _: &str) {}
+}
+
+impl Client for OperatorClient {
+    fn receive(&self, message: &str) {
+        if let Received::Job(job) = self.connection.receive(message) {
+            self.queue.push(job);
+        }
+    }
+
+    fn is_answered(&self, message: &str) -> bool {
+        message.contains("\"id\"") || !message.contains("\"method\"")
+    }
+
+    fn take(&self) -> Vec<String> {
+        self.connection.outbox().take()
+    }
+
+    fn due(&self) -> Option<Duration> {
+        self.connection.outbox().due()
+    }
+
+    fn is_full(&self) -> bool {
+        self.connection.outbox().is_full()
+    }
+
+    fn is_closed(&self) -> bool {
+        self.connection.outbox().is_closed()
+    }
+
+    fn is_welcome(&self) -> bool {
+        true
+    }
+
+    fn close(&self) {
+        self.connection.close();
+    }
+}
+
+fn serve(host: impl riskbreaker_web::Host) -> Server {
+    let config =
+        Config { listens: ([127, 0, 0, 1], 0).into(), public: None, guests: Vec::new(), page: Page::Embedded };
+    Server::start(Server::listen(config).unwrap(), Arc::new(host)).unwrap()
+}
+
+fn socket(server: &Server) -> WebSocket<TcpStream> {
+    let own = server.addresses().own();
+    let stream = TcpStream::connect(own.host()).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(120))).unwrap();
+    tungstenite::client(format!("ws://{}/v1/ws", own.host()), stream).unwrap().0
+}
+
+/// Sends a message and gives all lines up to its answer.
+fn over_socket(socket: &mut WebSocket<TcpStream>, message: &str) -> Vec<String> {
+    socket.send(Message::text(message)).unwrap();
+    let mut lines = Vec::new();
+    loop {
+        if let Message::Text(line) = socket.read().unwrap() {
+            lines.push(line.to_string());
+            if !line.starts_with(r#"{"jsonrpc""#) {
+                return lines;
+            }
+        }
+    }
+}
+
+fn over_post(server: &Server, session: &mut Option<String>, message: &str) -> Vec<String> {
+    let own = server.addresses().own();
+    let mut stream = TcpStream::connect(own.host()).unwrap();
+    let id = session.as_ref().map(|id| format!("Riskbreaker-Session: {id}\r\n")).unwrap_or_default();
+    let head = format!(
+        "POST /v1/rpc HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nAccept: application/x-ndjson\r\n{id}Content-Type: \
+         application/json\r\nContent-Length: {}\r\n\r\n",
+        own.host(),
+        message.len()
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    stream.write_all(message.as_bytes()).unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).unwrap();
+    let answer = String::from_utf8(answer).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    let given = head.lines().find_map(|line| line.strip_prefix("riskbreaker-session: "));
+    *session = given.map(str::to_owned).or_else(|| session.take());
+    body.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn the_transcripts_give_the_same_bytes_over_websocket_and_post() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/serve");
+    let transcripts: Vec<PathBuf> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|ending| ending == "transcript"))
+        .collect();
+    assert!(transcripts.len() >= 2);
+    for path in transcripts {
+        let written = fs::read_to_string(&path).unwrap();
+        for by_post in [false, true] {
+            let queue = Arc::new(Queue::start(2).unwrap());
+            let server = serve(Operators { host: host(), queue });
+            let mut socket = (!by_post).then(|| socket(&server));
+            let mut session = None;
+            let mut told = String::new();
+            for line in written.lines().filter(|line| !line.starts_with("< ")) {
+                told += &format!("{line}\n");
+                let Some(message) = line.strip_prefix("> ") else { continue };
+                let lines = match &mut socket {
+                    Some(socket) => over_socket(socket, message),
+                    None => over_post(&server, &mut session, message),
+                };
+                lines.iter().for_each(|line| told += &format!("< {line}\n"));
+            }
+            assert_eq!(told, written, "{} by_post {by_post}", path.display());
+        }
+    }
+}
+
+/// What a client knows that counts steps.
+struct Mirror {
+    token: Json,
+    viewer: Json,
+    view: Json,
+    socket: WebSocket<TcpStream>,
+}
+
+impl Mirror {
+    fn take(&mut self, lines: &[String]) -> Json {
+        let mut answer = Json::Null;
+        for line in lines {
+            let line: Json = serde_json::from_str(line).unwrap();
+            let params = &line["params"];
+            match line["method"].as_str() {
+                None => answer = line,
+                Some("step") if params["viewer"] == self.viewer => self.step(params),
+                Some("presence") => self.view["presence"] = params["presence"].clone(),
+                Some(_) => {}
+            }
+        }
+        answer
+    }
+
+    fn step(&mut self, step: &Json) {
+        assert_eq!(step["seq"].as_u64(), self.view["seq"].as_u64().map(|seq| seq + 1), "no hole in the numbers");
+        let list = |value: &Json| value.as_array().cloned().unwrap_or_default();
+        let mut entities: BTreeMap<u64, Json> =
+            list(&self.view["entities"]).into_iter().map(|entity| (entity["id"].as_u64().unwrap(), entity)).collect();
+        for entity in list(&step["changed"]) {
+            let id = entity["id"].as_u64().unwrap();
+            match entity["gone"] == true {
+                true => entities.remove(&id),
+                false => entities.insert(id, entity),
+            };
+        }
+        self.view["entities"] = entities.into_values().collect();
+        for name in ["seq", "state", "questions", "waiting", "undo", "settings"] {
+            if let Some(now) = step.get(name) {
+                self.view[name] = now.clone();
+            }
+        }
+    }
+
+    fn ask(&mut self, method: &str, params: Json) -> Json {
+        let message = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
+        loop {
+            let lines = over_socket(&mut self.socket, &message);
+            let answer = self.take(&lines);
+            match answer["error"]["data"]["wait_ms"].as_u64() {
+                Some(wait) => std::thread::sleep(Duration::from_millis(wait)),
+                None => return answer,
+            }
+        }
+    }
+
+    fn join(server: &Server, params: Json) -> Mirror {
+        let mut mirror = Mirror { token: params["token"].clone(), viewer: Json::Null, view: json!({}), socket: socket(server) };
+        let welcome = mirror.ask("hello", params)["result"].clone();
+        assert!(welcome["view"].is_object(), "{welcome}");
+        if welcome["token"].is_string() {
+            mirror.token = welcome["token"].clone();
+        }
+        (mirror.viewer, mirror.view) = (welcome["viewer"].clone(), welcome["view"].clone());
+        mirror
+    }
+
+    fn assert_fresh(&mut self) {
+        let viewer = self.viewer.clone();
+        // What comes before the answer is applied before they are compared.
+        let fresh = self.ask("view", json!({ "viewer": viewer }))["result"].clone();
+        for name in ["seq", "state", "settings", "entities", "questions", "waiting", "undo"] {
+            assert_eq!(self.view[name], fresh[name], "{name}");
+        }
+    }
+}
+
+#[test]
+fn clients_that_disconnect_resume_repeat_and_send_late_know_what_a_fresh_view_tells() {
+    let mut state = 11_u64;
+    let mut below = move |most: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state % most.max(1) as u64) as usize
+    };
+    for game in 0..3 {
+        let (host, operator) = table(None);
+        let codes: Vec<String> =
+            ["left", "right"].iter().map(|seat| code(&operator, json!({ "seats": [seat] }))).collect();
+        let master = code(&operator, json!({ "role": "game_master" }));
+        let queue = Arc::new(Queue::start(2).unwrap());
+        let server = serve(NetworkHost::new(host, queue, |_| {}));
+        let mut clients: Vec<Mirror> =
+            codes.iter().chain([&master]).map(|code| Mirror::join(&server, json!({ "code": code }))).collect();
+        let mut late: Option<(Json, String)> = None;
+        for turn in 0..30 {
+            let at = below(clients.len());
+            match below(6) {
+                0 => {
+                    // A socket that breaks without a goodbye; the old one may still be there when the new one comes.
+                    let token = clients[at].token.clone();
+                    clients[at] = Mirror::join(&server, json!({ "token": token }));
+                }
+                1 => {
+                    if let Some((params, answer)) = &late {
+                        let again = clients[at].ask("answer", params.clone());
+                        let kinds = ["stale", "refused", "key_reused"];
+                        let told = again["result"]["seq"].to_string();
+                        let kind = again["error"]["data"]["kind"].as_str().unwrap_or_default();
+                        assert!(told == *answer || kinds.contains(&kind), "{again}");
+                    }
+                }
+                2 if at == 2 => {
+                    let seq = clients[at].view["seq"].clone();
+                    clients[at].ask("undo", json!({ "expect": seq }));
+                }
+                _ => {
+                    let questions = clients[at].view["questions"].as_array().cloned().unwrap_or_default();
+                    if let Some(question) = questions.iter().find(|question| question["yours"] == true) {
+                        let options = question["ask"]["options"].as_array().cloned().unwrap_or_default();
+                        let value = match options.is_empty() {
+                            true => question["proposal"].clone(),
+                            false => options[below(options.len())]["id"].clone(),
+                        };
+                        let params = json!({ "question": question["id"], "value": value, "key": format!("{game}-{turn}") });
+                        let answer = clients[at].ask("answer", params.clone());
+                        late = Some((params, answer["result"]["seq"].to_string()));
+                    }
+                }
+            }
+            clients.iter_mut().for_each(Mirror::assert_fresh);
+        }
+    }
+}
+
+#[test]
+fn c3_16_a_client_that_does_not_read_gets_resync_and_holds_nobody_up() {
+    let (host, operator) = table(None);
+    let sleeper = host.connect(false);
+    sleeper.outbox().on_filled(|| {}, 256, 1 << 20);
+    done(&sleeper, "hello", json!({ "code": code(&operator, json!({ "role": "watcher" })) }));
+    sleeper.outbox().take();
+    for _ in 0..300 {
+        done(&operator, "pause", json!({ "table": "a", "paused": true }));
+    }
+    let told = sleeper.outbox().take();
+    assert!(told.len() < 260, "{}", told.len());
+    assert!(told.last().unwrap().contains("\"resync\""), "{}", told.last().unwrap());
+    done(&sleeper, "view", json!({}));
+    done(&operator, "pause", json!({ "table": "a", "paused": false }));
+    assert!(sleeper.outbox().take().last().unwrap().contains("\"step\""));
+}
+
+#[test]
+fn c3_19_what_a_viewer_is_told_is_on_the_disk() {
+    let folder = fresh("journal");
+    let file = folder.join("evening.rbsave");
+    let (host, operator) = table(Some(&file));
+    let phone = host.connect(false);
+    let welcome = done(&phone, "hello", json!({ "code": code(&operator, json!({ "seats": ["left"] })) }));
+    let entries = |path: &Path| {
+        let store = riskbreaker::store::Store::read(path, &Library::open(RULESETS).unwrap()).unwrap();
+        store.campaigns().unwrap()[0].entries
+    };
+    let before = entries(&file);
+    // The transport is woken by the first message about the answer: the entry is there by then.
+    let (seen, path) = (Arc::new(std::sync::Mutex::new(Vec::new())), file.clone());
+    let found = seen.clone();
+    phone.outbox().on_filled(move || found.lock().unwrap().push(entries(&path)), 256, 1 << 20);
+    let question = welcome["view"]["questions"].as_array().unwrap().iter().find(|question| question["yours"] == true).unwrap();
+    done(&phone, "answer", json!({ "question": question["id"], "value": question["ask"]["options"][0]["id"] }));
+    let seen = seen.lock().unwrap().clone();
+    assert!(!seen.is_empty() && seen.iter().all(|count| *count > before), "{before} {seen:?}");
+    fs::remove_dir_all(&folder).unwrap();
+}
