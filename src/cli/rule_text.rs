@@ -198,7 +198,7 @@ mod tests {
         let without = |text| without_ids(text).into_owned();
         assert_eq!(without("no enemy is in reach (CON-040)"), "no enemy is in reach");
         assert_eq!(without("declare Fighter (Sword)? (RB1-029, RB1-A-12 to RB1-A-15)"), "declare Fighter (Sword)?");
-        assert_eq!(without("(Agility 4 + margin (RB1-072) 2)"), "(Agility 4 + margin 2)");
+        assert_eq!(without("(Nerve 4 + margin (RB1-072) 2)"), "(Nerve 4 + margin 2)");
         assert_eq!(without("at most 3 (per target, RBF-R-5) here"), "at most 3 (per target) here");
         for text in ["Ann (#2)", "Charm (lantern)", "a (b", "T-shirt (x-1)", "(2d6-1)"] {
             assert_eq!(without(text), text);
