@@ -102,7 +102,10 @@ fn the_waiting_room_admits_whom_the_game_master_names() {
     let told: Json = serde_json::from_str(&phone.outbox().take()[0]).unwrap();
     assert_eq!((&told["method"], &told["params"]["admitted"]), (&json!("admitted"), &json!(true)));
     let welcome = done(&phone, "hello", json!({ "token": token }));
-    assert_eq!((text(&welcome, "role"), text(&welcome, "seat"), text(&welcome, "name")), ("seat", "left", "Ann of Lorch"));
+    assert_eq!(
+        (text(&welcome, "role"), text(&welcome, "seat"), text(&welcome, "name")),
+        ("seat", "left", "Ann of Lorch")
+    );
     let there = &welcome["view"]["presence"];
     assert_eq!(*there, json!([{ "role": "seat", "seat": "left", "viewers": 1, "people": ["Ann of Lorch"] }]));
     assert_eq!(people(&operator)["waiting"], json!([]));
@@ -166,7 +169,8 @@ fn c3_20_a_second_device_and_the_late_close_of_an_old_socket_change_nothing_for_
 fn a_person_has_several_seats_a_name_and_at_most_eight_devices() {
     let (host, operator) = table(None);
     let phone = host.connect(false);
-    let welcome = done(&phone, "hello", json!({ "code": code(&operator, json!({ "seats": ["left", "right"] })), "name": "Ann" }));
+    let welcome =
+        done(&phone, "hello", json!({ "code": code(&operator, json!({ "seats": ["left", "right"] })), "name": "Ann" }));
     assert_eq!((&welcome["seats"], text(&welcome, "seat")), (&json!(["left", "right"]), "left"));
     let right = done(&phone, "hello", json!({ "token": welcome["token"], "seat": "right" }));
     assert_eq!(text(&right, "seat"), "right");
@@ -197,7 +201,8 @@ fn after_a_restart_everybody_is_back_and_no_copy_has_their_tokens() {
     let (host, operator) = table(Some(&file));
     host.keep_port("a", 7_801).unwrap();
     let phone = host.connect(false);
-    let welcome = done(&phone, "hello", json!({ "code": code(&operator, json!({ "seats": ["left"] })), "name": "Ann" }));
+    let welcome =
+        done(&phone, "hello", json!({ "code": code(&operator, json!({ "seats": ["left"] })), "name": "Zenobia" }));
     let unused = code(&operator, json!({ "seats": ["right"] }));
     let fleeting = code(&operator, json!({ "role": "game_master", "kept": false, "once": false }));
     let gone = done(&host.connect(false), "hello", json!({ "code": code(&operator, json!({ "role": "watcher" })) }));
@@ -212,7 +217,7 @@ fn after_a_restart_everybody_is_back_and_no_copy_has_their_tokens() {
     assert_eq!(host.port_of("a"), Some(7_801));
     let phone = host.connect(false);
     let back = done(&phone, "hello", json!({ "token": welcome["token"] }));
-    assert_eq!((text(&back, "seat"), text(&back, "name"), &back["person"]), ("left", "Ann", &welcome["person"]));
+    assert_eq!((text(&back, "seat"), text(&back, "name"), &back["person"]), ("left", "Zenobia", &welcome["person"]));
     done(&host.connect(false), "hello", json!({ "code": unused, "name": "Bob" }));
     assert_eq!(refused(&host.connect(false), "hello", json!({ "code": fleeting })), "unknown_token");
     assert_eq!(refused(&host.connect(false), "hello", json!({ "token": gone["token"] })), "unknown_token");
@@ -235,7 +240,7 @@ fn after_a_restart_everybody_is_back_and_no_copy_has_their_tokens() {
     let other = folder.join("other.rbsave");
     done(&operator, "table.save", json!({ "table": "a", "path": other }));
     for path in [&copy, &other] {
-        assert!(!has(path, &hash) && !has(path, token) && !has(path, "Ann"), "{}", path.display());
+        assert!(!has(path, &hash) && !has(path, token) && !has(path, "Zenobia"), "{}", path.display());
     }
     fs::remove_dir_all(&folder).unwrap();
 }
@@ -381,7 +386,8 @@ fn c3_17_a_repeated_key_gets_the_first_result_from_another_device() {
     let (host, operator) = table(None);
     let phone = host.connect(false);
     let welcome = done(&phone, "hello", json!({ "code": code(&operator, json!({ "seats": ["left"] })) }));
-    let question = welcome["view"]["questions"].as_array().unwrap().iter().find(|question| question["yours"] == true).unwrap();
+    let question =
+        welcome["view"]["questions"].as_array().unwrap().iter().find(|question| question["yours"] == true).unwrap();
     let value = question["ask"]["options"][0]["id"].clone();
     let params = json!({ "question": question["id"], "value": value, "key": "tap" });
     let first = done(&phone, "answer", params.clone());
@@ -453,8 +459,7 @@ impl Client for OperatorClient {
 }
 
 fn serve(host: impl riskbreaker_web::Host) -> Server {
-    let config =
-        Config { listens: ([127, 0, 0, 1], 0).into(), public: None, guests: Vec::new(), page: Page::Embedded };
+    let config = Config { listens: ([127, 0, 0, 1], 0).into(), public: None, guests: Vec::new(), page: Page::Embedded };
     Server::start(Server::listen(config).unwrap(), Arc::new(host)).unwrap()
 }
 
@@ -588,7 +593,8 @@ impl Mirror {
     }
 
     fn join(server: &Server, params: Json) -> Mirror {
-        let mut mirror = Mirror { token: params["token"].clone(), viewer: Json::Null, view: json!({}), socket: socket(server) };
+        let mut mirror =
+            Mirror { token: params["token"].clone(), viewer: Json::Null, view: json!({}), socket: socket(server) };
         let welcome = mirror.ask("hello", params)["result"].clone();
         assert!(welcome["view"].is_object(), "{welcome}");
         if welcome["token"].is_string() {
@@ -656,7 +662,8 @@ fn clients_that_disconnect_resume_repeat_and_send_late_know_what_a_fresh_view_te
                             true => question["proposal"].clone(),
                             false => options[below(options.len())]["id"].clone(),
                         };
-                        let params = json!({ "question": question["id"], "value": value, "key": format!("{game}-{turn}") });
+                        let params =
+                            json!({ "question": question["id"], "value": value, "key": format!("{game}-{turn}") });
                         let answer = clients[at].ask("answer", params.clone());
                         late = Some((params, answer["result"]["seq"].to_string()));
                     }
@@ -701,7 +708,8 @@ fn c3_19_what_a_viewer_is_told_is_on_the_disk() {
     let (seen, path) = (Arc::new(std::sync::Mutex::new(Vec::new())), file.clone());
     let found = seen.clone();
     phone.outbox().on_filled(move || found.lock().unwrap().push(entries(&path)), 256, 1 << 20);
-    let question = welcome["view"]["questions"].as_array().unwrap().iter().find(|question| question["yours"] == true).unwrap();
+    let question =
+        welcome["view"]["questions"].as_array().unwrap().iter().find(|question| question["yours"] == true).unwrap();
     done(&phone, "answer", json!({ "question": question["id"], "value": question["ask"]["options"][0]["id"] }));
     let seen = seen.lock().unwrap().clone();
     assert!(!seen.is_empty() && seen.iter().all(|count| *count > before), "{before} {seen:?}");

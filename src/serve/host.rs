@@ -574,10 +574,9 @@ impl Connection {
         if hello.protocol != PROTOCOL {
             return Err(Failure::UnsupportedProtocol { supported: vec![PROTOCOL] });
         }
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
         let (table, shown) = match hello.role {
             _ if hello.token.is_some() || hello.code.is_some() => {
-                let found = lock(&self.host.shared.entrance).shown(&hello, &self.outbox, number, Instant::now());
+                let found = lock(&self.host.shared.entrance).shown(&hello, &self.outbox, Instant::now());
                 found.inspect_err(|failure| self.count_failure(failure))?
             }
             _ if hello.watch => {
@@ -608,11 +607,13 @@ impl Connection {
                 return Err(Failure::Busy { waiting: MOST_VIEWERS });
             }
         }
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
         let (viewers, gone, outbox) = (self.viewers.clone(), self.gone.clone(), self.outbox.clone());
         let (host, operator) = (self.host.clone(), self.operator);
         Ok(self.short_job(request.id, table, move |table| {
             let (role, by, token) = match shown {
-                Shown::Waits { token, .. } => {
+                Shown::Waits { request, token } => {
+                    lock(&host.shared.entrance).waits_as(table, request, number);
                     host.people_changed(table);
                     return written(Welcome { waiting: true, token, ..welcome(None, Some(number), None) });
                 }
