@@ -35,7 +35,7 @@ impl Page {
             return answer;
         };
         let is_code = name.ends_with(".js") || name.ends_with(".css");
-        let mut answer = Response::new(match (std::str::from_utf8(&bytes), bytes.as_ref()) {
+        let mut answer = Response::new(match (std::str::from_utf8(&bytes), &*bytes) {
             (Ok(text), _) if is_code => Body::from(lean(text)),
             (_, bytes) => Body::from(bytes.to_vec()),
         });
@@ -103,7 +103,8 @@ mod tests {
 
     #[test]
     fn scripts_are_sent_without_comments() {
-        let text = "// What it is.\n/** A text\n * in lines. */\nfunction f() {\n\treturn 1; // stays\n}\n\n/* one */\nf();\n";
+        let text =
+            "// What it is.\n/** A text\n * in lines. */\nfunction f() {\n\treturn 1; // stays\n}\n\n/* one */\nf();\n";
         assert_eq!(lean(text), "function f() {\nreturn 1; // stays\n}\nf();\n");
     }
 
