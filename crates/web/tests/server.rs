@@ -412,13 +412,15 @@ fn c3_20_each_socket_is_closed_alone() {
     old.read().unwrap();
     let mut new = running.socket();
     new.send(Message::text(r#"{"id":1,"method":"hello"}"#)).unwrap();
-    (new.read().unwrap(), new.read().unwrap());
+    new.read().unwrap();
+    new.read().unwrap();
     drop(old);
     while running.host.closed.load(Ordering::SeqCst) < 1 {
         std::thread::sleep(Duration::from_millis(5));
     }
     new.send(Message::text(r#"{"id":2}"#)).unwrap();
-    (new.read().unwrap(), assert_eq!(new.read().unwrap().to_text().unwrap(), r#"{"id":1,"jsonrpc":"2.0","result":8}"#));
+    new.read().unwrap();
+    assert_eq!(new.read().unwrap().to_text().unwrap(), r#"{"id":1,"jsonrpc":"2.0","result":8}"#);
     assert_eq!(running.host.closed.load(Ordering::SeqCst), 1);
 }
 
@@ -436,7 +438,8 @@ fn the_end_of_the_server_is_told() {
     let mut running = running();
     let mut socket = running.socket();
     socket.send(Message::text(r#"{"id":1,"method":"hello"}"#)).unwrap();
-    (socket.read().unwrap(), socket.read().unwrap());
+    socket.read().unwrap();
+    socket.read().unwrap();
     let ends = std::thread::spawn(move || running.server.stop());
     assert_eq!(closed(&mut socket).1, 1001);
     ends.join().unwrap();
