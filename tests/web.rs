@@ -84,7 +84,7 @@ fn text<'j>(json: &'j Json, name: &str) -> &'j str {
 fn the_waiting_room_admits_whom_the_game_master_names() {
     let (host, operator) = table(None);
     let lobby = people(&operator)["lobby"].clone();
-    let phone = host.connect(false);
+    let phone = host.connect_limited();
     // Typed in capitals and in groups.
     let join = text(&lobby, "code").to_uppercase();
     let typed = format!("{}-{}", &join[..5], &join[5..]);
@@ -102,12 +102,15 @@ fn the_waiting_room_admits_whom_the_game_master_names() {
     let told: Json = serde_json::from_str(&phone.outbox().take()[0]).unwrap();
     assert_eq!((&told["method"], &told["params"]["admitted"]), (&json!("admitted"), &json!(true)));
     let welcome = done(&phone, "hello", json!({ "token": token }));
-    assert_eq!((text(&welcome, "role"), text(&welcome, "seat"), text(&welcome, "name")), ("seat", "left", "Ann of Lorch"));
+    assert_eq!(
+        (text(&welcome, "role"), text(&welcome, "seat"), text(&welcome, "name")),
+        ("seat", "left", "Ann of Lorch")
+    );
     let there = &welcome["view"]["presence"];
     assert_eq!(*there, json!([{ "role": "seat", "seat": "left", "viewers": 1, "people": ["Ann of Lorch"] }]));
     assert_eq!(people(&operator)["waiting"], json!([]));
 
-    let other = host.connect(false);
+    let other = host.connect_limited();
     let waits = done(&other, "hello", json!({ "code": join, "name": "Bob" }));
     let request = people(&operator)["waiting"][0]["request"].clone();
     done(&operator, "admit", json!({ "table": "a", "request": request, "refuse": true }));
@@ -116,35 +119,35 @@ fn the_waiting_room_admits_whom_the_game_master_names() {
     assert_eq!(refused(&other, "hello", json!({ "token": waits["token"] })), "unknown_token");
     // A closed waiting room takes nobody.
     done(&operator, "lobby", json!({ "table": "a", "open": false }));
-    assert_eq!(refused(&host.connect(false), "hello", json!({ "code": join })), "unknown_token");
+    assert_eq!(refused(&host.connect_limited(), "hello", json!({ "code": join })), "unknown_token");
 }
 
 #[test]
 fn the_code_of_a_seat_admits_once() {
     let (host, operator) = table(None);
     let of_seat = code(&operator, json!({ "seats": ["left"], "name": "Ann" }));
-    let phone = host.connect(false);
+    let phone = host.connect_limited();
     let welcome = done(&phone, "hello", json!({ "code": of_seat }));
     assert_eq!((text(&welcome, "seat"), text(&welcome, "name"), text(&welcome, "token").len()), ("left", "Ann", 32));
-    assert_eq!(refused(&host.connect(false), "hello", json!({ "code": of_seat })), "unknown_token");
+    assert_eq!(refused(&host.connect_limited(), "hello", json!({ "code": of_seat })), "unknown_token");
     // A code is no token, and a token no code.
-    assert_eq!(refused(&host.connect(false), "hello", json!({ "token": of_seat })), "unknown_token");
-    assert_eq!(refused(&host.connect(false), "hello", json!({ "code": welcome["token"] })), "unknown_token");
+    assert_eq!(refused(&host.connect_limited(), "hello", json!({ "token": of_seat })), "unknown_token");
+    assert_eq!(refused(&host.connect_limited(), "hello", json!({ "code": welcome["token"] })), "unknown_token");
     assert_eq!(people(&operator)["invitations"], json!([]));
 }
 
 #[test]
 fn c3_20_a_second_device_and_the_late_close_of_an_old_socket_change_nothing_for_others() {
     let (host, operator) = table(None);
-    let phone = host.connect(false);
+    let phone = host.connect_limited();
     let welcome = done(&phone, "hello", json!({ "code": code(&operator, json!({ "seats": ["left"] })) }));
     let further = code(&operator, json!({ "person": welcome["person"] }));
-    let tablet = host.connect(false);
+    let tablet = host.connect_limited();
     let second = done(&tablet, "hello", json!({ "code": further }));
     assert_eq!((&second["person"], &second["seat"]), (&welcome["person"], &welcome["seat"]));
     assert_ne!(second["token"], welcome["token"]);
     // The phone comes back before its old socket is closed.
-    let again = host.connect(false);
+    let again = host.connect_limited();
     let back = done(&again, "hello", json!({ "token": welcome["token"] }));
     assert_eq!(back["view"]["presence"][0]["viewers"], 3);
     phone.close();
@@ -155,7 +158,7 @@ fn c3_20_a_second_device_and_the_late_close_of_an_old_socket_change_nothing_for_
     // One device is taken away; the other stays.
     done(&operator, "revoke", json!({ "table": "a", "device": devices[1]["device"] }));
     assert!(tablet.outbox().take().iter().any(|line| line.contains("\"bye\"")));
-    assert_eq!(refused(&host.connect(false), "hello", json!({ "token": second["token"] })), "unknown_token");
+    assert_eq!(refused(&host.connect_limited(), "hello", json!({ "token": second["token"] })), "unknown_token");
     done(&again, "view", json!({}));
     done(&operator, "revoke", json!({ "table": "a", "person": welcome["person"] }));
     assert_eq!(refused(&again, "view", json!({})), "unknown_viewer");
@@ -165,8 +168,9 @@ fn c3_20_a_second_device_and_the_late_close_of_an_old_socket_change_nothing_for_
 #[test]
 fn a_person_has_several_seats_a_name_and_at_most_eight_devices() {
     let (host, operator) = table(None);
-    let phone = host.connect(false);
-    let welcome = done(&phone, "hello", json!({ "code": code(&operator, json!({ "seats": ["left", "right"] })), "name": "Ann" }));
+    let phone = host.connect_limited();
+    let welcome =
+        done(&phone, "hello", json!({ "code": code(&operator, json!({ "seats": ["left", "right"] })), "name": "Ann" }));
     assert_eq!((&welcome["seats"], text(&welcome, "seat")), (&json!(["left", "right"]), "left"));
     let right = done(&phone, "hello", json!({ "token": welcome["token"], "seat": "right" }));
     assert_eq!(text(&right, "seat"), "right");
@@ -177,16 +181,16 @@ fn a_person_has_several_seats_a_name_and_at_most_eight_devices() {
     done(&operator, "person", json!({ "table": "a", "person": person, "seats": ["right"] }));
     assert_eq!(refused(&phone, "view", json!({ "viewer": 1 })), "unknown_viewer");
     assert_eq!(refused(&phone, "hello", json!({ "token": welcome["token"], "seat": "left" })), "forbidden");
-    let held: Vec<Connection> = (0..7).map(|_| host.connect(false)).collect();
+    let held: Vec<Connection> = (0..7).map(|_| host.connect_limited()).collect();
     for device in &held {
         done(device, "hello", json!({ "code": code(&operator, json!({ "person": person })) }));
     }
     done(&phone, "hello", json!({ "token": welcome["token"] }));
     let ninth = code(&operator, json!({ "person": person }));
-    assert_eq!(refused(&host.connect(false), "hello", json!({ "code": ninth })), "full");
+    assert_eq!(refused(&host.connect_limited(), "hello", json!({ "code": ninth })), "full");
     // The oldest device that is not in use makes room.
     held[2].close();
-    done(&host.connect(false), "hello", json!({ "code": ninth }));
+    done(&host.connect_limited(), "hello", json!({ "code": ninth }));
     assert_eq!(people(&operator)["people"][0]["devices"].as_array().unwrap().len(), 8);
 }
 
@@ -196,11 +200,12 @@ fn after_a_restart_everybody_is_back_and_no_copy_has_their_tokens() {
     let file = folder.join("evening.rbsave");
     let (host, operator) = table(Some(&file));
     host.keep_port("a", 7_801).unwrap();
-    let phone = host.connect(false);
-    let welcome = done(&phone, "hello", json!({ "code": code(&operator, json!({ "seats": ["left"] })), "name": "Ann" }));
+    let phone = host.connect_limited();
+    let welcome =
+        done(&phone, "hello", json!({ "code": code(&operator, json!({ "seats": ["left"] })), "name": "Zenobia" }));
     let unused = code(&operator, json!({ "seats": ["right"] }));
     let fleeting = code(&operator, json!({ "role": "game_master", "kept": false, "once": false }));
-    let gone = done(&host.connect(false), "hello", json!({ "code": code(&operator, json!({ "role": "watcher" })) }));
+    let gone = done(&host.connect_limited(), "hello", json!({ "code": code(&operator, json!({ "role": "watcher" })) }));
     done(&operator, "revoke", json!({ "table": "a", "person": gone["person"] }));
     done(&operator, "lobby", json!({ "table": "a", "watch": false }));
     let copy = folder.join("copy.json");
@@ -210,12 +215,12 @@ fn after_a_restart_everybody_is_back_and_no_copy_has_their_tokens() {
 
     let (host, operator) = table(Some(&file));
     assert_eq!(host.port_of("a"), Some(7_801));
-    let phone = host.connect(false);
+    let phone = host.connect_limited();
     let back = done(&phone, "hello", json!({ "token": welcome["token"] }));
-    assert_eq!((text(&back, "seat"), text(&back, "name"), &back["person"]), ("left", "Ann", &welcome["person"]));
-    done(&host.connect(false), "hello", json!({ "code": unused, "name": "Bob" }));
-    assert_eq!(refused(&host.connect(false), "hello", json!({ "code": fleeting })), "unknown_token");
-    assert_eq!(refused(&host.connect(false), "hello", json!({ "token": gone["token"] })), "unknown_token");
+    assert_eq!((text(&back, "seat"), text(&back, "name"), &back["person"]), ("left", "Zenobia", &welcome["person"]));
+    done(&host.connect_limited(), "hello", json!({ "code": unused, "name": "Bob" }));
+    assert_eq!(refused(&host.connect_limited(), "hello", json!({ "code": fleeting })), "unknown_token");
+    assert_eq!(refused(&host.connect_limited(), "hello", json!({ "token": gone["token"] })), "unknown_token");
     assert_eq!(people(&operator)["lobby"]["watch"], false);
 
     // Neither a token nor its hash is in a copy; the campaign itself has hashes only.
@@ -235,7 +240,7 @@ fn after_a_restart_everybody_is_back_and_no_copy_has_their_tokens() {
     let other = folder.join("other.rbsave");
     done(&operator, "table.save", json!({ "table": "a", "path": other }));
     for path in [&copy, &other] {
-        assert!(!has(path, &hash) && !has(path, token) && !has(path, "Ann"), "{}", path.display());
+        assert!(!has(path, &hash) && !has(path, token) && !has(path, "Zenobia"), "{}", path.display());
     }
     fs::remove_dir_all(&folder).unwrap();
 }
@@ -255,7 +260,7 @@ fn c3_08_tokens_have_128_bits_and_are_in_no_list_and_no_error() {
         assert!(!people(&operator).to_string().contains(secret));
     }
     let wrong = format!("{}0", token.as_str().unwrap());
-    let (answer, _) = ask(&host.connect(false), "hello", json!({ "token": wrong }));
+    let (answer, _) = ask(&host.connect_limited(), "hello", json!({ "token": wrong }));
     assert!(!answer.to_string().contains(&wrong), "{answer}");
 }
 
@@ -267,15 +272,15 @@ fn c3_09_no_field_of_a_message_gives_a_role() {
     for wish in &wishes {
         let mut params = wish.clone();
         params["code"] = json!(code(&operator, json!({ "seats": ["left"] })));
-        let connection = host.connect(false);
+        let connection = host.connect_limited();
         let (answer, _) = ask(&connection, "hello", params);
         let role = &answer["result"]["role"];
         assert!(answer.get("error").is_some() || (role == "seat" && answer["result"]["seat"] == "left"), "{answer}");
         let mut params = wish.clone();
         params["table"] = json!("a");
-        assert_eq!(refused(&host.connect(false), "hello", params), "unknown_token");
+        assert_eq!(refused(&host.connect_limited(), "hello", params), "unknown_token");
     }
-    let phone = host.connect(false);
+    let phone = host.connect_limited();
     done(&phone, "hello", json!({ "code": seat }));
     for (method, params) in [
         ("invite", json!({ "role": "game_master" })),
@@ -295,7 +300,7 @@ fn c3_09_no_field_of_a_message_gives_a_role() {
 #[test]
 fn c3_10_nothing_of_the_operator_is_reachable() {
     let (host, operator) = table(None);
-    let master = host.connect(false);
+    let master = host.connect_limited();
     done(&master, "hello", json!({ "code": code(&operator, json!({ "role": "game_master" })) }));
     for (method, params) in [
         ("table.new", json!({ "ruleset": "tug" })),
@@ -324,19 +329,19 @@ fn c3_10_nothing_of_the_operator_is_reachable() {
 #[test]
 fn c3_15_a_connection_has_limits_and_five_wrong_tokens_end_it() {
     let (host, operator) = table(None);
-    let phone = host.connect(false);
+    let phone = host.connect_limited();
     let welcome = done(&phone, "hello", json!({ "code": code(&operator, json!({ "seats": ["left"] })) }));
     let is_too_fast = |answer: &Json| answer["error"]["data"]["kind"] == "too_fast";
     assert!((0..10_000).any(|_| is_too_fast(&ask(&phone, "ping", json!({})).0)));
     // All devices of a person have one limit; somebody else has another.
-    let tablet = host.connect(false);
+    let tablet = host.connect_limited();
     let (answer, _) = ask(&tablet, "hello", json!({ "token": welcome["token"] }));
     assert!(answer.get("result").is_some(), "{answer}");
-    let others = host.connect(false);
+    let others = host.connect_limited();
     done(&others, "hello", json!({ "code": code(&operator, json!({ "seats": ["right"] })) }));
     done(&others, "view", json!({}));
 
-    let guesser = host.connect(false);
+    let guesser = host.connect_limited();
     for at in 0..5 {
         assert!(!guesser.outbox().is_closed(), "{at}");
         assert_eq!(refused(&guesser, "hello", json!({ "token": format!("{at:032}") })), "unknown_token");
@@ -345,14 +350,14 @@ fn c3_15_a_connection_has_limits_and_five_wrong_tokens_end_it() {
     // Fifty in a minute, from anybody: then codes pause, and tokens do not.
     let of_seat = code(&operator, json!({ "seats": ["left"] }));
     for at in 0..45 {
-        refused(&host.connect(false), "hello", json!({ "code": format!("{at:010}") }));
+        refused(&host.connect_limited(), "hello", json!({ "code": format!("{at:010}") }));
     }
-    assert_eq!(refused(&host.connect(false), "hello", json!({ "code": of_seat })), "codes_paused");
-    done(&host.connect(false), "hello", json!({ "token": welcome["token"] }));
+    assert_eq!(refused(&host.connect_limited(), "hello", json!({ "code": of_seat })), "codes_paused");
+    done(&host.connect_limited(), "hello", json!({ "token": welcome["token"] }));
     // The table has room for 64 viewers.
     let mut watchers = Vec::new();
     loop {
-        let watcher = host.connect(false);
+        let watcher = host.connect_limited();
         let (answer, _) = ask(&watcher, "hello", json!({ "watch": true }));
         if let Some(error) = answer.get("error") {
             assert_eq!(error["data"]["kind"], "full");
@@ -366,27 +371,28 @@ fn c3_15_a_connection_has_limits_and_five_wrong_tokens_end_it() {
 #[test]
 fn anybody_watches_while_the_table_lets_them() {
     let (host, operator) = table(None);
-    let television = host.connect(false);
+    let television = host.connect_limited();
     let welcome = done(&television, "hello", json!({ "watch": true }));
     assert_eq!((text(&welcome, "role"), &welcome["token"]), ("watcher", &Json::Null));
     assert_eq!(done(&television, "lobby", json!({}))["code"], people(&operator)["lobby"]["code"]);
     assert_eq!(refused(&television, "acts", json!({})), "forbidden");
     done(&operator, "lobby", json!({ "table": "a", "watch": false }));
     assert!(television.outbox().take().iter().any(|line| line.contains("\"bye\"")));
-    assert_eq!(refused(&host.connect(false), "hello", json!({ "watch": true })), "unknown_token");
+    assert_eq!(refused(&host.connect_limited(), "hello", json!({ "watch": true })), "unknown_token");
 }
 
 #[test]
 fn c3_17_a_repeated_key_gets_the_first_result_from_another_device() {
     let (host, operator) = table(None);
-    let phone = host.connect(false);
+    let phone = host.connect_limited();
     let welcome = done(&phone, "hello", json!({ "code": code(&operator, json!({ "seats": ["left"] })) }));
-    let question = welcome["view"]["questions"].as_array().unwrap().iter().find(|question| question["yours"] == true).unwrap();
+    let question =
+        welcome["view"]["questions"].as_array().unwrap().iter().find(|question| question["yours"] == true).unwrap();
     let value = question["ask"]["options"][0]["id"].clone();
     let params = json!({ "question": question["id"], "value": value, "key": "tap" });
     let first = done(&phone, "answer", params.clone());
     assert_eq!(done(&phone, "answer", params.clone()), first);
-    let again = host.connect(false);
+    let again = host.connect_limited();
     done(&again, "hello", json!({ "token": welcome["token"] }));
     assert_eq!(done(&again, "answer", params.clone()), first);
     let stale = json!({ "question": params["question"], "value": params["value"], "key": "other" });
@@ -453,8 +459,7 @@ impl Client for OperatorClient {
 }
 
 fn serve(host: impl riskbreaker_web::Host) -> Server {
-    let config =
-        Config { listens: ([127, 0, 0, 1], 0).into(), public: None, guests: Vec::new(), page: Page::Embedded };
+    let config = Config { listens: ([127, 0, 0, 1], 0).into(), public: None, guests: Vec::new(), page: Page::Embedded };
     Server::start(Server::listen(config).unwrap(), Arc::new(host)).unwrap()
 }
 
@@ -588,7 +593,8 @@ impl Mirror {
     }
 
     fn join(server: &Server, params: Json) -> Mirror {
-        let mut mirror = Mirror { token: params["token"].clone(), viewer: Json::Null, view: json!({}), socket: socket(server) };
+        let mut mirror =
+            Mirror { token: params["token"].clone(), viewer: Json::Null, view: json!({}), socket: socket(server) };
         let welcome = mirror.ask("hello", params)["result"].clone();
         assert!(welcome["view"].is_object(), "{welcome}");
         if welcome["token"].is_string() {
@@ -656,7 +662,8 @@ fn clients_that_disconnect_resume_repeat_and_send_late_know_what_a_fresh_view_te
                             true => question["proposal"].clone(),
                             false => options[below(options.len())]["id"].clone(),
                         };
-                        let params = json!({ "question": question["id"], "value": value, "key": format!("{game}-{turn}") });
+                        let params =
+                            json!({ "question": question["id"], "value": value, "key": format!("{game}-{turn}") });
                         let answer = clients[at].ask("answer", params.clone());
                         late = Some((params, answer["result"]["seq"].to_string()));
                     }
@@ -670,7 +677,7 @@ fn clients_that_disconnect_resume_repeat_and_send_late_know_what_a_fresh_view_te
 #[test]
 fn c3_16_a_client_that_does_not_read_gets_resync_and_holds_nobody_up() {
     let (host, operator) = table(None);
-    let sleeper = host.connect(false);
+    let sleeper = host.connect_limited();
     sleeper.outbox().on_filled(|| {}, 256, 1 << 20);
     done(&sleeper, "hello", json!({ "code": code(&operator, json!({ "role": "watcher" })) }));
     sleeper.outbox().take();
@@ -690,7 +697,7 @@ fn c3_19_what_a_viewer_is_told_is_on_the_disk() {
     let folder = fresh("journal");
     let file = folder.join("evening.rbsave");
     let (host, operator) = table(Some(&file));
-    let phone = host.connect(false);
+    let phone = host.connect_limited();
     let welcome = done(&phone, "hello", json!({ "code": code(&operator, json!({ "seats": ["left"] })) }));
     let entries = |path: &Path| {
         let store = riskbreaker::store::Store::read(path, &Library::open(RULESETS).unwrap()).unwrap();
@@ -701,7 +708,8 @@ fn c3_19_what_a_viewer_is_told_is_on_the_disk() {
     let (seen, path) = (Arc::new(std::sync::Mutex::new(Vec::new())), file.clone());
     let found = seen.clone();
     phone.outbox().on_filled(move || found.lock().unwrap().push(entries(&path)), 256, 1 << 20);
-    let question = welcome["view"]["questions"].as_array().unwrap().iter().find(|question| question["yours"] == true).unwrap();
+    let question =
+        welcome["view"]["questions"].as_array().unwrap().iter().find(|question| question["yours"] == true).unwrap();
     done(&phone, "answer", json!({ "question": question["id"], "value": question["ask"]["options"][0]["id"] }));
     let seen = seen.lock().unwrap().clone();
     assert!(!seen.is_empty() && seen.iter().all(|count| *count > before), "{before} {seen:?}");

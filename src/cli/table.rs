@@ -96,8 +96,11 @@ impl NetworkArgs {
 
 pub fn table(args: &Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     let library = library::open(folder.as_deref())?;
-    let Some(chosen) = chosen(args, folder.as_deref(), &library)? else { return Ok(ExitCode::SUCCESS) };
+    let Some(mut chosen) = chosen(args, folder.as_deref(), &library)? else { return Ok(ExitCode::SUCCESS) };
     let file = campaigns::file_of(&chosen.name);
+    if chosen.rules.is_none() && !file.is_file() {
+        chosen.rules = Some(library::default_ruleset(&library)?);
+    }
     let name: String = campaigns::name_of(&file).chars().filter(|letter| !letter.is_control()).take(64).collect();
     let host = Host::on(Machines::CallersThread, library);
     let operator = Operator { connection: host.connect(true), table: name.clone() };
@@ -256,11 +259,7 @@ fn open(operator: &Operator, chosen: &Chosen, file: &Path, args: &Args) -> Resul
         }
         operator.call("table.load", json!({ "path": path }))?
     } else {
-        let rules = match &chosen.rules {
-            Some(rules) => rules.clone(),
-            None => library::default_ruleset(&library::open(None)?)?,
-        };
-        let mut params = json!({ "campaign": path, "ruleset": rules });
+        let mut params = json!({ "campaign": path, "ruleset": chosen.rules });
         if let Some(scenario) = &chosen.scenario {
             params["scenario"] = json!(scenario);
         }

@@ -56,12 +56,14 @@ pub struct Connection {
     outbox: Arc<Outbox>,
     /// Whether whoever holds the other end is the operator.
     operator: bool,
+    /// Whether it has the limits of a client that nobody here has started.
+    limited: bool,
     viewers: Arc<Mutex<BTreeMap<u32, Arc<Viewer>>>>,
     /// Set under the lock of `viewers` when the client has gone: none is added then.
     gone: Arc<AtomicBool>,
     next: AtomicU32,
     under_way: Cancellable,
-    /// How fast it may send requests. The operator is not limited.
+    /// How fast it may send requests, if it is limited.
     pace: Pace,
     /// Wrong tokens and codes that it has shown.
     failed: AtomicU32,
@@ -189,7 +191,7 @@ const QUICK: Duration = Duration::from_millis(50);
 const MOST_TABLES: usize = 100_000;
 /// Most viewers of a connection.
 const MOST_VIEWERS: usize = 10_000;
-/// Most viewers of a table, beyond which nobody but the operator opens another one.
+/// Viewers of a table beyond which no limited connection opens another one.
 const MOST_GUESTS: usize = 64;
 /// Wrong tokens and codes after which a connection ends.
 const MOST_FAILED: u32 = 5;
@@ -233,10 +235,21 @@ impl Host {
 
     /// A new client; `operator` says whether it may do everything.
     pub fn connect(&self, operator: bool) -> Connection {
+        self.connection(operator, false)
+    }
+
+    /// A new client in a network. It may send 20 requests a second and 40 at once, is ended after five wrong tokens, and finds no
+    /// room at a table with 64 viewers.
+    pub fn connect_limited(&self) -> Connection {
+        self.connection(false, true)
+    }
+
+    fn connection(&self, operator: bool, limited: bool) -> Connection {
         Connection {
             host: self.clone(),
             outbox: Arc::new(Outbox::default()),
             operator,
+            limited,
             viewers: Arc::default(),
             gone: Arc::default(),
             next: AtomicU32::new(1),
@@ -442,7 +455,7 @@ impl Connection {
 
     /// Counts a request against the limits of this connection and of the person behind its viewer.
     fn keeps_pace(&self, request: &Request) -> Result<(), Failure> {
-        if self.operator {
+        if !self.limited {
             return Ok(());
         }
         let now = Instant::now();
@@ -574,10 +587,9 @@ impl Connection {
         if hello.protocol != PROTOCOL {
             return Err(Failure::UnsupportedProtocol { supported: vec![PROTOCOL] });
         }
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
         let (table, shown) = match hello.role {
             _ if hello.token.is_some() || hello.code.is_some() => {
-                let found = lock(&self.host.shared.entrance).shown(&hello, &self.outbox, number, Instant::now());
+                let found = lock(&self.host.shared.entrance).shown(&hello, &self.outbox, Instant::now());
                 found.inspect_err(|failure| self.count_failure(failure))?
             }
             _ if hello.watch => {
@@ -608,11 +620,13 @@ impl Connection {
                 return Err(Failure::Busy { waiting: MOST_VIEWERS });
             }
         }
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
         let (viewers, gone, outbox) = (self.viewers.clone(), self.gone.clone(), self.outbox.clone());
-        let (host, operator) = (self.host.clone(), self.operator);
+        let (host, operator, limited) = (self.host.clone(), self.operator, self.limited);
         Ok(self.short_job(request.id, table, move |table| {
             let (role, by, token) = match shown {
-                Shown::Waits { token, .. } => {
+                Shown::Waits { request, token } => {
+                    lock(&host.shared.entrance).waits_as(table, request, number);
                     host.people_changed(table);
                     return written(Welcome { waiting: true, token, ..welcome(None, Some(number), None) });
                 }
@@ -642,7 +656,7 @@ impl Connection {
                 for seat in viewer.role.seats() {
                     must_have_seat(game.session.ruleset(), seat)?;
                 }
-                game.enter(viewer.clone(), if operator { usize::MAX } else { MOST_GUESTS })?;
+                game.enter(viewer.clone(), if limited { MOST_GUESTS } else { usize::MAX })?;
                 Ok(game.snapshot(&table.name, &viewer.role, hello.since, hello.seq))
             })?;
             {
@@ -665,7 +679,7 @@ impl Connection {
     /// Counts a wrong token or code; after [`MOST_FAILED`] the connection ends.
     fn count_failure(&self, failure: &Failure) {
         let is_wrong = matches!(failure, Failure::UnknownToken);
-        if is_wrong && !self.operator && self.failed.fetch_add(1, Ordering::Relaxed) + 1 >= MOST_FAILED {
+        if is_wrong && self.limited && self.failed.fetch_add(1, Ordering::Relaxed) + 1 >= MOST_FAILED {
             self.ends_after_answer.store(true, Ordering::Relaxed);
         }
     }

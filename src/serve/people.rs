@@ -357,13 +357,7 @@ impl Entrance {
     /// # Errors
     ///
     /// It is unknown, or there is no room.
-    pub fn shown(
-        &mut self,
-        hello: &Hello,
-        outbox: &Arc<Outbox>,
-        viewer: u32,
-        now: Instant,
-    ) -> Result<(Arc<Table>, Shown), Failure> {
+    pub fn shown(&mut self, hello: &Hello, outbox: &Arc<Outbox>, now: Instant) -> Result<(Arc<Table>, Shown), Failure> {
         let (text, is_code) = match (&hello.token, &hello.code) {
             (Some(token), None) => (token, false),
             (None, Some(code)) => (code, true),
@@ -384,10 +378,10 @@ impl Entrance {
             return Err(Failure::UnknownToken);
         };
         let shown = match shown {
-            Shown::Waits { request: 0, .. } => self.begin_to_wait(&table, hello, outbox, viewer)?,
+            Shown::Waits { request: 0, .. } => self.begin_to_wait(&table, hello, outbox)?,
             Shown::Waits { request, token } => {
                 if let Some(waiting) = self.lobby(&table).waiting.get_mut(&request) {
-                    (waiting.outbox, waiting.viewer) = (Arc::downgrade(outbox), viewer);
+                    waiting.outbox = Arc::downgrade(outbox);
                 }
                 Shown::Waits { request, token }
             }
@@ -421,13 +415,7 @@ impl Entrance {
         }
     }
 
-    fn begin_to_wait(
-        &mut self,
-        table: &Arc<Table>,
-        hello: &Hello,
-        outbox: &Arc<Outbox>,
-        viewer: u32,
-    ) -> Result<Shown, Failure> {
+    fn begin_to_wait(&mut self, table: &Arc<Table>, hello: &Hello, outbox: &Arc<Outbox>) -> Result<Shown, Failure> {
         let name = cleaned_name(hello.name.as_deref().unwrap_or("Somebody"))?;
         let lobby = self.lobby(table);
         let mut dropped = None;
@@ -441,10 +429,17 @@ impl Entrance {
         let (token, request) = (random_token(), lobby.next());
         let hash = hash_of_token(&token);
         let outbox = Arc::downgrade(outbox);
-        lobby.waiting.insert(request, Waiting { hash: hash.clone(), name, outbox, viewer });
+        lobby.waiting.insert(request, Waiting { hash: hash.clone(), name, outbox, viewer: 0 });
         dropped.and_then(|hash| self.keys.remove(&hash));
         self.keys.insert(hash, Key::Waiting { table: table.clone(), request });
         Ok(Shown::Waits { request, token: Some(token) })
+    }
+
+    /// Sets the number by which somebody in the waiting room is told the answer.
+    pub fn waits_as(&mut self, table: &Arc<Table>, request: u32, viewer: u32) {
+        if let Some(waiting) = self.lobby(table).waiting.get_mut(&request) {
+            waiting.viewer = viewer;
+        }
     }
 
     /// The table at which anybody may watch: the one that is named, or else the only one.

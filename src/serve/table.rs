@@ -416,7 +416,9 @@ impl Game {
                     people: Vec::new(),
                 }),
             }
-            let present = presence.iter_mut().find(|present| present.role == role && present.seat.as_ref() == seat && present.seats == seats);
+            let present = presence
+                .iter_mut()
+                .find(|present| present.role == role && present.seat.as_ref() == seat && present.seats == seats);
             if let (Some(present), Some(name)) = (present, viewer.name().filter(|_| viewer.role != Role::Watcher))
                 && !present.people.contains(&name)
             {

@@ -28,7 +28,7 @@ impl NetworkHost {
 
 impl web::Host for NetworkHost {
     fn connect(&self, wake: Arc<dyn Fn() + Send + Sync>) -> Arc<dyn web::Client> {
-        let connection = self.host.connect(false);
+        let connection = self.host.connect_limited();
         connection.outbox().on_filled(move || wake(), MOST_MESSAGES, MOST_BYTES);
         Arc::new(NetworkClient { connection, queue: self.queue.clone() })
     }

@@ -34,9 +34,10 @@ impl Page {
             answer.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
             return answer;
         };
-        let mut answer = Response::new(match bytes {
-            Cow::Borrowed(bytes) => Body::from(bytes),
-            Cow::Owned(bytes) => Body::from(bytes),
+        let is_code = name.ends_with(".js") || name.ends_with(".css");
+        let mut answer = Response::new(match (std::str::from_utf8(&bytes), &*bytes) {
+            (Ok(text), _) if is_code => Body::from(lean(text)),
+            (_, bytes) => Body::from(bytes.to_vec()),
         });
         answer.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
         answer
@@ -49,6 +50,22 @@ impl Page {
             Page::None => None,
         }
     }
+}
+
+/// The text of a script or a style sheet without its comments and indentation, which only its authors need. Comments stand on lines
+/// of their own there, and no text spans lines.
+fn lean(text: &str) -> String {
+    let mut lean = String::with_capacity(text.len());
+    let mut comment = false;
+    for line in text.lines().map(str::trim) {
+        if comment || line.starts_with("/*") {
+            comment = !line.ends_with("*/");
+        } else if !line.is_empty() && !line.starts_with("//") {
+            lean.push_str(line);
+            lean.push('\n');
+        }
+    }
+    lean
 }
 
 /// Reads a file of a folder. A link out of the folder is not followed.
@@ -83,6 +100,13 @@ fn type_of(name: &str) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn scripts_are_sent_without_comments() {
+        let text =
+            "// What it is.\n/** A text\n * in lines. */\nfunction f() {\n\treturn 1; // stays\n}\n\n/* one */\nf();\n";
+        assert_eq!(lean(text), "function f() {\nreturn 1; // stays\n}\nf();\n");
+    }
 
     #[test]
     fn only_files_of_the_page_are_read() {

@@ -233,7 +233,7 @@ pub(crate) async fn stream(State(shared): State<Shared>, request: Request) -> Re
     let session = Session::open(&shared);
     let lines = session.ask(&hello(token, &since)).await.unwrap_or_default();
     if !session.client.is_welcome() || lines.iter().any(|line| line.starts_with(r#"{"error""#)) {
-        return unauthorized(lines.into_iter().next().unwrap_or_default());
+        return unauthorized(lines.into_iter().find(|line| is_answer(line)).unwrap_or_default());
     }
     let state = (session, lines, shared.ending.clone(), shared.tasks.clone());
     let body = futures_util::stream::unfold(state, |(session, mut lines, mut ending, task)| async move {

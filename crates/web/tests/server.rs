@@ -161,7 +161,9 @@ impl Running {
         }
         match tungstenite::client(request, stream) {
             Ok((socket, _)) => Ok(socket),
-            Err(tungstenite::HandshakeError::Failure(tungstenite::Error::Http(answer))) => Err(answer.status().as_u16()),
+            Err(tungstenite::HandshakeError::Failure(tungstenite::Error::Http(answer))) => {
+                Err(answer.status().as_u16())
+            }
             Err(error) => panic!("{error}"),
         }
     }
@@ -178,8 +180,10 @@ impl Answer {
     fn of(text: &str) -> Answer {
         let (head, body) = text.split_once("\r\n\r\n").unwrap_or((text, ""));
         let mut lines = head.lines();
-        let status = lines.next().and_then(|line| line.split(' ').nth(1)).and_then(|code| code.parse().ok()).unwrap_or(0);
-        let headers = lines.filter_map(|line| line.split_once(": ")).map(|(name, value)| (name.to_lowercase(), value.to_owned()));
+        let status =
+            lines.next().and_then(|line| line.split(' ').nth(1)).and_then(|code| code.parse().ok()).unwrap_or(0);
+        let headers =
+            lines.filter_map(|line| line.split_once(": ")).map(|(name, value)| (name.to_lowercase(), value.to_owned()));
         Answer { status, headers: headers.collect(), body: body.to_owned() }
     }
 
@@ -393,7 +397,9 @@ fn c3_08_and_c3_14_what_every_answer_carries() {
 #[test]
 fn c3_10_no_path_leads_out_of_the_page() {
     let running = running();
-    for path in ["/../Cargo.toml", "/%2e%2e/Cargo.toml", "/..%2fCargo.toml", "//etc/passwd", "/./index.html", "/v1", "/v1/save"] {
+    for path in
+        ["/../Cargo.toml", "/%2e%2e/Cargo.toml", "/..%2fCargo.toml", "//etc/passwd", "/./index.html", "/v1", "/v1/save"]
+    {
         assert!([404, 400].contains(&running.get(path).status), "{path}");
     }
 }
@@ -406,13 +412,15 @@ fn c3_20_each_socket_is_closed_alone() {
     old.read().unwrap();
     let mut new = running.socket();
     new.send(Message::text(r#"{"id":1,"method":"hello"}"#)).unwrap();
-    (new.read().unwrap(), new.read().unwrap());
+    new.read().unwrap();
+    new.read().unwrap();
     drop(old);
     while running.host.closed.load(Ordering::SeqCst) < 1 {
         std::thread::sleep(Duration::from_millis(5));
     }
     new.send(Message::text(r#"{"id":2}"#)).unwrap();
-    (new.read().unwrap(), assert_eq!(new.read().unwrap().to_text().unwrap(), r#"{"id":1,"jsonrpc":"2.0","result":8}"#));
+    new.read().unwrap();
+    assert_eq!(new.read().unwrap().to_text().unwrap(), r#"{"id":1,"jsonrpc":"2.0","result":8}"#);
     assert_eq!(running.host.closed.load(Ordering::SeqCst), 1);
 }
 
@@ -430,7 +438,8 @@ fn the_end_of_the_server_is_told() {
     let mut running = running();
     let mut socket = running.socket();
     socket.send(Message::text(r#"{"id":1,"method":"hello"}"#)).unwrap();
-    (socket.read().unwrap(), socket.read().unwrap());
+    socket.read().unwrap();
+    socket.read().unwrap();
     let ends = std::thread::spawn(move || running.server.stop());
     assert_eq!(closed(&mut socket).1, 1001);
     ends.join().unwrap();
@@ -453,7 +462,8 @@ fn a_bot_posts_and_reads_a_stream() {
     assert_eq!(running.host.opened.load(Ordering::SeqCst), 4);
     let stream = |token: &str| {
         let mut stream = TcpStream::connect(("127.0.0.1", running.port())).unwrap();
-        let head = format!("GET /v1/stream HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {token}\r\n\r\n", running.own());
+        let head =
+            format!("GET /v1/stream HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {token}\r\n\r\n", running.own());
         stream.write_all(head.as_bytes()).unwrap();
         let mut told = String::new();
         let mut part = [0; 1024];
@@ -466,7 +476,11 @@ fn a_bot_posts_and_reads_a_stream() {
     };
     assert!(stream("right-token").starts_with("HTTP/1.1 200"));
     assert!(stream("wrong-token").starts_with("HTTP/1.1 401"));
-    let qr = running.ask("POST /v1/qr", &[("Host", &running.own()), ("Content-Type", "application/json")], r#"{"text":"http://x/"}"#);
+    let qr = running.ask(
+        "POST /v1/qr",
+        &[("Host", &running.own()), ("Content-Type", "application/json")],
+        r#"{"text":"http://x/"}"#,
+    );
     assert!(qr.body.starts_with(r#"{"rows":["1111111"#), "{qr:?}");
 }
 
@@ -495,7 +509,11 @@ fn c3_02_random_headers_never_pass_and_never_end_the_server() {
             }
         }
         let same = |bytes: &[u8], text: &str| bytes.eq_ignore_ascii_case(text.as_bytes());
-        if same(&host, &own) || same(&origin, &format!("http://{own}")) || host.contains(&b'\n') || origin.contains(&b'\n') {
+        if same(&host, &own)
+            || same(&origin, &format!("http://{own}"))
+            || host.contains(&b'\n')
+            || origin.contains(&b'\n')
+        {
             continue;
         }
         for (host, origin) in [(host.as_slice(), None), (own.as_bytes(), Some(origin.as_slice()))] {
@@ -510,7 +528,11 @@ fn c3_02_random_headers_never_pass_and_never_end_the_server() {
             // Blanks around a value are no part of it.
             let trimmed = |bytes: &[u8], text: &str| same(bytes.trim_ascii(), text);
             let right = trimmed(host, &own) && origin.is_none_or(|origin| trimmed(origin, &format!("http://{own}")));
-            assert!(right || [400, 403, 421].contains(&answer.status), "{:?} {answer:?}", String::from_utf8_lossy(&request));
+            assert!(
+                right || [400, 403, 421].contains(&answer.status),
+                "{:?} {answer:?}",
+                String::from_utf8_lossy(&request)
+            );
         }
     }
     assert_eq!(running.get("/").status, 200);
