@@ -2258,7 +2258,7 @@ impl Marked {
         let master = campaign.recap_all(&Viewer::master()).unwrap().join("\n");
         assert!(master.contains("MARKNOTE"), "{master}");
         for (seat, _) in &self.viewers {
-            let viewer = if seat.is_empty() { Viewer::watcher() } else { Viewer::seat(*seat) };
+            let viewer = if seat.is_empty() { Viewer::watcher() } else { Viewer::seat(seat) };
             let recap = campaign.recap_all(&viewer).unwrap().join("\n");
             assert!(!recap.is_empty());
             for (mark, may) in &self.marks {
