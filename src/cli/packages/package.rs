@@ -74,6 +74,10 @@ impl Gathered {
         if self.files.len() + self.left_out.len() >= MOST_ENTRIES {
             anyhow::bail!("it has more than {MOST_ENTRIES} files");
         }
+        // Nobody packs such a path by accident, so it is refused even where the file would be left out.
+        if path.starts_with('/') || path.split('/').any(|part| part == "..") {
+            refuse_path(path).map_err(call_error)?;
+        }
         // What lies above the folder of the ruleset is decided on later.
         let wanted =
             path.split('/').all(|part| !part.starts_with('.')) && travels(path.rsplit('/').next().unwrap_or(path));
