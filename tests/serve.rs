@@ -2262,7 +2262,7 @@ impl Marked {
         let master = campaign.recap_all(&Viewer::master()).unwrap().join("\n");
         assert!(master.contains("MARKNOTE"), "{master}");
         for (seat, _) in &self.viewers {
-            let viewer = if seat.is_empty() { Viewer::watcher() } else { Viewer::seat(*seat) };
+            let viewer = if seat.is_empty() { Viewer::watcher() } else { Viewer::seat(seat) };
             let recap = campaign.recap_all(&viewer).unwrap().join("\n");
             assert!(!recap.is_empty());
             for (mark, may) in &self.marks {
@@ -2317,7 +2317,7 @@ fn marked_trap(name: &str, open_traps: bool) -> Marked {
     game
 }
 
-/// The search finds what is told: with open traps everybody learns of the mark.
+/// The search detects a mark that is shown: with open traps everybody sees it.
 #[test]
 #[should_panic(expected = "is told MARK")]
 fn the_search_for_marks_finds_an_open_trap() {
@@ -2386,7 +2386,7 @@ fn marked_unit(name: &str, unseen: bool) -> Marked {
     game
 }
 
-/// The search finds what is told: everybody sees a unit that does not hide.
+/// The search detects a mark that is shown: everybody sees a unit that does not hide.
 #[test]
 #[should_panic(expected = "is told MARKNAME")]
 fn the_search_for_marks_finds_a_unit_that_is_seen() {

@@ -33,7 +33,7 @@ const COLUMNS: usize = 3;
 const LETTERS: usize = 33;
 const LINES: usize = 19;
 
-/// The letters of cards and sheets that are written, about.
+/// The budget: roughly the number of letters of all cards.
 const WORK: u64 = 100_000_000;
 
 /// The lines that a paragraph takes.

@@ -9,8 +9,8 @@ use super::figures::counted;
 use super::screen::Screen;
 use super::{call_error, packages, report};
 
-/// Finds the rulesets: in the named folder alone; else in `./rulesets`, in the user's folder, and in the program. Of a ruleset
-/// that is in both folders the first is taken, and both places are told.
+/// Finds the rulesets: in the named folder alone; else in `./rulesets`, in the user's folder, and in the program. If a ruleset is
+/// in both folders, the first one is used, and a note names both.
 pub fn open(folder: Option<&Path>) -> Result<Library> {
     let refused = |error: LibraryError| call_error(error.to_string());
     let user = match (folder, packages::user_folder()) {

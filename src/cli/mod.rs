@@ -313,9 +313,19 @@ fn reader_left(error: &anyhow::Error) -> bool {
 
 /// The folder in which the program may keep files of its own, such as the history of the prompt.
 pub fn state_folder() -> Option<PathBuf> {
+    user_folder("XDG_STATE_HOME", "state")
+}
+
+/// The folder for data of the user that other programs may read, such as added rulesets.
+pub fn data_folder() -> Option<PathBuf> {
+    user_folder("XDG_DATA_HOME", "share")
+}
+
+/// A folder of the user: that of an environment variable, else its usual place below `~/.local`. `None` if the system names none.
+fn user_folder(variable: &str, below_local: &str) -> Option<PathBuf> {
     let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     if cfg!(windows) {
         return folder("LOCALAPPDATA");
     }
-    folder("XDG_STATE_HOME").or_else(|| folder("HOME").map(|home| home.join(".local").join("state")))
+    folder(variable).or_else(|| folder("HOME").map(|home| home.join(".local").join(below_local)))
 }

@@ -52,14 +52,14 @@ pub type Cells = Vec<(String, String)>;
 
 /// The lines of rule texts by what they begin with, for many searches in the same texts.
 pub struct RuleLines {
-    rows: HashMap<String, Vec<Row>>,
+    rows: HashMap<String, Vec<KeyedLine>>,
 }
 
 impl RuleLines {
     /// Reads the texts, the lowest ruleset first.
     pub fn of<'t>(texts: impl Iterator<Item = &'t str>) -> RuleLines {
         let texts: Vec<&str> = texts.collect();
-        let mut rows: HashMap<String, Vec<Row>> = HashMap::new();
+        let mut rows: HashMap<String, Vec<KeyedLine>> = HashMap::new();
         for row in texts.iter().rev().flat_map(|text| rows_of(text)) {
             for name in row.key.split(',').map(plain) {
                 rows.entry(name.to_ascii_lowercase()).or_default().push(row.clone());
@@ -76,7 +76,7 @@ impl RuleLines {
 
 /// A line that begins with a word or an id, or with a list of them.
 #[derive(Clone)]
-struct Row {
+struct KeyedLine {
     /// The head of its first column; empty outside of a table.
     column: String,
     key: String,
@@ -84,15 +84,15 @@ struct Row {
 }
 
 /// The first row; if a word is in several tables, that of the table of questions.
-fn best(mut rows: impl Iterator<Item = Row>) -> Option<Cells> {
+fn best(mut rows: impl Iterator<Item = KeyedLine>) -> Option<Cells> {
     let first = rows.next()?;
-    let asks = |row: &Row| row.column == "topic";
+    let asks = |row: &KeyedLine| row.column == "topic";
     let asked = if asks(&first) { None } else { rows.find(asks) };
     Some(asked.unwrap_or(first).cells)
 }
 
 /// Each line of a text that begins with a word or an id.
-fn rows_of(text: &str) -> Vec<Row> {
+fn rows_of(text: &str) -> Vec<KeyedLine> {
     let lines = paragraphs(text);
     let below = lines.iter().skip(1).map(String::as_str).chain([""]);
     let (mut head, mut found) = ("", Vec::new());
@@ -105,7 +105,7 @@ fn rows_of(text: &str) -> Vec<Row> {
             continue;
         }
         let column = head.trim().trim_matches('|').split('|').next().unwrap_or_default().trim().to_owned();
-        found.extend(told(line, head).map(|(key, cells)| Row { column, key, cells }));
+        found.extend(told(line, head).map(|(key, cells)| KeyedLine { column, key, cells }));
     }
     found
 }

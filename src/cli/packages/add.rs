@@ -4,13 +4,13 @@ use anyhow::{Context as _, Result};
 use riskbreaker::Library;
 
 use super::agrees;
+use super::install_root::InstallRoot;
 use super::lock::{Lock, Locked};
-use super::place::Place;
 use super::preview::Preview;
 use super::source::PackageSource;
-use crate::cli::call_error;
 use crate::cli::row::{Row, Tone};
 use crate::cli::screen::Screen;
+use crate::cli::{call_error, library};
 
 /// Adds a ruleset from a file, a folder or a git repository, after showing what it changes
 #[derive(clap::Args)]
@@ -36,17 +36,17 @@ pub struct AddArgs {
     force: bool,
 }
 
-/// What somebody who adds a stranger's rules has to know.
+/// What a package can and cannot do, printed before the question.
 const SAFETY: &str = "Its scripts run in a sandbox: they see the game and its dice, but no files, no network and no other programs, \
                       and their time and memory are limited. A ruleset can still be unfair or wrong.";
 
 pub fn add(args: &AddArgs) -> Result<ExitCode> {
-    let place = Place::find(args.user)?;
+    let place = InstallRoot::find(args.user)?;
     let mut screen = Screen::stdout(false);
     let Some(source) = &args.source else { return restore(&place, &mut screen) };
     let source = PackageSource::read(source)?;
     let (package, commit) = source.fetch()?;
-    let library = place.library()?;
+    let library = library::open(None)?;
     if let Some(there) = where_it_is(&package.id, &library, &place)? {
         return Err(call_error(there));
     }
@@ -61,7 +61,7 @@ pub fn add(args: &AddArgs) -> Result<ExitCode> {
     }
     let version = preview.manifest.version.clone();
     place.put(&package, Locked { version, source: source.told(), commit, hash: package.hash() })?;
-    let ways = place.library()?.ways_to_play(&package.id);
+    let ways = library::open(None)?.ways_to_play(&package.id);
     screen.row(&Row::at(0).with("new  ", Tone::Good).plain(place.folder_of(&package.id).display().to_string()))?;
     screen.row(
         &Row::at(2).faint(format!("play it: riskbreaker play --rules {}", ways.first().map_or("", String::as_str))),
@@ -69,7 +69,7 @@ pub fn add(args: &AddArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says whether nothing stands against it; faults of its own may be overlooked.
+/// True if a package may be installed: it has no obstacles, and no faults unless `force` is given. Prints why not.
 pub fn may_go_on(preview: &Preview, force: bool) -> bool {
     if !preview.obstacles.is_empty() {
         eprintln!("Nothing was written.");
@@ -83,7 +83,7 @@ pub fn may_go_on(preview: &Preview, force: bool) -> bool {
 }
 
 /// Why an id is taken, if it is.
-fn where_it_is(id: &str, library: &Library, place: &Place) -> Result<Option<String>> {
+fn where_it_is(id: &str, library: &Library, place: &InstallRoot) -> Result<Option<String>> {
     let folder = place.folder_of(id);
     Ok(if place.lock()?.rulesets.contains_key(id) && folder.exists() {
         Some(format!(
@@ -105,8 +105,8 @@ fn where_it_is(id: &str, library: &Library, place: &Place) -> Result<Option<Stri
     })
 }
 
-/// Brings back what the lock lists; everything has to be as it was.
-fn restore(place: &Place, screen: &mut Screen) -> Result<ExitCode> {
+/// Installs what the lock lists and is missing. Fails where content differs from the lock.
+fn restore(place: &InstallRoot, screen: &mut Screen) -> Result<ExitCode> {
     let lock = place.lock()?;
     if lock.rulesets.is_empty() {
         return Err(call_error(format!("{} lists no ruleset", place.lock_path().display())));
@@ -128,7 +128,7 @@ fn restore(place: &Place, screen: &mut Screen) -> Result<ExitCode> {
     Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn bring_back(id: &str, locked: &Locked, place: &Place) -> Result<()> {
+fn bring_back(id: &str, locked: &Locked, place: &InstallRoot) -> Result<()> {
     let (package, _) = PackageSource::read(&locked.source)?.fetch()?;
     let hash = package.hash();
     if package.id != *id || hash != locked.hash {

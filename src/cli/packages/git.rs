@@ -21,7 +21,7 @@ const MOST_BYTES: u64 = 200 << 20;
 ///
 /// No git, an address that cannot be reached, a tag that is not there, and all that makes a package too large.
 pub fn files(address: &str, tag: Option<&str>) -> Result<(Gathered, String)> {
-    let copy = Copy::of(address, tag)?;
+    let copy = BareClone::of(address, tag)?;
     let commit = copy.git(&["rev-parse", "--verify", "HEAD^{commit}"])?;
     let mut listed = copy.call(&["ls-tree", "-r", "-z", "-l", "--full-tree", "HEAD"]).stdout(Stdio::piped()).spawn()?;
     let mut wanted = Vec::new();
@@ -52,25 +52,25 @@ pub fn files(address: &str, tag: Option<&str>) -> Result<(Gathered, String)> {
 }
 
 /// A bare copy of a repository in a temporary folder, which is removed on drop.
-struct Copy {
+struct BareClone {
     folder: PathBuf,
 }
 
-impl Drop for Copy {
+impl Drop for BareClone {
     fn drop(&mut self) {
         // A leftover temporary folder does no harm.
         let _ = std::fs::remove_dir_all(&self.folder);
     }
 }
 
-impl Copy {
-    fn of(address: &str, tag: Option<&str>) -> Result<Copy> {
+impl BareClone {
+    fn of(address: &str, tag: Option<&str>) -> Result<BareClone> {
         let number =
             std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |time| time.subsec_nanos());
         let folder = std::env::temp_dir().join(format!("riskbreaker-add-{}-{number}", std::process::id()));
         // The system may share the folder for temporary files: this one is ours alone, or it is not made.
         std::fs::create_dir(&folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
-        let copy = Copy { folder };
+        let copy = BareClone { folder };
         let mut call = git();
         call.args([
             "clone",
@@ -181,7 +181,7 @@ fn size_of(folder: &Path) -> u64 {
 
 /// The text of one file of a repository; `None` if it has no such file.
 pub fn text(address: &str, tag: Option<&str>, path: &str) -> Result<Option<String>> {
-    let copy = Copy::of(address, tag)?;
+    let copy = BareClone::of(address, tag)?;
     let object = format!("HEAD:{path}");
     let size = copy.call(&["cat-file", "-s", &object]).output()?;
     let size = String::from_utf8_lossy(&size.stdout).trim().parse::<u64>();

@@ -1,7 +1,7 @@
 //! `riskbreaker.lock`: which rulesets were added, from where, and with which content.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use serde::{Deserialize, Serialize};
@@ -43,7 +43,7 @@ impl Lock {
         }
     }
 
-    pub fn write(&self, path: &PathBuf) -> Result<()> {
+    pub fn write(&self, path: &Path) -> Result<()> {
         let head =
             "# Written by `riskbreaker add`. Keep it with your rulesets: `riskbreaker add --locked` restores them.\n";
         let text = format!("{head}{}", toml::to_string(self)?);

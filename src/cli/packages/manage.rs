@@ -5,14 +5,14 @@ use serde_json::json;
 
 use super::add::may_go_on;
 use super::agrees;
+use super::install_root::InstallRoot;
 use super::lock::Locked;
 use super::package::Package;
-use super::place::Place;
 use super::preview::Preview;
 use super::source::PackageSource;
-use crate::cli::call_error;
 use crate::cli::row::{Row, Tone};
 use crate::cli::screen::Screen;
+use crate::cli::{call_error, library};
 
 /// Lists the rulesets that were added
 #[derive(clap::Args)]
@@ -68,7 +68,7 @@ pub struct RollbackArgs {
 }
 
 pub fn list(args: &ListArgs) -> Result<ExitCode> {
-    let place = Place::find(args.user)?;
+    let place = InstallRoot::find(args.user)?;
     let mut screen = Screen::stdout(args.json);
     let lock = place.lock()?;
     let mut rows = Vec::new();
@@ -97,7 +97,7 @@ pub fn list(args: &ListArgs) -> Result<ExitCode> {
 }
 
 /// The ids that a call means, each with what the lock says of it.
-fn meant(place: &Place, id: Option<&str>) -> Result<Vec<(String, Locked)>> {
+fn meant(place: &InstallRoot, id: Option<&str>) -> Result<Vec<(String, Locked)>> {
     let lock = place.lock()?;
     match id {
         None => Ok(lock.rulesets.into_iter().collect()),
@@ -111,7 +111,7 @@ fn meant(place: &Place, id: Option<&str>) -> Result<Vec<(String, Locked)>> {
 }
 
 pub fn update(args: &UpdateArgs) -> Result<ExitCode> {
-    let place = Place::find(args.user)?;
+    let place = InstallRoot::find(args.user)?;
     let mut screen = Screen::stdout(false);
     let mut all_well = true;
     for (id, locked) in meant(&place, args.id.as_deref())? {
@@ -120,7 +120,7 @@ pub fn update(args: &UpdateArgs) -> Result<ExitCode> {
     Ok(if all_well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn update_one(id: &str, locked: &Locked, place: &Place, args: &UpdateArgs, screen: &mut Screen) -> Result<bool> {
+fn update_one(id: &str, locked: &Locked, place: &InstallRoot, args: &UpdateArgs, screen: &mut Screen) -> Result<bool> {
     let source = PackageSource::read(&locked.source)?;
     let (package, commit) = source.fetch()?;
     if package.id != id {
@@ -133,7 +133,7 @@ fn update_one(id: &str, locked: &Locked, place: &Place, args: &UpdateArgs, scree
         screen.row(&Row::at(0).strong(id).plain(format!(" {} is up to date", locked.version)))?;
         return Ok(true);
     }
-    let preview = Preview::of(&package, &place.library()?, Some(&present))?;
+    let preview = Preview::of(&package, &library::open(None)?, Some(&present))?;
     preview.print(screen)?;
     if present.hash() != locked.hash && !args.force {
         eprintln!(
@@ -159,10 +159,10 @@ fn update_one(id: &str, locked: &Locked, place: &Place, args: &UpdateArgs, scree
 }
 
 pub fn remove(args: &RemoveArgs) -> Result<ExitCode> {
-    let place = Place::find(args.user)?;
+    let place = InstallRoot::find(args.user)?;
     let id = &args.id;
     meant(&place, Some(id))?;
-    let library = place.library()?;
+    let library = library::open(None)?;
     let needs = |other: &String| {
         let manifest = library.manifest(other).ok()?;
         let below = manifest.extends.iter().chain(&manifest.layers);
@@ -179,14 +179,14 @@ pub fn remove(args: &RemoveArgs) -> Result<ExitCode> {
 }
 
 pub fn rollback(args: &RollbackArgs) -> Result<ExitCode> {
-    let place = Place::find(args.user)?;
+    let place = InstallRoot::find(args.user)?;
     let id = &args.id;
     let previous = place.previous(id);
     if !previous.is_dir() {
         return Err(call_error(format!("no previous version of {id} is kept in {}", place.told())));
     }
     let package = Package::of_folder(&previous, None)?;
-    let library = place.library()?;
+    let library = library::open(None)?;
     let version = package.before(library).manifest(id).map(|manifest| manifest.version).unwrap_or_default();
     let lock = place.lock()?;
     let source = lock.rulesets.get(id).map_or_else(|| previous.display().to_string(), |locked| locked.source.clone());

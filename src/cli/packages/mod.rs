@@ -7,26 +7,26 @@
 mod add;
 mod archive;
 mod git;
+mod install_root;
 mod lock;
 mod manage;
 mod pack;
 mod package;
-mod place;
 mod preview;
 mod search;
 mod source;
 
 pub use add::{AddArgs, add};
+pub use install_root::user_folder;
 pub use manage::{ListArgs, RemoveArgs, RollbackArgs, UpdateArgs, list, remove, rollback, update};
 pub use pack::{PackArgs, pack};
-pub use place::user_folder;
 pub use search::{SearchArgs, search};
 
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
 use anyhow::Result;
 
-/// Asks for a yes at a terminal. Without one nothing is agreed to.
+/// Asks a question at a terminal. True if the answer is yes; false without a terminal.
 fn agrees(question: &str) -> Result<bool> {
     if !io::stdin().is_terminal() {
         eprintln!("Nothing was written, since nobody is there to say yes. Repeat the call with --yes.");

@@ -67,14 +67,14 @@ fn pack_one(
     let beside = library::open(around.parent())?;
     let library = riskbreaker::Library::overlay(beside, library::open(rulesets)?);
     let preview = Preview::of(&package, &library, None)?;
-    if !preview.obstacles.is_empty() || !preview.faults.is_empty() {
+    let faulty = !preview.obstacles.is_empty() || !preview.faults.is_empty();
+    if faulty {
         preview.print(screen)?;
         if !args.force {
             eprintln!("Nothing was written, since {} has faults. With --force it is packed and marked.", package.id);
             return Ok(None);
         }
     }
-    let faulty = !preview.obstacles.is_empty() || !preview.faults.is_empty();
     let Manifest { title, version, engine, license, summary, over, extends, requires, switches, .. } = preview.manifest;
     let mut parents: std::collections::BTreeMap<String, String> =
         over.into_iter().chain(extends).map(|base| (base.id, "*".to_owned())).collect();

@@ -78,7 +78,7 @@ impl Gathered {
         if path.starts_with('/') || path.split('/').any(|part| part == "..") {
             refuse_path(path).map_err(call_error)?;
         }
-        // What lies above the folder of the ruleset is decided on later.
+        // Files outside of the ruleset's folder are dropped by `package`, once that folder is known.
         let wanted =
             path.split('/').all(|part| !part.starts_with('.')) && travels(path.rsplit('/').next().unwrap_or(path));
         if !wanted {

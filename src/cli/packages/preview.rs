@@ -39,7 +39,8 @@ impl Preview {
         preview.head(package);
         preview.look_around(package, library);
         if preview.obstacles.is_empty() {
-            preview.try_out(package, &combined, library, present)?;
+            let before = present.map(|present| present.before(library.clone()));
+            preview.try_out(package, &combined, library, before.as_ref())?;
         }
         Ok(preview)
     }
@@ -79,7 +80,7 @@ impl Preview {
         }
     }
 
-    /// Rulesets that it needs, and those that it cannot stand beside.
+    /// Notes required rulesets that are missing or of another version, and conflicts, as obstacles.
     fn look_around(&mut self, package: &Package, library: &Library) {
         let here = |id: &str| library.contains(id).then(|| library.manifest(id).ok()).flatten();
         let Manifest { requires, conflicts, over, id: own, version, .. } = &self.manifest;
@@ -121,7 +122,7 @@ impl Preview {
         package: &Package,
         combined: &Library,
         library: &Library,
-        present: Option<&Package>,
+        before: Option<&Library>,
     ) -> Result<()> {
         let stop = watched_briefly();
         for way in combined.ways_to_play(&package.id) {
@@ -136,9 +137,9 @@ impl Preview {
                     continue;
                 }
             };
-            self.changes(&way, &rules, package, library, present);
+            self.changes(&way, &rules, library, before);
             let budget = WorkBudget::new(SpecRun::WORK).until(&stop);
-            let specs = SpecRun { budget: budget.clone(), ..SpecRun::default() }.of(combined, &way, &[]);
+            let specs = SpecRun { budget, ..SpecRun::default() }.of(combined, &way, &[]);
             let specs = specs.map_err(|error| unreadable(&error))?;
             let name = |path: &str, name: &str| format!("{path}: {name}");
             for result in specs.results.iter().filter(|result| result.has_failed()) {
@@ -164,10 +165,10 @@ impl Preview {
         Ok(())
     }
 
-    /// Says what differs: from the version that is there, else from the ruleset below it.
-    fn changes(&mut self, way: &str, rules: &Ruleset, package: &Package, library: &Library, present: Option<&Package>) {
-        let before = match (present, way.rsplit_once('+'), &self.manifest.extends) {
-            (Some(present), ..) => Ruleset::load(&present.before(library.clone()), way),
+    /// Reports the differences from the installed version, which is in the library `before`; without one, from the ruleset below.
+    fn changes(&mut self, way: &str, rules: &Ruleset, library: &Library, before: Option<&Library>) {
+        let loaded = match (before, way.rsplit_once('+'), &self.manifest.extends) {
+            (Some(before), ..) => Ruleset::load(before, way),
             (None, Some((base, _)), _) => Ruleset::load(library, base),
             (None, None, Some(base)) => Ruleset::load(library, &base.id),
             (None, None, None) => {
@@ -177,24 +178,20 @@ impl Preview {
                 return;
             }
         };
-        let Ok(before) = before else { return };
-        if let Some(old) = present_version(present, library) {
-            for (version, lines) in rules.changes_of(&package.id, &old) {
+        let Ok(loaded) = loaded else { return };
+        let id = self.manifest.id.clone();
+        if let Some(Ok(installed)) = before.map(|before| before.manifest(&id)) {
+            for (version, lines) in rules.changes_of(&id, &installed.version) {
                 self.say(format!("New in {version}: {}", lines.join(" ")));
             }
         }
-        let Contrast { sentences, notices, .. } = Contrast::between(&before, rules);
+        let Contrast { sentences, notices, .. } = Contrast::between(&loaded, rules);
         let told = if sentences.is_empty() { notices } else { sentences };
         match told.as_slice() {
             [] => self.say(format!("{way} plays as before.")),
             told => self.say(format!("{way}: {}.", listed(told))),
         }
     }
-}
-
-fn present_version(present: Option<&Package>, library: &Library) -> Option<String> {
-    let present = present?;
-    present.before(library.clone()).manifest(&present.id).ok().map(|manifest| manifest.version)
 }
 
 /// Names with commas; after the first ones how many more there are.

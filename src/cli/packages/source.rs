@@ -12,7 +12,7 @@ use crate::cli::row::harmless;
 /// A source in parts: `PLACE[@TAG][#SUBFOLDER]`.
 #[derive(Debug, PartialEq, Eq)]
 pub struct PackageSource {
-    kind: SourceKind,
+    kind: SourceForm,
     /// A path, or the address of a repository.
     place: String,
     /// The tag or branch of a repository.
@@ -22,7 +22,7 @@ pub struct PackageSource {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum SourceKind {
+enum SourceForm {
     File,
     Folder,
     Git,
@@ -38,10 +38,10 @@ impl PackageSource {
         let local = |place: &str, inside: Option<&str>| {
             let path = Path::new(place);
             let kind = match () {
-                () if path.is_file() => SourceKind::File,
-                () if path.join("ruleset.toml").is_file() => SourceKind::Folder,
-                () if path.join(".git").exists() || path.join("HEAD").is_file() => SourceKind::Git,
-                () if path.is_dir() => SourceKind::Folder,
+                () if path.is_file() => SourceForm::File,
+                () if path.join("ruleset.toml").is_file() => SourceForm::Folder,
+                () if path.join(".git").exists() || path.join("HEAD").is_file() => SourceForm::Git,
+                () if path.is_dir() => SourceForm::Folder,
                 () => return None,
             };
             Some(PackageSource { kind, place: place.to_owned(), tag: None, inside: inside.map(str::to_owned) })
@@ -68,12 +68,12 @@ impl PackageSource {
             return Err(call_error(format!("`{}` is no tag", harmless(tag))));
         }
         let git = || PackageSource {
-            kind: SourceKind::Git,
+            kind: SourceForm::Git,
             place: address.to_owned(),
             tag: tag.clone(),
             inside: inside.map(str::to_owned),
         };
-        if local(address, inside).is_some_and(|found| found.kind == SourceKind::Git) {
+        if local(address, inside).is_some_and(|found| found.kind == SourceForm::Git) {
             return Ok(git());
         }
         let scheme = address.split_once("://").map(|(scheme, _)| scheme);
@@ -97,8 +97,8 @@ impl PackageSource {
     /// The source as it is written into the lock, from which it can be read again. Paths are whole.
     pub fn told(&self) -> String {
         let mut text = match std::fs::canonicalize(&self.place) {
-            Ok(path) if self.kind != SourceKind::Git || Path::new(&self.place).exists() => path.display().to_string(),
-            _ => self.place.clone(),
+            Ok(path) => path.display().to_string(),
+            Err(_) => self.place.clone(),
         };
         for (mark, part) in [('@', &self.tag), ('#', &self.inside)] {
             if let Some(part) = part {
@@ -113,13 +113,13 @@ impl PackageSource {
     pub fn fetch(&self) -> Result<(Package, Option<String>)> {
         let inside = self.inside.as_deref();
         match self.kind {
-            SourceKind::Folder => Ok((Package::of_folder(Path::new(&self.place), inside)?, None)),
-            SourceKind::File => {
+            SourceForm::Folder => Ok((Package::of_folder(Path::new(&self.place), inside)?, None)),
+            SourceForm::File => {
                 let bytes = self.bytes()?;
                 let package = archive::read(&bytes, inside).with_context(|| format!("cannot take {}", self.place))?;
                 Ok((package, None))
             }
-            SourceKind::Git => {
+            SourceForm::Git => {
                 let (gathered, commit) = git::files(&self.place, self.tag.as_deref())?;
                 let package = gathered.package(inside).with_context(|| format!("cannot take {}", self.place))?;
                 Ok((package, Some(commit)))
@@ -135,9 +135,9 @@ impl PackageSource {
         };
         let missing = || call_error(format!("there is no {name} in {}", harmless(&self.place)));
         match self.kind {
-            SourceKind::File => Ok(String::from_utf8(self.bytes()?).context("it is not UTF-8 text")?),
-            SourceKind::Folder => std::fs::read_to_string(Path::new(&self.place).join(&name)).map_err(|_| missing()),
-            SourceKind::Git => git::text(&self.place, self.tag.as_deref(), &name)?.ok_or_else(missing),
+            SourceForm::File => Ok(String::from_utf8(self.bytes()?).context("it is not UTF-8 text")?),
+            SourceForm::Folder => std::fs::read_to_string(Path::new(&self.place).join(&name)).map_err(|_| missing()),
+            SourceForm::Git => git::text(&self.place, self.tag.as_deref(), &name)?.ok_or_else(missing),
         }
     }
 
@@ -156,7 +156,7 @@ mod tests {
 
     fn read(text: &str) -> (String, Option<String>, Option<String>) {
         let found = PackageSource::read(text).unwrap();
-        assert_eq!(found.kind, SourceKind::Git, "{text}");
+        assert_eq!(found.kind, SourceForm::Git, "{text}");
         (found.place, found.tag, found.inside)
     }
 

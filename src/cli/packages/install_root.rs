@@ -7,11 +7,11 @@ use riskbreaker::Library;
 
 use super::lock::{Lock, Locked};
 use super::package::Package;
-use crate::cli::{call_error, library};
+use crate::cli::{call_error, data_folder};
 
 /// A folder of rulesets with its lock.
 #[derive(Debug)]
-pub struct Place {
+pub struct InstallRoot {
     /// Holds the folder of rulesets, the lock and the previous versions.
     root: PathBuf,
 }
@@ -22,23 +22,17 @@ pub fn user_folder() -> Option<PathBuf> {
 }
 
 fn user_root() -> Option<PathBuf> {
-    let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let data = if cfg!(windows) {
-        folder("LOCALAPPDATA")
-    } else {
-        folder("XDG_DATA_HOME").or_else(|| folder("HOME").map(|home| home.join(".local").join("share")))
-    };
-    data.map(|data| data.join("riskbreaker"))
+    data_folder().map(|data| data.join("riskbreaker"))
 }
 
-impl Place {
-    pub fn find(user: bool) -> Result<Place> {
+impl InstallRoot {
+    pub fn find(user: bool) -> Result<InstallRoot> {
         let root = if user {
             user_root().ok_or_else(|| call_error("this system names no folder for your data"))?
         } else {
             PathBuf::new()
         };
-        Ok(Place { root })
+        Ok(InstallRoot { root })
     }
 
     /// Where the folder of a ruleset is, or would be.
@@ -64,23 +58,18 @@ impl Place {
         self.root.join(Lock::FILE)
     }
 
-    /// The rulesets that can be named here.
-    pub fn library(&self) -> Result<Library> {
-        library::open(None)
-    }
-
     /// Where the version before an update is kept.
     pub fn previous(&self, id: &str) -> PathBuf {
         self.root.join(".riskbreaker").join("previous").join(id)
     }
 
-    /// The ruleset as it is there now.
+    /// The installed ruleset with its present files; `None` if it has no folder.
     pub fn present(&self, id: &str) -> Result<Option<Package>> {
         let folder = self.folder_of(id);
         if folder.is_dir() { Package::of_folder(&folder, None).map(Some) } else { Ok(None) }
     }
 
-    /// Puts a package in its place by one rename, and writes the lock. A version that is there is kept as the previous one.
+    /// Installs a package by one rename, and writes the lock. Keeps an installed version as the previous one.
     pub fn put(&self, package: &Package, locked: Locked) -> Result<()> {
         let folder = self.folder_of(&package.id);
         let staging = self.root.join(".riskbreaker").join(format!("staging-{}", std::process::id()));
@@ -104,7 +93,7 @@ impl Place {
         lock.write(&self.lock_path())
     }
 
-    /// Takes a ruleset away; it is kept as the previous version.
+    /// Removes a ruleset, and keeps it as the previous version.
     pub fn take_away(&self, id: &str) -> Result<()> {
         let folder = self.folder_of(id);
         if folder.exists() {
@@ -116,7 +105,7 @@ impl Place {
     }
 }
 
-/// Moves a folder to where previous versions are kept, in place of the one that is there.
+/// Moves a folder to where previous versions are kept, and replaces an older one.
 fn keep(folder: &Path, to: &Path) -> Result<()> {
     if to.exists() {
         std::fs::remove_dir_all(to).with_context(|| format!("cannot remove {}", to.display()))?;
