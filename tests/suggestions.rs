@@ -82,3 +82,38 @@ fn every_suggestion_of_a_refusal_is_taken_when_it_is_typed() {
     }
     assert!(typed > REFUSED.len() / 2, "only {typed} suggestions");
 }
+
+/// `odds` of a card that is closed where the scenario asks for it names a call with a changed position. That call is taken.
+#[test]
+fn the_position_that_odds_suggests_for_a_closed_card_opens_it() {
+    let odds = |words: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_riskbreaker"))
+            .args(words)
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .env("XDG_STATE_HOME", env!("CARGO_TARGET_TMPDIR"))
+            .output()
+            .expect("the program runs");
+        (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let mut closed = 0;
+    for (rules, cards) in [
+        ("riskbreaker-0.0.1", ["kill_damage", "alteration"]),
+        ("riskbreaker-0.0.3", ["inflict_kill", "gain_advantage"]),
+        ("contest", ["charge", "melee_strike"]),
+        ("silent-winter", ["attack", "shoot"]),
+    ] {
+        for card in cards {
+            let (_, message) = odds(&["odds", card, "--rules", rules, "--scenario", "duel"]);
+            let Some((_, call)) = message.split_once("It is open in this position:\nriskbreaker ") else { continue };
+            // A word with a blank in it stands in single quotes.
+            let parts = call.trim().split('\'').enumerate();
+            let words: Vec<&str> = parts
+                .flat_map(|(at, part)| if at % 2 == 1 { vec![part] } else { part.split_whitespace().collect() })
+                .collect();
+            let (taken, refusal) = odds(&words);
+            assert!(taken, "{rules}: `{call}` is suggested and refused: {refusal}");
+            closed += 1;
+        }
+    }
+    assert!(closed >= 3, "only {closed} cards are closed");
+}

@@ -124,7 +124,9 @@ impl Position {
     }
 
     /// The position with the names that a person typed replaced by labels (see [`View::find_typed`]): who plays the card, whom it
-    /// is played against, and whose values are changed. A name that fits nobody when the scenario starts stays as it is.
+    /// is played against, and whose values are changed. Who plays it is looked for where the scenario starts, the others where
+    /// the card is asked for: somebody or something that the way there has made can be named. A name that fits nobody stays as
+    /// it is.
     ///
     /// # Errors
     ///
@@ -134,20 +136,21 @@ impl Position {
     pub fn named_by_typing(mut self, rules: &Arc<Ruleset>) -> Result<Position, Refusal> {
         let Ok(mut session) = with_people(rules, self.setup.clone()) else { return Ok(self) };
         let _ = session.advance();
-        let view = session.view();
-        let label = |name: &str| match view.find_typed(name) {
-            Ok(id) => Ok(view.label(id).to_string()),
-            Err(refusal @ Refusal::Ambiguous { .. }) => Err(refusal),
-            Err(_) => Ok(name.to_owned()),
-        };
         if let Some(actor) = &mut self.actor
             && !session.seats().keys().any(|seat| seat.eq_ignore_ascii_case(actor))
         {
-            *actor = label(actor)?;
+            *actor = typed_label(&session, actor)?;
         }
+        if self.edits.is_empty() && self.query.against.is_none() {
+            return Ok(self);
+        }
+        // Where the card is out of reach, `odds` says so; the names are looked for where the way ended.
+        let _ = self.go_to(&mut session, &mut |_, _, _| {});
+        let label = |name: &str| typed_label(&session, name);
         for (name, _, _) in &mut self.edits {
             *name = label(name)?;
         }
+        let view = session.view();
         if let Some(Value::Text(names)) = &self.query.against {
             let names: Vec<&str> = match view.find(names) {
                 // One name may have a comma in it.
@@ -229,9 +232,18 @@ impl Position {
             };
             return Refusal::new(format!("{unknown}{of}"));
         }
-        let whom = self.actor.as_deref().unwrap_or("anybody");
-        let meant = instead(whom, asked.iter().map(String::as_str));
-        Refusal::new(format!("{whom} is never asked for `{}`: the scenario {how}; {meant}", self.card))
+        let card = &self.card;
+        Refusal::new(match &self.actor {
+            _ if asked.is_empty() => format!(
+                "nobody is asked for `{card}` in this scenario, which {how}; name another with `--scenario`, or another way \
+                 through this one with `--way TOPIC=ANSWER`"
+            ),
+            Some(actor) => {
+                let meant = instead(actor, asked.iter().map(String::as_str));
+                format!("{actor} is never asked for `{card}`: the scenario {how}; {meant}")
+            }
+            None => format!("the question for `{card}` is never reached: the scenario {how}"),
+        })
     }
 
     /// The open question that offers the card to the one who is to play it.
@@ -245,6 +257,16 @@ impl Position {
             };
             fits && has_card(question, &self.card)
         })
+    }
+}
+
+/// The label of whom a person's `name` means; the name itself if it fits nobody.
+fn typed_label(session: &Session, name: &str) -> Result<String, Refusal> {
+    let view = session.view();
+    match view.find_typed(name) {
+        Ok(id) => Ok(view.label(id).to_string()),
+        Err(refusal @ Refusal::Ambiguous { .. }) => Err(refusal),
+        Err(_) => Ok(name.to_owned()),
     }
 }
 
