@@ -1237,6 +1237,23 @@ fn a_shot_that_is_declared_has_the_chances_of_the_end_of_its_round() {
         outcome.effects.iter().any(|effect| matches!(effect, Effect::Changed { field, .. } if &**field == "dead"))
     };
     assert_eq!(odds.chance(dead), thrown(34));
+    // A friend shoots at the same target in that round: only the own arrow counts, and the target is hurt more often than that.
+    let both = TWO_UNITS.replace("\"longbowman at 20, 0\"", "\"longbowman at 20, 0\", \"trainee_archer at 20, 4\"");
+    let both = Position {
+        setup: Setup { scenario: Scenario::read("both.toml", both.as_bytes()).unwrap(), ..Setup::default() },
+        query: OddsQuery {
+            answering: Answering::Policy("steady".into()),
+            limits: Limits { ways: 2, samples: 300, ..Limits::default() },
+            ..position.query.clone()
+        },
+        ..position.clone()
+    };
+    let (with_friend, _) = both.odds(&contest).unwrap();
+    let hurt = |outcome: &Outcome| outcome.effects.iter().any(|effect| format!("{effect:?}").contains("Soldier"));
+    let (low, high) = with_friend.interval(&with_friend.hits()[0].1);
+    assert!(low <= dice::float(&thrown(22)) && dice::float(&thrown(22)) <= high, "{low} to {high}");
+    let (_, own_most) = with_friend.interval(&with_friend.hits()[0].1);
+    assert!(dice::float(&with_friend.chance(hurt)) > own_most, "the friend shoots as well: {with_friend:?}");
     // Of the record of the throw, which tells nothing at the table, no outcome speaks.
     let is_record = |effect: &Effect| matches!(effect, Effect::Came { kind, .. } if &**kind == "contest");
     assert!(!odds.outcomes.iter().any(|(outcome, _)| outcome.effects.iter().any(is_record)), "{odds:?}");

@@ -187,7 +187,7 @@ pub(crate) fn explore(
         return Err(nothing_asks(&game, topic, query.against.as_ref(), unknown, &offered));
     }
     let answers = taken.into_iter().chain(odds.answers.iter().cloned()).collect();
-    let hits = targets.iter().map(|target| game.context.title(*target)).collect();
+    let hits = targets.keys().map(|target| game.context.title(*target)).collect();
     Ok(Odds { answers, unasked, until: query.until.clone(), targets: hits, ..odds })
 }
 
@@ -228,23 +228,27 @@ fn nothing_asks(
     })
 }
 
-/// The entities that are named as answers, of those that the ruleset can tell to be hit.
-fn targets_in(game: &Game, query: &OddsQuery, against: &[EntityId]) -> BTreeSet<EntityId> {
+/// The entities that are named as answers, of those that the ruleset can tell to be hit, each with whoever is asked for that
+/// answer: an answer of which that is not said is given for the one whom the open question is about.
+fn targets_in(game: &Game, query: &OddsQuery, against: &[EntityId]) -> BTreeMap<EntityId, Option<EntityId>> {
     let view = View::new(&game.context);
-    let mut found: BTreeSet<EntityId> = against.iter().copied().collect();
+    let asked = game.context.questions.first().and_then(|question| question.about);
+    let mut found: BTreeMap<EntityId, Option<EntityId>> = against.iter().map(|target| (*target, asked)).collect();
     for given in &query.given {
+        let by = given.about.or(asked);
         let texts: Vec<&Value> = match &given.value {
             Value::List(items) => items.iter().collect(),
             one => vec![one],
         };
-        found.extend(texts.into_iter().filter_map(|value| match value {
+        let named = texts.into_iter().filter_map(|value| match value {
             Value::Entity(id) => Some(*id),
             // Of two with one title, an option is told apart by the number behind it.
             Value::Text(text) => view.find(text).or_else(|_| view.find(&text[text.rfind('#').unwrap_or(0)..])).ok(),
             _ => None,
-        }));
+        });
+        found.extend(named.map(|target| (target, by)));
     }
-    found.retain(|id| game.context.rules.can_be_hit(&game.context.state, *id));
+    found.retain(|id, _| game.context.rules.can_be_hit(&game.context.state, *id));
     found
 }
 
@@ -354,8 +358,8 @@ struct Exploration<'a> {
     origins: HashMap<Vec<u8>, Origin>,
     /// Agenda entries behind the open action on the sampled run.
     passed: usize,
-    /// The entities that the given answers name and that can be hit.
-    targets: BTreeSet<EntityId>,
+    /// The entities that the given answers name and that can be hit, each with whoever would hit it, if that is known.
+    targets: BTreeMap<EntityId, Option<EntityId>>,
     vm: &'a mut dyn Machine,
     query: &'a OddsQuery,
     seats: &'a [Arc<str>],
@@ -764,11 +768,10 @@ impl Exploration<'_> {
             Detail::Outcomes => Outcome::since(&self.origin.1, context, self.viewer, &self.valued),
             Detail::Worth => Outcome::default(),
         };
-        let is_hit =
-            |target: &&EntityId| self.game.context.rules.is_hit(&self.origin.1, &self.game.context.state, **target);
         if !self.targets.is_empty() {
-            let hit: Vec<EntityId> = self.targets.iter().filter(is_hit).copied().collect();
-            outcome.hit = hit.into_iter().map(|target| self.game.context.title(target)).collect();
+            let (rules, before, after) = (&context.rules, &self.origin.1, &context.state);
+            let hit = self.targets.iter().filter(|(target, by)| rules.is_hit(before, after, **target, **by));
+            outcome.hit = hit.map(|(target, _)| context.title(*target)).collect();
         }
         let context = &mut self.game.context;
         for (entity, name) in &self.query.watch {

@@ -330,13 +330,14 @@ impl Rulebook {
     /// Whether the ruleset can tell that an entity was hit.
     #[doc(hidden)]
     pub fn can_be_hit(&self, state: &State, target: EntityId) -> bool {
-        self.declarations.hit.iter().any(|sign| self.hit_count(sign, state, target).is_some())
+        self.declarations.hit.iter().any(|sign| self.hit_count(sign, state, target, None).is_some())
     }
 
-    /// Whether an entity was hit between two states, by the fields that the ruleset names as `hit`.
+    /// Whether an entity was hit between two states, by the fields that the ruleset names as `hit`. Hits by others than `by` do
+    /// not count where the ruleset says who has hit.
     #[doc(hidden)]
-    pub fn is_hit(&self, before: &State, after: &State, target: EntityId) -> bool {
-        let count = |sign: &HitSign, state: &State| self.hit_count(sign, state, target);
+    pub fn is_hit(&self, before: &State, after: &State, target: EntityId, by: Option<EntityId>) -> bool {
+        let count = |sign: &HitSign, state: &State| self.hit_count(sign, state, target, by);
         self.declarations.hit.iter().any(|sign| match (count(sign, before), count(sign, after)) {
             (Some(before), Some(after)) => after > before,
             _ => false,
@@ -344,7 +345,7 @@ impl Rulebook {
     }
 
     /// The number that is higher once an entity was hit; `None` if the sign is not about it.
-    fn hit_count(&self, sign: &HitSign, state: &State, target: EntityId) -> Option<i64> {
+    fn hit_count(&self, sign: &HitSign, state: &State, target: EntityId, by: Option<EntityId>) -> Option<i64> {
         let own = state.entity(target)?;
         if sign.counts != HitCount::Refers {
             let number = own.fields.get(sign.field.0 as usize).filter(|_| own.kind == sign.kind)?.as_int()?;
@@ -355,8 +356,11 @@ impl Rulebook {
         if self.schema().kind(own.kind).name != *kind {
             return None;
         }
-        let refers =
-            |entity: &Entity| entity.kind == sign.kind && entity.fields[sign.field.0 as usize] == Value::Entity(target);
+        let holds = |entity: &Entity, field: FieldId, id| entity.fields[field.0 as usize] == Value::Entity(id);
+        let refers = |entity: &Entity| {
+            let is_theirs = || sign.by.zip(by).is_none_or(|(field, by)| holds(entity, field, by));
+            entity.kind == sign.kind && holds(entity, sign.field, target) && is_theirs()
+        };
         Some(state.entities().filter(|(_, entity)| refers(entity)).count() as i64)
     }
 

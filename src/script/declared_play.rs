@@ -121,10 +121,12 @@ impl Loader<'_> {
     }
 
     /// What a hit is: fields as `kind.field`, separated by commas. A number rises with a hit, or falls where `-` stands before it;
-    /// by a reference, a hit makes more entities refer to the target.
+    /// by a reference, a hit makes more entities refer to the target. `scar.bearer by scar.cause` says besides which field of these
+    /// refers to whoever has hit.
     fn hit(&mut self, play: &Table, declarations: &Declarations) -> Result<Vec<HitSign>> {
         const CURE: &str = "write hit = \"-character.health\": a number that falls with a hit, one that rises, or a reference to \
-                            the one who was hit, such as \"scar.bearer\"";
+                            the one who was hit, such as \"scar.bearer\"; \"scar.bearer by scar.cause\" names the field \
+                            for whoever has hit as well";
         let text = match play.raw_get::<Lv>("hit")? {
             Lv::Nil => return Ok(Vec::new()),
             Lv::String(text) => text.to_string_lossy(),
@@ -139,16 +141,28 @@ impl Loader<'_> {
         let mut signs = Vec::new();
         for name in text.split(',').map(str::trim) {
             let (name, falls) = name.strip_prefix('-').map_or((name, false), |name| (name.trim(), true));
-            let found = name.split_once('.').and_then(|(kind, field)| {
+            let named = |name: &str| {
+                let (kind, field) = name.trim().split_once('.')?;
                 let kind = schema.kind_named(kind)?;
-                let field = schema.kind(kind).field_named(field)?;
+                Some((kind, schema.kind(kind).field_named(field)?))
+            };
+            let (hit, by) = name.split_once(" by ").map_or((name, None), |(hit, by)| (hit, Some(by)));
+            let found = named(hit).and_then(|(kind, field)| {
                 let counts = match &schema.kind(kind).field(field).ty {
                     Type::Int { .. } if falls => HitCount::Falls,
                     Type::Int { .. } => HitCount::Rises,
                     Type::Ref(Some(_)) if !falls => HitCount::Refers,
                     _ => return None,
                 };
-                Some(HitSign { kind, field, counts })
+                let by = match by {
+                    Some(by) => {
+                        let (of, by) = named(by)?;
+                        let refers = matches!(schema.kind(of).field(by).ty, Type::Ref(Some(_)));
+                        Some((of == kind && refers && counts == HitCount::Refers).then_some(by)?)
+                    }
+                    None => None,
+                };
+                Some(HitSign { kind, field, counts, by })
             });
             match found {
                 Some(sign) => signs.push(sign),
