@@ -252,7 +252,7 @@ fn a_name_that_fits_several_is_asked_about_with_numbers() {
     // Anything else is a new line, and the number is an answer again.
     terminal.types("sheet ann", "2  Ann (#2)");
     terminal.types("who", "Ann (#1), Ann (#2)");
-    let answered = terminal.types("2", "Ann (#2)");
+    let answered = terminal.types("1", "Ann (#2)");
     assert!(answered.contains("Guard") || answered.contains("guard"), "{answered}");
     terminal.types("say done", "done");
     terminal.types("quit", "This game is not saved.");
