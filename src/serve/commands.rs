@@ -28,6 +28,8 @@ pub(super) struct Command<'r> {
     pub method: &'r str,
     pub params: Json,
     pub role: &'r Role,
+    /// What the person who sends it is called at this table.
+    pub name: Option<Arc<str>>,
     pub table: &'r str,
     pub library: &'r Library,
     pub saves: &'r Saves,
@@ -448,7 +450,7 @@ impl Command<'_> {
         if !(1..=MOST_SAID).contains(&plain.chars().count()) {
             return Err(Failure::BadParams { message: format!("`text` has 1 to {MOST_SAID} characters") });
         }
-        written(SaidReport { id: game.say(self.table, self.role, None, plain) })
+        written(SaidReport { id: game.say(self.table, self.role, self.name.clone(), plain) })
     }
 
     fn save(&self, game: &mut Game) -> Result<Json, Failure> {

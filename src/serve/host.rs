@@ -810,6 +810,7 @@ impl Connection {
                     method: &method,
                     params,
                     role: &role,
+                    name: viewer.as_ref().and_then(|viewer| viewer.name()),
                     table: &table.name,
                     library,
                     saves: &host.shared.saves,
