@@ -1065,17 +1065,17 @@ fn said_to(folder: &Path, rules: &str, args: &[&str], lines: &str) -> String {
 }
 
 #[test]
-fn a_sheet_is_written_step_by_step_and_refused_with_the_rule_that_it_breaks() {
+fn a_sheet_is_written_step_by_step_and_refused_with_the_reason() {
     let folder = folder("sheet");
     let play = |lines: &str| said_to(&folder, "shipped", &["play", "evening", "--rules", "riskbreaker-0.0.1"], lines);
     let told = play("roster new Ann\n5: Sword\nagility 4: Maneuver\n");
     assert!(told.contains("Muscle 5: Sword: costs 6, 4 of 10 left"), "{told}");
     assert!(told.contains("Agility 4: Maneuver: costs 1, 3 of 10 left"), "{told}");
-    // What is not legal is refused with its rule, and leaves the sheet as it is.
+    // What is not legal is refused with the reason, and leaves the sheet as it is.
     let told = play("roster edit Ann\nmuscle 0: Sword\n");
-    assert!(told.contains("Muscle 0 is outside: 1 is the least (RB1-"), "{told}");
+    assert!(told.contains("Muscle 0 is outside: 1 is the least."), "{told}");
     let told = play("roster edit Ann\nmuscle 6: Sword, Axe, Push, Knockdown, Staff, Spear\n");
-    assert!(told.contains("points, and there are 10 (RB1-"), "{told}");
+    assert!(told.contains("points, and there are 10."), "{told}");
     // Each step is an entry: it was kept, and is taken back.
     let told = play("roster edit Ann\nshow\nundo\nshow\ndone\nroster\n");
     assert!(told.contains("undid roster: Ann, Agility 4: Maneuver"), "{told}");
