@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::version::Version;
 use super::{Data, Declarations, FreeName, HitCount, HitSign, LoadError, Problem, Stack, Switch};
-use crate::state::{Entity, EntityId, OutcomeKind, Schema, State, Type, Value};
+use crate::state::{Entity, EntityId, FieldId, OutcomeKind, Schema, State, Type, Value};
 
 /// A ruleset as data: its sources and declarations, merged, checked and frozen. It runs nothing.
 pub struct Rulebook {
