@@ -1680,7 +1680,6 @@ fn the_prompt_keeps_a_game_whose_file_was_overwritten() {
             line.clear();
             assert!(out.read_line(&mut line).unwrap() > 0);
         }
-        std::thread::sleep(std::time::Duration::from_millis(100));
         overwrite(&path, &old);
         for line in lines {
             writeln!(stdin, "{line}").unwrap();
