@@ -31,6 +31,7 @@ mod table;
 mod unclear_name;
 mod vocabulary;
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::io;
 use std::process::ExitCode;
@@ -48,7 +49,7 @@ use riskbreaker::state::Kind;
 use riskbreaker::state::readable_name;
 use riskbreaker::store::Campaign;
 use riskbreaker::{
-    Answer, Ask, Audience, Driver, EntityId, Event, Fault, Library, Question, QuestionId, Refusal, Session,
+    Answer, Ask, Audience, Driver, EntityId, Event, Fault, Happening, Library, Question, QuestionId, Refusal, Session,
     SessionError, Setup, Step, Viewer,
 };
 use serde_json::json;
@@ -590,14 +591,17 @@ impl Repl {
     /// Prints the events that the people at this prompt may see. `whole` prints routine events as well.
     fn tell(&mut self, events: &[Event], whole: bool) -> Done {
         self.keep()?;
-        let seen: Vec<Event> = events.iter().filter(|event| self.may_see(&event.audience)).cloned().collect();
+        let mut seen: Vec<Event> = events.iter().filter(|event| self.may_see(&event.audience)).cloned().collect();
         for event in &seen {
-            if let riskbreaker::Happening::Answered { topic, .. } = &event.happening {
+            if let Happening::Answered { topic, .. } = &event.happening {
                 self.topics.insert(topic.to_string());
             }
         }
         if self.screen.json() {
             return Ok(seen.iter().try_for_each(|event| self.screen.object(event))?);
+        }
+        if !self.screen.rule_ids() {
+            seen.iter_mut().for_each(|event| hide_rule_ids(&mut event.happening));
         }
         let seats = self.session.seats().iter().filter(|(_, driver)| **driver == Driver::Absent);
         let absent: Vec<Arc<str>> = seats.map(|(seat, _)| seat.clone()).collect();
@@ -826,6 +830,22 @@ fn without_rule_ids(mut question: Question) -> Question {
         }
     }
     question
+}
+
+/// Leaves out the ids of rules in what the scripts say and roll: `why` names them.
+fn hide_rule_ids(happening: &mut Happening) {
+    let texts: Vec<&mut String> = match happening {
+        Happening::Said { text } | Happening::Over { text } | Happening::Cut { reason: text } => vec![text],
+        Happening::Rolled { label, need, result, explain, .. } => {
+            [Some(label), need.as_mut(), result.as_mut(), explain.as_mut()].into_iter().flatten().collect()
+        }
+        _ => Vec::new(),
+    };
+    for text in texts {
+        if let Cow::Owned(plain) = rule_text::without_ids(text) {
+            *text = plain;
+        }
+    }
 }
 
 /// Whether a text answers the question as it is. Free text does not count, since any text would be an answer.
