@@ -715,3 +715,43 @@ fn c3_19_what_a_viewer_is_told_is_on_the_disk() {
     assert!(!seen.is_empty() && seen.iter().all(|count| *count > before), "{before} {seen:?}");
     fs::remove_dir_all(&folder).unwrap();
 }
+
+/// Odds and hints that a seat asks for, and then answers the question without waiting for them.
+#[test]
+fn c3_18_odds_are_told_beside_the_table_one_at_a_time_and_end_with_their_question() {
+    let (host, operator) = table(None);
+    let phone = host.connect_limited();
+    let welcome = done(&phone, "hello", json!({ "code": code(&operator, json!({ "seats": ["left"] })) }));
+    let question =
+        welcome["view"]["questions"].as_array().unwrap().iter().find(|question| question["yours"] == true).unwrap();
+    let request = |id: u64, method: &str, params: Json| {
+        phone.receive(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string())
+    };
+    let started = |received: Received| match received {
+        // The part at the table copies the game, and the rest waits in a line of its own.
+        Received::Job(job) => job.run_slice().expect("odds are worked out beside the table"),
+        _ => panic!("it is work"),
+    };
+    let hint = json!({ "question": question["id"], "games": 4_000 });
+    let first = started(request(1, "hint", hint.clone()));
+    let second = started(request(2, "odds", json!({ "question": question["id"] })));
+    assert_eq!(first.line(), second.line(), "one at a time for each seat");
+    assert_ne!(first.line(), "a", "not in the line of the table");
+    // The table goes on while they wait, and the question goes with the answer.
+    done(&phone, "answer", json!({ "question": question["id"], "value": question["ask"]["options"][0]["id"] }));
+    phone.outbox().take();
+    first.run();
+    second.run();
+    let told: Vec<Json> = phone.outbox().take().iter().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(told.iter().map(|line| line["id"].as_u64().unwrap()).collect::<Vec<_>>(), [1, 2]);
+    for line in &told {
+        assert!(line["error"].is_object() || line["result"]["partial"] == true, "it was interrupted: {line}");
+    }
+    // What is asked for an open question is told whole.
+    let view = done(&phone, "view", json!({}));
+    let open = view["questions"].as_array().unwrap().iter().find(|question| question["yours"] == true);
+    if let Some(question) = open {
+        let odds = done(&phone, "odds", json!({ "question": question["id"] }));
+        assert_eq!(odds["exact"], true, "{odds}");
+    }
+}

@@ -85,6 +85,19 @@ pub trait SessionExt: sealed::Sealed {
         limits: AdviceLimits,
         interrupt: Option<&Arc<AtomicBool>>,
     ) -> Result<Advised, Refusal>;
+
+    /// The same from what a viewer knows, who may decide the question.
+    ///
+    /// # Errors
+    ///
+    /// As [`SessionExt::advise`].
+    fn advise_for(
+        &mut self,
+        question: QuestionId,
+        limits: AdviceLimits,
+        viewer: &Viewer,
+        interrupt: Option<&Arc<AtomicBool>>,
+    ) -> Result<Advised, Refusal>;
 }
 
 #[allow(clippy::type_complexity)]
@@ -129,6 +142,16 @@ impl SessionExt for Session {
         interrupt: Option<&Arc<AtomicBool>>,
     ) -> Result<Advised, Refusal> {
         super::advice::advise(self, question, limits, interrupt)
+    }
+
+    fn advise_for(
+        &mut self,
+        question: QuestionId,
+        limits: AdviceLimits,
+        viewer: &Viewer,
+        interrupt: Option<&Arc<AtomicBool>>,
+    ) -> Result<Advised, Refusal> {
+        super::advice::advise_for(self, question, limits, viewer, interrupt)
     }
 }
 

@@ -47,7 +47,12 @@ pub(super) enum Outcome {
         cause: &'static str,
         result: Written,
     },
+    /// What looks ahead works on a copy of the game, beside the table, which goes on.
+    Apart(Apart),
 }
+
+/// Work that needs no table. It gives the result.
+pub(super) type Apart = Box<dyn FnOnce() -> Result<Json, Failure> + Send>;
 
 /// Makes the result from the number of the step.
 pub(super) type Written = Box<dyn FnOnce(u64) -> Result<Json, Failure> + Send>;
@@ -139,8 +144,8 @@ impl Command<'_> {
             }
             "answers" => self.answers(game),
             "suggest" => self.suggest(game),
-            "odds" => self.odds(game),
-            "hint" => self.hint(game),
+            "odds" => return self.odds(game).map(Outcome::Apart),
+            "hint" => return self.hint(game).map(Outcome::Apart),
             "why" => self.why(game),
             "sheet" => {
                 let EntityParams { entity } = self.read()?;
@@ -387,31 +392,37 @@ impl Command<'_> {
         written(Suggestion { value: answer.map(|answer| answer.to_value()) })
     }
 
-    fn odds(&self, game: &mut Game) -> Result<Json, Failure> {
+    fn odds(&self, game: &mut Game) -> Result<Apart, Failure> {
         let OddsParams { question, given, until } = self.read()?;
-        let (asked, viewer) = (self.own_question(game, question)?, Sight::of(self.role).viewer());
-        let (id, given) = (asked.id, Given::all(asked, &viewer, given));
+        let (asked, viewer) = (self.own_question(game, question)?.clone(), Sight::of(self.role).viewer());
+        let given = Given::all(&asked, &viewer, given);
         let query = OddsQuery {
             given,
             answering: Answering::Default,
-            viewer: Some(viewer),
+            viewer: Some(viewer.clone()),
             interrupt: Some(self.interrupt.clone()),
             limits: Limits { work: ODDS_WORK, ..Limits::default() },
             ..OddsQuery::default()
         };
-        let odds = game.session.odds_ahead(id, query, until.as_deref())?;
-        let asked = self.own_question(game, question)?.clone();
-        let kinds = game.session.kinds_of_outcomes(&odds, &asked, &Sight::of(self.role).viewer());
-        written(report(&odds, kinds))
+        let mut ahead = game.copy_to_look_ahead(asked.id, self.interrupt);
+        Ok(Box::new(move || {
+            ahead.advance()?;
+            let odds = ahead.odds_ahead(asked.id, query, until.as_deref())?;
+            let kinds = ahead.kinds_of_outcomes(&odds, &asked, &viewer);
+            written(report(&odds, kinds))
+        }))
     }
 
-    fn hint(&self, game: &mut Game) -> Result<Json, Failure> {
+    fn hint(&self, game: &mut Game) -> Result<Apart, Failure> {
         let HintParams { question, games } = self.read()?;
-        let number = self.own_number(game, question)?;
+        let (asked, viewer) = (self.own_question(game, question)?.id, Sight::of(self.role).viewer());
         let usual = AdviceLimits::default();
         let limits = AdviceLimits { games: games.unwrap_or(usual.games).min(usual.games), ..usual };
-        let advised = self.seat_of(game).advise(number, limits, Some(self.interrupt))?;
-        written(advised.report())
+        let (mut ahead, interrupt) = (game.copy_to_look_ahead(asked, self.interrupt), self.interrupt.clone());
+        Ok(Box::new(move || {
+            ahead.advance()?;
+            written(ahead.advise_for(asked, limits, &viewer, Some(&interrupt))?.report())
+        }))
     }
 
     fn why(&self, game: &mut Game) -> Result<Json, Failure> {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value as Json, json};
 
-use super::commands::{Command, Outcome, Written, load, must_have_seat, read, written};
+use super::commands::{Apart, Command, Outcome, Written, load, must_have_seat, read, written};
 use super::error::Failure;
 use super::keeper::{Keeper, is_campaign};
 use super::messages::*;
@@ -108,6 +108,8 @@ pub struct Job {
     /// That of the request; nothing for a notification.
     id: Option<Id>,
     work: Work,
+    /// The line of jobs that it stands in, if it is not that of its table.
+    lane: Option<Arc<str>>,
 }
 
 /// Work at a table, up to its end or for a slice.
@@ -124,6 +126,8 @@ enum Extent {
 enum Progress {
     Done(Json),
     Rest(Work),
+    /// The rest needs no table: it is a job of its own in a line of that name.
+    Apart(Arc<str>, Apart),
 }
 
 /// What a message came to.
@@ -139,34 +143,47 @@ pub enum Received {
 }
 
 impl Job {
-    /// The name of the table. Slices of its jobs have to run in order, one at a time.
-    pub fn table(&self) -> &str {
-        &self.table.name
+    /// The line that the job stands in: that of its table, or one for what looks ahead for a seat of it. The jobs of a line, and
+    /// their slices, have to run in order, one at a time.
+    pub fn line(&self) -> &str {
+        self.lane.as_deref().unwrap_or(&self.table.name)
     }
 
     /// Does the work; the answer is in the outbox then.
     pub fn run(self) {
-        self.run_to(Extent::Whole);
+        let mut rest = self.run_to(Extent::Whole);
+        while let Some(job) = rest {
+            rest = job.run_to(Extent::Whole);
+        }
     }
 
     /// Does the work, but gives back the rest of it when a game has played for about 50 ms without asking anybody, so that
-    /// other tables have their turn. No other job of the table may run before the rest.
+    /// other tables have their turn, or when the rest stands in another line. No other job of the same line may run before the rest.
     pub fn run_slice(self) -> Option<Job> {
         self.run_to(Extent::Slice)
     }
 
     /// A panic ends the table, and nothing else.
     fn run_to(self, extent: Extent) -> Option<Job> {
-        let Job { host, table, outbox, id, work } = self;
+        let Job { host, table, outbox, id, work, lane } = self;
         let began = Instant::now();
         let progress = catch_unwind(AssertUnwindSafe(|| work(&table, extent))).unwrap_or_else(|_| {
+            if lane.is_some() {
+                return Err(Failure::internal("looking ahead failed; the table goes on"));
+            }
             let _ = catch_unwind(AssertUnwindSafe(|| table.close("the host failed at this table")));
             host.forget(&table);
             Err(Failure::internal("this table had to be closed; the others go on"))
         });
-        table.set_slow(matches!(progress, Ok(Progress::Rest(_))) || began.elapsed() > QUICK);
+        if lane.is_none() {
+            table.set_slow(matches!(progress, Ok(Progress::Rest(_))) || began.elapsed() > QUICK);
+        }
         let result = match progress {
-            Ok(Progress::Rest(work)) => return Some(Job { host, table, outbox, id, work }),
+            Ok(Progress::Rest(work)) => return Some(Job { host, table, outbox, id, work, lane }),
+            Ok(Progress::Apart(lane, apart)) => {
+                let work: Work = Box::new(move |_, _| apart().map(Progress::Done));
+                return Some(Job { host, table, outbox, id, work, lane: Some(lane) });
+            }
             Ok(Progress::Done(result)) => Ok(result),
             Err(failure) => Err(failure),
         };
@@ -179,9 +196,9 @@ impl Job {
         reply(&self.outbox, self.id, Err(Failure::Busy { waiting }));
     }
 
-    /// Whether others go first: the table's last job took long, or its game has not begun.
+    /// Whether others go first: it looks ahead, the table's last job took long, or its game has not begun.
     pub(super) fn is_slow(&self) -> bool {
-        self.table.is_slow()
+        self.lane.is_some() || self.table.is_slow()
     }
 }
 
@@ -819,12 +836,21 @@ impl Connection {
                 };
                 match command.run(game)? {
                     Outcome::Result(result) => Ok(Progress::Done(result)),
+                    Outcome::Apart(apart) => {
+                        // One at a time for each seat, while the table goes on.
+                        let lane = format!("{}\n{}\n{:?}", table.name, role.word(), role.seats_in_one());
+                        let failed = role.clone();
+                        let apart = move || {
+                            let _under_way = under_way;
+                            apart().map_err(|failure| failure.told_to(&failed))
+                        };
+                        Ok(Progress::Apart(lane.into(), Box::new(apart)))
+                    }
                     Outcome::Changed { cause, result } => {
                         Playing { cause, result, by: role.clone(), key }.play(table, game, extent)
                     }
                 }
             });
-            drop(under_way);
             result.map_err(|failure| failure.told_to(&role))
         }))
     }
@@ -837,7 +863,7 @@ impl Connection {
         work: impl FnOnce(&Arc<Table>, Extent) -> Result<Progress, Failure> + Send + 'static,
     ) -> Received {
         let (host, outbox) = (self.host.clone(), self.outbox.clone());
-        Received::Job(Job { host, table, outbox, id, work: Box::new(work) })
+        Received::Job(Job { host, table, outbox, id, work: Box::new(work), lane: None })
     }
 
     /// Work at a table for which no game plays on.

@@ -6,7 +6,8 @@ use super::host::Job;
 use super::messages::MOST_WAITING;
 use crate::play::MACHINE_STACK;
 
-/// Threads that carry out [`Job`]s, and can run scripts: those of one table in order, those of different tables side by side.
+/// Threads that carry out [`Job`]s, and can run scripts: those of one table in order, those of different tables side by side. What
+/// looks ahead for a seat stands in a line of its own, as a table does.
 ///
 /// A job that plays on for long is done in slices, behind each of which the tables that wait have their turn. A script cannot
 /// be cut. So one more thread carries out what was quick before while tables hold all others that were not.
@@ -83,8 +84,16 @@ impl Shared {
             let rest = job.and_then(Job::run_slice);
             state = self.lock();
             state.held -= usize::from(slow);
-            if let Some(rest) = rest {
-                state.tables.entry(table.clone()).or_default().push_front(rest);
+            match rest {
+                Some(rest) if rest.line() == table => {
+                    state.tables.entry(table.clone()).or_default().push_front(rest);
+                }
+                Some(rest) => {
+                    drop(state);
+                    self.push(rest);
+                    state = self.lock();
+                }
+                None => {}
             }
             if state.tables.get(&table).is_some_and(VecDeque::is_empty) {
                 state.tables.remove(&table);
@@ -97,6 +106,29 @@ impl Shared {
                 // This thread takes the next table itself. Only the reserve thread, which may not take this one, wakes another.
                 if reserve && state.idle > 0 {
                     self.changed.notify_one();
+                }
+            }
+        }
+    }
+
+    /// Adds a job; answers it with "busy" where too many wait in its line.
+    fn push(&self, job: Job) {
+        let mut state = self.lock();
+        let line = job.line().to_owned();
+        match state.tables.get_mut(&line) {
+            Some(waiting) if waiting.len() >= MOST_WAITING => {
+                let count = waiting.len();
+                drop(state);
+                job.refuse_busy(count);
+            }
+            Some(waiting) => waiting.push_back(job),
+            None => {
+                state.tables.insert(line.clone(), VecDeque::from([job]));
+                state.ready.push_back(line);
+                if state.idle > 0 {
+                    self.changed.notify_one();
+                } else {
+                    self.wake_reserve(&state);
                 }
             }
         }
@@ -132,25 +164,7 @@ impl Queue {
 
     /// Adds a job; answers it with "busy" where too many wait at its table.
     pub fn push(&self, job: Job) {
-        let mut state = self.shared.lock();
-        let table = job.table().to_owned();
-        match state.tables.get_mut(&table) {
-            Some(waiting) if waiting.len() >= MOST_WAITING => {
-                let count = waiting.len();
-                drop(state);
-                job.refuse_busy(count);
-            }
-            Some(waiting) => waiting.push_back(job),
-            None => {
-                state.tables.insert(table.clone(), VecDeque::from([job]));
-                state.ready.push_back(table);
-                if state.idle > 0 {
-                    self.shared.changed.notify_one();
-                } else {
-                    self.shared.wake_reserve(&state);
-                }
-            }
-        }
+        self.shared.push(job);
     }
 
     /// Waits until all jobs are done. No more are added then.

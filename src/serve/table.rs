@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::Duration;
 
 use serde::Serialize;
@@ -15,7 +15,7 @@ use super::keeper::Keeper;
 use super::messages::{ByeNotice, ChatNotice, EVENT_BYTES, KEYS_KEPT, LINES_SHOWN, PresenceNotice, ResyncNotice};
 use super::people::Remembered;
 use super::viewer::{Role, Viewer};
-use crate::play::{DecisionCount, Driver, Order, Ruleset, Session, WorkedOut, push_sparing};
+use crate::play::{DecisionCount, Driver, Order, QuestionId, Ruleset, Session, WorkedOut, push_sparing};
 use crate::ruleset::ContentHash;
 use crate::state::{LARGEST_NUMBER, Value};
 use crate::store::{HostChange, HostMemory, HostRow, KeptResult, random_number};
@@ -66,6 +66,8 @@ pub(super) struct Game {
     /// The last lines that people have said beside the game, and the number of the last one.
     chat: VecDeque<ChatLine>,
     said: u64,
+    /// What looks ahead now, by the question that it is about: it ends when that is no longer open.
+    looking_ahead: Vec<(QuestionId, Weak<AtomicBool>)>,
     /// The port at which the table is served, and whether its join code is taken and anybody may watch, as its campaign remembers.
     port: Option<u16>,
     lobby: Option<(bool, bool)>,
@@ -180,6 +182,9 @@ impl Table {
     /// Ends the game for all who look at it.
     pub fn close(&self, reason: &str) -> bool {
         let Some(game) = self.lock().take() else { return false };
+        game.looking_ahead.iter().filter_map(|(_, interrupt)| interrupt.upgrade()).for_each(|interrupt| {
+            interrupt.store(true, Ordering::Relaxed);
+        });
         for viewer in &game.viewers {
             viewer.leave();
             tell(viewer, "bye", &ByeNotice { table: self.name.clone(), reason: reason.to_owned() });
@@ -213,6 +218,7 @@ impl Game {
             counted_from: seq,
             chat: VecDeque::new(),
             said: 0,
+            looking_ahead: Vec::new(),
             port: None,
             lobby: None,
         }
@@ -324,6 +330,26 @@ impl Game {
         self.standing = step.into();
         self.session.take_events();
         Ok(true)
+    }
+
+    /// A copy of the game in which somebody looks ahead from an open question. `interrupt` is set once that is no longer open.
+    pub fn copy_to_look_ahead(&mut self, question: QuestionId, interrupt: &Arc<AtomicBool>) -> Session {
+        self.looking_ahead.retain(|(_, other)| other.strong_count() > 0);
+        self.looking_ahead.push((question, Arc::downgrade(interrupt)));
+        self.session.fork()
+    }
+
+    /// Ends what looks ahead from questions that are open no more.
+    fn end_looking_ahead(&mut self) {
+        let open = self.session.questions();
+        self.looking_ahead.retain(|(question, interrupt)| {
+            let Some(interrupt) = interrupt.upgrade() else { return false };
+            let stands = open.iter().any(|asked| asked.id == *question);
+            if !stands {
+                interrupt.store(true, Ordering::Relaxed);
+            }
+            stands
+        });
     }
 
     // Viewers
@@ -539,6 +565,7 @@ impl Game {
             return Err(failure);
         }
         self.seq += 1;
+        self.end_looking_ahead();
         self.count_decisions(by);
         self.viewers.retain(|viewer| !viewer.is_gone());
         let told = self.told.as_ref().is_some_and(|told| told.are_of(self));
