@@ -755,3 +755,93 @@ fn c3_18_odds_are_told_beside_the_table_one_at_a_time_and_end_with_their_questio
         assert_eq!(odds["exact"], true, "{odds}");
     }
 }
+
+/// What a socket is told, as bytes, by requests that are sent one after the other.
+struct Ear {
+    socket: WebSocket<TcpStream>,
+    heard: String,
+}
+
+impl Ear {
+    fn join(server: &Server, code: &str) -> (Ear, Json) {
+        let mut ear = Ear { socket: socket(server), heard: String::new() };
+        let welcome = ear.ask("hello", json!({ "code": code }));
+        (ear, welcome)
+    }
+
+    fn ask(&mut self, method: &str, params: Json) -> Json {
+        let message = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
+        loop {
+            let lines = over_socket(&mut self.socket, &message);
+            lines.iter().for_each(|line| self.heard += &format!("{method}: {line}\n"));
+            let answer: Json = serde_json::from_str(lines.last().unwrap()).unwrap();
+            match answer["error"]["data"]["wait_ms"].as_u64() {
+                Some(wait) => std::thread::sleep(Duration::from_millis(wait)),
+                None => return answer,
+            }
+        }
+    }
+}
+
+/// Marks stand in a hidden field of North and in its sealed bid. Nobody else's socket brings them in any byte, whatever is asked
+/// there, and the sockets of North and of the game master do.
+#[test]
+fn c3_11_c3_12_and_c3_13_no_frame_has_what_its_viewer_may_not_know() {
+    const LIMIT: &str = "777001";
+    const BID: &str = "654321";
+    let host = host();
+    let operator = host.connect(true);
+    let seats = ["north", "south", "east"];
+    let humans: BTreeMap<&str, &str> = seats.iter().chain(&["gm"]).map(|seat| (*seat, "human")).collect();
+    done(&operator, "table.new", json!({ "table": "a", "ruleset": "auction", "seed": 5, "seats": humans }));
+    host.open_lobby("a").unwrap();
+    let codes: Vec<String> = seats.iter().map(|seat| code(&operator, json!({ "seats": [seat] }))).collect();
+    let master = code(&operator, json!({ "role": "game_master" }));
+    let watcher = code(&operator, json!({ "role": "watcher" }));
+    let server = serve(NetworkHost::new(host.clone(), Arc::new(Queue::start(2).unwrap()), |_| {}));
+    let mut ears: Vec<Ear> =
+        codes.iter().chain([&master, &watcher]).map(|code| Ear::join(&server, code).0).collect();
+    let view = ears[3].ask("view", json!({}))["result"].clone();
+    let entities = view["entities"].as_array().unwrap().clone();
+    let ids: Vec<Json> = entities.iter().map(|entity| entity["id"].clone()).collect();
+    let north = entities.iter().find(|entity| entity["title"] == "North").unwrap()["id"].clone();
+    for (field, value) in [("coins", 900_000), ("limit", 777_001)] {
+        let edit = json!({ "set": { "entity": north, "field": field, "value": value } });
+        let told = ears[3].ask("edit", json!({ "edit": edit }));
+        assert!(told["error"].is_null(), "{told}");
+    }
+    let curious = |ears: &mut Vec<Ear>| {
+        for at in [0, 1, 2, 3, 4] {
+            let ear = &mut ears[at];
+            let view = ear.ask("view", json!({ "since": 0 }))["result"].clone();
+            for id in &ids {
+                ear.ask("sheet", json!({ "entity": id }));
+                for name in ["limit", "nerve", "worth", "wealth"] {
+                    ear.ask("why", json!({ "entity": id, "name": name }));
+                }
+            }
+            for question in view["questions"].as_array().unwrap().iter().take(3) {
+                for method in ["odds", "answers", "hint"] {
+                    ear.ask(method, json!({ "question": question["id"] }));
+                }
+            }
+            for method in ["acts", "roster", "entries", "undo.preview"] {
+                ear.ask(method, json!({}));
+            }
+            ear.ask("reply", json!({ "pairs": [["ally", "Nor"]] }));
+        }
+    };
+    for (topic, value) in [("rumour", json!("no")), ("bid", json!(654_321))] {
+        let told = ears[0].ask("reply", json!({ "pairs": [[topic, value]] }));
+        assert!(told["error"].is_null(), "{topic}: {told}");
+        curious(&mut ears);
+    }
+    for (at, ear) in ears.iter().enumerate() {
+        for mark in [LIMIT, BID] {
+            let knows = at == 0 || (at == 3 && mark == LIMIT);
+            let line = ear.heard.lines().find(|line| line.contains(mark));
+            // A game master may be told a sealed bid, or not.
+            assert!(at == 3 && mark == BID || line.is_some() == knows, "{at} {mark}: {line:?}");
+        }
+    }
+}
