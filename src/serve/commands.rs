@@ -16,7 +16,7 @@ use super::misfit::misfit;
 use super::saved::Saves;
 use super::table::Game;
 use super::viewer::Role;
-use crate::lab::{AdviceLimits, Limits, Odds, OddsQuery, SeatExt as _, SessionExt as _};
+use crate::lab::{AdviceLimits, Limits, Odds, OddsQuery, SessionExt as _};
 use crate::play::{Answering, Edit, Given, Question, QuestionId, Refusal, Remedy, Seat, Session, Undone};
 use crate::play::{Machines, Migration, MigrationFate, MigrationNote, ReloadReport, Ruleset, SheetRow};
 use crate::ruleset::Library;
@@ -406,7 +406,7 @@ impl Command<'_> {
         };
         let mut ahead = game.copy_to_look_ahead(asked.id, self.interrupt);
         Ok(Box::new(move || {
-            ahead.advance()?;
+            let _ = ahead.advance()?;
             let odds = ahead.odds_ahead(asked.id, query, until.as_deref())?;
             let kinds = ahead.kinds_of_outcomes(&odds, &asked, &viewer);
             written(report(&odds, kinds))
@@ -420,7 +420,7 @@ impl Command<'_> {
         let limits = AdviceLimits { games: games.unwrap_or(usual.games).min(usual.games), ..usual };
         let (mut ahead, interrupt) = (game.copy_to_look_ahead(asked, self.interrupt), self.interrupt.clone());
         Ok(Box::new(move || {
-            ahead.advance()?;
+            let _ = ahead.advance()?;
             written(ahead.advise_for(asked, limits, &viewer, Some(&interrupt))?.report())
         }))
     }
