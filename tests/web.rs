@@ -845,3 +845,164 @@ fn c3_11_c3_12_and_c3_13_no_frame_has_what_its_viewer_may_not_know() {
         }
     }
 }
+
+/// The program `riskbreaker table`, running.
+#[cfg(feature = "cli")]
+struct Program {
+    child: std::process::Child,
+    /// Host and port.
+    address: String,
+    /// The game master's code.
+    code: String,
+}
+
+#[cfg(feature = "cli")]
+impl Program {
+    fn start(folder: &Path, args: &[&str]) -> Program {
+        use std::io::BufRead as _;
+        let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_riskbreaker"))
+            .args(["table", "evening", "--rulesets", RULESETS, "--no-browser"])
+            .args(args)
+            .current_dir(folder)
+            .env("XDG_STATE_HOME", folder.join("state"))
+            .env("NO_COLOR", "1")
+            .stdin(std::process::Stdio::null())
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = std::io::BufReader::new(child.stdout.take().unwrap()).lines();
+        let line = lines.by_ref().map(Result::unwrap).find(|line| line.contains("#gm=")).expect("it names the address");
+        // It writes its log to the end.
+        std::thread::spawn(move || lines.for_each(drop));
+        let (address, rest) = line.split_once("http://").unwrap().1.split_once("/#gm=").expect("an address with a code");
+        let code = rest.split_whitespace().next().unwrap().to_owned();
+        Program { address: address.to_owned(), code, child }
+    }
+
+    fn socket(&self) -> WebSocket<TcpStream> {
+        let stream = TcpStream::connect(&self.address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(120))).unwrap();
+        tungstenite::client(format!("ws://{}/v1/ws", self.address), stream).unwrap().0
+    }
+
+    fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+/// What the campaign of a folder has been told with `say`.
+#[cfg(feature = "cli")]
+fn said_in(folder: &Path) -> Vec<String> {
+    let library = Library::open(RULESETS).unwrap();
+    let campaign = riskbreaker::store::Store::open(folder.join("evening.rbsave"), &library).unwrap().first().unwrap();
+    let mut said = Vec::new();
+    campaign
+        .unwrap()
+        .replay(None, |entry| {
+            said.extend(entry.events.iter().filter_map(|event| match &event.happening {
+                riskbreaker::Happening::Said { text } => Some(text.clone()),
+                _ => None,
+            }));
+            std::ops::ControlFlow::Continue(())
+        })
+        .unwrap();
+    said
+}
+
+/// The program is killed while commands come over a socket: whatever it had acknowledged is in the campaign, once, and the token
+/// holds in the next process. `KILLS=500` for the long run.
+#[cfg(feature = "cli")]
+#[test]
+fn a_table_that_is_killed_has_kept_all_that_it_acknowledged() {
+    let kills: u64 = std::env::var("KILLS").ok().and_then(|count| count.parse().ok()).unwrap_or(6);
+    let folder = fresh("killed");
+    let mut token = None;
+    let mut acknowledged: Vec<String> = Vec::new();
+    for round in 0..kills {
+        let program = match round {
+            0 => Program::start(&folder, &["--rules", "tug", "--port", "0"]),
+            _ => Program::start(&folder, &[]),
+        };
+        let mut socket = program.socket();
+        let hello = match &token {
+            None => json!({ "code": program.code }),
+            Some(token) => json!({ "token": token }),
+        };
+        let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "hello", "params": hello }).to_string();
+        let welcome: Json = serde_json::from_str(over_socket(&mut socket, &hello).last().unwrap()).unwrap();
+        assert!(welcome["error"].is_null(), "{round}: {welcome}");
+        if token.is_none() {
+            token = Some(welcome["result"]["token"].clone());
+        }
+        let (quota, mut heard) = (1 + round * 7 % 13, 0);
+        for number in 0..40 {
+            let text = format!("{round}/{number}");
+            let params = json!({ "edit": { "say": { "text": text } }, "key": text });
+            let message = json!({ "jsonrpc": "2.0", "id": number, "method": "edit", "params": params }).to_string();
+            socket.send(Message::text(message)).unwrap();
+        }
+        let mut program = Some(program);
+        // What the program has sent before its end counts as acknowledged, even what is read later.
+        while let Ok(message) = socket.read() {
+            let Message::Text(line) = message else { continue };
+            let line: Json = serde_json::from_str(&line).unwrap();
+            if let Some(number) = line["id"].as_u64().filter(|_| line["result"].is_object()) {
+                acknowledged.push(format!("{round}/{number}"));
+                heard += 1;
+            }
+            if heard == quota && let Some(program) = program.take() {
+                std::thread::sleep(Duration::from_micros(round * 977 % 3_000));
+                program.kill();
+            }
+        }
+        assert!(program.is_none(), "{round}: it was ended");
+        let said = said_in(&folder);
+        for text in &acknowledged {
+            assert_eq!(said.iter().filter(|line| *line == text).count(), 1, "{text} of round {round}: {said:?}");
+        }
+    }
+    fs::remove_dir_all(&folder).unwrap();
+}
+
+/// Watchers that come back again and again leave nothing behind.
+#[test]
+fn a_storm_of_connections_leaves_nothing_behind() {
+    let (host, operator) = table(None);
+    let watcher = code(&operator, json!({ "role": "watcher" }));
+    let server = serve(NetworkHost::new(host, Arc::new(Queue::start(2).unwrap()), |_| {}));
+    let own = server.addresses().own().host().to_owned();
+    let (mut first, welcome) = Ear::join(&server, &watcher);
+    let token = welcome["result"]["token"].clone();
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for turn in 0..50 {
+                    let stream = TcpStream::connect(&own).unwrap();
+                    stream.set_read_timeout(Some(Duration::from_secs(120))).unwrap();
+                    let mut socket = tungstenite::client(format!("ws://{own}/v1/ws"), stream).unwrap().0;
+                    let hello = json!({ "jsonrpc": "2.0", "id": 1, "method": "hello", "params": { "token": token } });
+                    let told = over_socket(&mut socket, &hello.to_string());
+                    assert!(told.last().unwrap().contains("result"), "{told:?}");
+                    // Half of them go without a goodbye.
+                    if turn % 2 == 0 {
+                        socket.close(None).unwrap();
+                    }
+                }
+            });
+        }
+    });
+    // Those who have gone are counted no more, as soon as their sockets are seen to be closed.
+    let mut there = u64::MAX;
+    for _ in 0..100 {
+        let view = first.ask("view", json!({}));
+        let presence = view["result"]["presence"].as_array().unwrap().clone();
+        there = presence.iter().map(|present| present["viewers"].as_u64().unwrap()).sum();
+        let people = done(&operator, "people", json!({ "table": "a" }));
+        if there <= 1 && people["people"].as_array().unwrap().len() <= 1 {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    panic!("{there} viewers are left");
+}
