@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use riskbreaker::dice::{self, Fraction, ratio as of};
 use riskbreaker::lab::{
-    AdviceLimits, CardUse, Effect, Findings, MemoUse, Odds, OddsQuery, Position, SessionExt as _, Shard,
-    Simulation, Variant, compare_cards,
+    AdviceLimits, CardUse, Effect, Findings, MemoUse, Odds, OddsQuery, Position, SessionExt as _, Shard, Simulation,
+    Variant, compare_cards,
 };
 use riskbreaker::play::{Answering, Given};
 use riskbreaker::{Driver, Edit, Happening, Library, Ruleset, Session, Setup, Value, Viewer, WorkBudget};

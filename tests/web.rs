@@ -799,8 +799,7 @@ fn c3_11_c3_12_and_c3_13_no_frame_has_what_its_viewer_may_not_know() {
     let master = code(&operator, json!({ "role": "game_master" }));
     let watcher = code(&operator, json!({ "role": "watcher" }));
     let server = serve(NetworkHost::new(host.clone(), Arc::new(Queue::start(2).unwrap()), |_| {}));
-    let mut ears: Vec<Ear> =
-        codes.iter().chain([&master, &watcher]).map(|code| Ear::join(&server, code).0).collect();
+    let mut ears: Vec<Ear> = codes.iter().chain([&master, &watcher]).map(|code| Ear::join(&server, code).0).collect();
     let view = ears[3].ask("view", json!({}))["result"].clone();
     let entities = view["entities"].as_array().unwrap().clone();
     let ids: Vec<Json> = entities.iter().map(|entity| entity["id"].clone()).collect();
@@ -874,7 +873,8 @@ impl Program {
         let line = lines.by_ref().map(Result::unwrap).find(|line| line.contains("#gm=")).expect("it names the address");
         // It writes its log to the end.
         std::thread::spawn(move || lines.for_each(drop));
-        let (address, rest) = line.split_once("http://").unwrap().1.split_once("/#gm=").expect("an address with a code");
+        let (address, rest) =
+            line.split_once("http://").unwrap().1.split_once("/#gm=").expect("an address with a code");
         let code = rest.split_whitespace().next().unwrap().to_owned();
         Program { address: address.to_owned(), code, child }
     }
@@ -951,7 +951,9 @@ fn a_table_that_is_killed_has_kept_all_that_it_acknowledged() {
                 acknowledged.push(format!("{round}/{number}"));
                 heard += 1;
             }
-            if heard == quota && let Some(program) = program.take() {
+            if heard == quota
+                && let Some(program) = program.take()
+            {
                 std::thread::sleep(Duration::from_micros(round * 977 % 3_000));
                 program.kill();
             }

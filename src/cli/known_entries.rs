@@ -5,6 +5,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use anyhow::Result;
 use riskbreaker::store::Campaign;
 
 use super::state_folder;
@@ -86,5 +87,41 @@ impl KnownEntries {
         }
         self.known.clear();
         self.note(campaign);
+    }
+}
+
+/// Asks whether to go on with a file that lacks entries which were acknowledged here, if it does. After a yes they are forgotten.
+///
+/// # Errors
+///
+/// The answer is not `yes`.
+pub fn ask_about_missing(path: &Path, campaign: &Campaign) -> Result<()> {
+    let Some(mut known) = KnownEntries::of(campaign) else { return Ok(()) };
+    let missing = known.missing(campaign);
+    if missing > 0 {
+        agree_to_go_on(path, missing, known.count())?;
+        known.start_over(campaign);
+    }
+    Ok(())
+}
+
+/// Asks whether to go on with a file that lacks entries.
+///
+/// # Errors
+///
+/// The answer is not `yes`.
+fn agree_to_go_on(path: &Path, missing: usize, known: usize) -> Result<()> {
+    let name = path.with_extension("");
+    eprintln!(
+        "{} lacks {missing} of the {known} entries that were stored here: it is an older copy, or one that was played on elsewhere. \
+         If another copy has them, `riskbreaker import COPY.rbsave {}` adds them as a branch.\nType yes to go on without them:",
+        path.display(),
+        name.display()
+    );
+    let mut line = String::new();
+    std::io::stdin().read_line(&mut line)?;
+    match line.trim().eq_ignore_ascii_case("yes") {
+        true => Ok(()),
+        false => Err(anyhow::anyhow!("{} is as it was; nothing was played", path.display())),
     }
 }

@@ -10,7 +10,7 @@ use riskbreaker::store::{Campaign, StoreError};
 use riskbreaker::{DiceSource, Driver, Library, Ruleset, Session, Setup, StartError, Value};
 use serde_json::json;
 
-use super::known_entries::KnownEntries;
+use super::known_entries;
 use super::repl::{Editor, Lines, Recall, Repl, Vocabulary};
 use super::roll::random_seed;
 use super::row::Row;
@@ -391,39 +391,12 @@ fn open_campaign(path: &Path, mut campaign: Campaign, entry: Option<u32>, librar
         None => campaign.session(),
     };
     let session = session.map_err(|error| not_opened(error, path, &campaign))?;
-    if let Some(mut known) = KnownEntries::of(&campaign) {
-        let missing = known.missing(&campaign);
-        if missing > 0 {
-            agree_to_go_on(path, missing, known.count())?;
-            known.start_over(&campaign);
-        }
-    }
+    known_entries::ask_about_missing(path, &campaign)?;
     campaigns::remember(path);
     let setup = campaign.setup()?;
     let title = format!("{} · {} · entry {}", path.display(), campaign.scene_title()?, campaign.head());
     let notes = rules_note(&session, library).into_iter().chain(news(&session, library)).collect();
     Ok(Opening { session, setup, title, about: String::new(), campaign: Some(campaign), notes, goes_on: true })
-}
-
-/// Asks whether to go on with a file that lacks entries.
-///
-/// # Errors
-///
-/// The answer is not `yes`.
-fn agree_to_go_on(path: &Path, missing: usize, known: usize) -> Result<()> {
-    let name = path.with_extension("");
-    eprintln!(
-        "{} lacks {missing} of the {known} entries that were stored here: it is an older copy, or one that was played on elsewhere. \
-         If another copy has them, `riskbreaker import COPY.rbsave {}` adds them as a branch.\nType yes to go on without them:",
-        path.display(),
-        name.display()
-    );
-    let mut line = String::new();
-    std::io::stdin().read_line(&mut line)?;
-    match line.trim().eq_ignore_ascii_case("yes") {
-        true => Ok(()),
-        false => Err(anyhow::anyhow!("{} is as it was; nothing was played", path.display())),
-    }
 }
 
 /// Why a campaign does not open at an entry. If this program comes to another state there, the message names the last entry that

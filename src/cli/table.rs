@@ -17,6 +17,7 @@ use riskbreaker_web::{Addresses, BaseUrl, Config, Listening, Page, QrCode, Serve
 use serde_json::json;
 
 use super::interrupt::Watch;
+use super::known_entries::{self, KnownEntries};
 use super::row::{Row, Span, harmless};
 use super::screen::Screen;
 use super::{call_error, campaigns, go_on, library};
@@ -101,7 +102,11 @@ pub fn table(args: &Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     if chosen.rules.is_none() && !file.is_file() {
         chosen.rules = Some(library::default_ruleset(&library)?);
     }
+    if file.is_file() {
+        known_entries::ask_about_missing(&file, &campaigns::read(&file, &library)?)?;
+    }
     let name: String = campaigns::name_of(&file).chars().filter(|letter| !letter.is_control()).take(64).collect();
+    let notes = library.clone();
     let host = Host::on(Machines::CallersThread, library);
     let operator = Operator { connection: host.connect(true), table: name.clone() };
     let opened = open(&operator, &chosen, &file, args)?;
@@ -141,6 +146,11 @@ pub fn table(args: &Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     operator.call("table.close", json!({})).ok();
     server.stop();
     queue.finish();
+    if let Ok(campaign) = campaigns::read(&file, &notes)
+        && let Some(mut known) = KnownEntries::of(&campaign)
+    {
+        known.note(&campaign);
+    }
     log.line(&format!("Saved {}. `riskbreaker table {name}` continues.", file.display()));
     Ok(ExitCode::SUCCESS)
 }
