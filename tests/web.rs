@@ -830,11 +830,14 @@ fn c3_11_c3_12_and_c3_13_no_frame_has_what_its_viewer_may_not_know() {
             ear.ask("reply", json!({ "pairs": [["ally", "Nor"]] }));
         }
     };
-    for (topic, value) in [("rumour", json!("no")), ("bid", json!(654_321))] {
-        let told = ears[0].ask("reply", json!({ "pairs": [[topic, value]] }));
+    // All are asked for a rumour at once, and then for bids.
+    for (who, topic, value) in
+        [(0, "rumour", json!("no")), (1, "rumour", json!("no")), (2, "rumour", json!("no")), (0, "bid", json!(654_321))]
+    {
+        let told = ears[who].ask("reply", json!({ "pairs": [[topic, value]] }));
         assert!(told["error"].is_null(), "{topic}: {told}");
-        curious(&mut ears);
     }
+    curious(&mut ears);
     for (at, ear) in ears.iter().enumerate() {
         for mark in [LIMIT, BID] {
             let knows = at == 0 || (at == 3 && mark == LIMIT);

@@ -229,13 +229,12 @@ fn nothing_asks(
 }
 
 /// The entities that are named as answers, of those that the ruleset can tell to be hit, each with whoever is asked for that
-/// answer: an answer of which that is not said is given for the one whom the open question is about.
+/// answer: an answer of which that is not said is given for the one whose hits the query counts.
 fn targets_in(game: &Game, query: &OddsQuery, against: &[EntityId]) -> BTreeMap<EntityId, Option<EntityId>> {
     let view = View::new(&game.context);
-    let asked = game.context.questions.first().and_then(|question| question.about);
-    let mut found: BTreeMap<EntityId, Option<EntityId>> = against.iter().map(|target| (*target, asked)).collect();
+    let mut found: BTreeMap<EntityId, Option<EntityId>> = against.iter().map(|target| (*target, query.by)).collect();
     for given in &query.given {
-        let by = given.about.or(asked);
+        let by = given.about.or(query.by);
         let texts: Vec<&Value> = match &given.value {
             Value::List(items) => items.iter().collect(),
             one => vec![one],

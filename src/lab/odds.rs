@@ -18,6 +18,8 @@ pub struct OddsQuery {
     pub given: Vec<Given>,
     /// Names of entities: they answer each question that has all of these entities among its options.
     pub against: Option<Value>,
+    /// Whose hits count where the ruleset says who has hit. `None`: those of whom the question is about.
+    pub by: Option<EntityId>,
     /// How everything else is answered that the action asks.
     pub answering: Answering,
     /// The viewer who asks: the odds are computed from what it knows, and tell no more. `None`: from the whole game.

@@ -342,8 +342,8 @@ fn read_edit(session: &Session, name: &str, field: &str, value: &str) -> Result<
 }
 
 pub(super) fn odds_at(session: &mut Session, question: QuestionId, query: OddsQuery) -> Result<Odds, Refusal> {
-    let seat = decided(session.open_question(question)?)?.seat.clone();
-    let query = query.must_fit()?;
+    let asked = decided(session.open_question(question)?)?;
+    let (seat, query) = (asked.seat.clone(), OddsQuery { by: query.by.or(asked.about), ..query }.must_fit()?);
     session.lend(move |game, vm| odds_of(game, vm, query, &seat)).map_err(Refusal::from)?
 }
 

@@ -45,7 +45,11 @@ impl Repl {
     /// Writes what was done since the last call to the campaign file. This comes before any output.
     pub(super) fn keep(&mut self) -> Done {
         let Some(campaign) = &mut self.campaign else { return Ok(()) };
-        let Err(error) = campaign.keep(&mut self.session) else { return Ok(()) };
+        let Err(error) = campaign.keep(&mut self.session) else {
+            // Before anybody is told: what a person has read is known here.
+            self.remember_entries();
+            return Ok(());
+        };
         let sentence =
             format!("This line was not carried out, because it cannot be written to the campaign file: {error}.");
         if !campaign.has_scene() {

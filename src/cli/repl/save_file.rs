@@ -103,7 +103,7 @@ impl Repl {
     }
 
     /// Remembers on this machine which entries of the campaign are on the disk.
-    fn remember_entries(&mut self) {
+    pub(super) fn remember_entries(&mut self) {
         let Some(campaign) = &self.campaign else { return };
         if self.known_entries.as_ref().is_none_or(|known| !known.is_of(campaign)) {
             self.known_entries = KnownEntries::of(campaign);
