@@ -181,7 +181,7 @@ fn a_line_of_several_answers_that_fails_on_the_way_can_go_on() {
     let text = String::from_utf8_lossy(&told.stdout);
     assert!(text.contains("Type the face that fell, 1 to 10: `roll 1`."), "{text}");
     assert!(
-        text.contains("Fighter tests Push: needs under 7 (Muscle 5 + margin (RB1-072) 2), rolled 5: success"),
+        text.contains("Fighter tests Push: needs under 7 (Muscle 5 + margin 2), rolled 5: success"),
         "{text}"
     );
 }
