@@ -137,6 +137,7 @@ async function asleep(page, meanwhile, awake) {
 // One game.
 
 let weighed = false;
+let managed = false;
 
 /** Lets somebody in from the waiting room, on the game master's page. */
 async function admit(gm, name, seat) {
@@ -163,6 +164,57 @@ const drive = (gm, seat, driver) => gm.evaluate(([of, to]) => {
   select.value = to;
   select.dispatchEvent(new Event("change", { bubbles: true }));
 }, [seat, driver]);
+
+/** Does on the game master's page what only a game master can do; the others see it. */
+async function manage(gm, phone, tv, name) {
+  const has = (page, text) => until(page, (words) => document.body.textContent.includes(words), text).catch(() => check(false, `${name}, ${page.name}: nowhere says "${text}"`));
+  const press = async (page, text) => {
+    const done = await page.evaluate((words) => { const found = [...document.querySelectorAll("button")].find(({ textContent }) => textContent === words); found?.click(); return Boolean(found); }, text);
+    check(done, `${name}, ${page.name}: there is no button "${text}"`);
+    await pause(150);
+  };
+  const fill = async (page, label, value) => {
+    const done = await page.evaluate(([words, to]) => {
+      const box = [...document.querySelectorAll("label")].find(({ firstChild }) => firstChild.textContent === words)?.querySelector("input, select") ?? document.querySelector(`[aria-label="${words}"]`);
+      if (!box) return false;
+      const choice = [...box.options ?? []].find(({ value, textContent }) => value === to || textContent.startsWith(to));
+      box.value = choice?.value ?? to;
+      box.dispatchEvent(new Event(choice ? "change" : "input", { bubbles: true }));
+      return true;
+    }, [label, value]);
+    check(done, `${name}, ${page.name}: there is no field "${label}"`);
+    await pause(150);
+  };
+  for (const page of [gm, phone]) await page.evaluate(() => { for (const node of document.querySelectorAll("details")) node.open = true; });
+  await pause(500);
+  await press(gm, "Pause");
+  await has(phone, "Paused by the game master.");
+  await press(gm, "Go on");
+  await fill(gm, "Note", "It begins to rain.");
+  await press(gm, "Write");
+  for (const page of [phone, tv]) await has(page, "It begins to rain.");
+  const [who] = await gm.evaluate(() => [...document.querySelectorAll(".turns b")].map(({ firstChild }) => firstChild.textContent));
+  await fill(gm, "Whose", who);
+  await fill(gm, "Field", "name");
+  await fill(gm, "Value", "Somebody Else");
+  await press(gm, "Write it");
+  for (const page of [phone, tv]) await has(page, "Somebody Else");
+  await press(gm, "Undo");
+  await press(gm, "Take back");
+  await until(tv, (title) => [...document.querySelectorAll(".turns b")].some(({ textContent }) => textContent.startsWith(title)), who).catch(() => check(false, `${name}: undo does not take an edit back`));
+  await fill(gm, "Faces in the order they are rolled, such as 7, 2, 10", "1, 1");
+  await press(gm, "Give");
+  await press(gm, "Take all away");
+  await press(gm, "Preview");
+  await has(gm, " → ");
+  await fill(phone, "Say to everybody", "Hello, table!");
+  await press(phone, "Say");
+  for (const page of [gm, tv]) await has(page, "Hello, table!");
+  check(await gm.evaluate(() => document.querySelectorAll(".entries li").length > 0), `${name}: no entries of the campaign`);
+  check(!(await gm.evaluate(() => document.querySelector(".note-bar")?.textContent)), `${name}: a notice is open on the game master's page`);
+  await inspect(gm, `${name}, gm, all open`);
+  await shoot(gm, `${name.replace("/", "-")}-gm-open`, true);
+}
 
 async function game(name, table) {
   console.log(`== ${name}`);
@@ -201,6 +253,8 @@ async function game(name, table) {
   await pause(1_500);
   await look("");
   check(!(await tv.evaluate(() => document.querySelector("button, a, input, select")?.outerHTML)), `${name}: the television has a control`);
+  if (!managed) await manage(gm, phones[0], tv, name);
+  managed = true;
   const times = [];
   const some = (rest) => () => playOn({ gm, phones: phones.filter((page) => page !== rest) }, 3, {});
   const given = await playOn({ gm, phones }, Number(option("most") ?? 600), {
