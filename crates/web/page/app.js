@@ -429,6 +429,7 @@ const notices = {
   presence: ({ presence }) => { app.table.view.presence = presence; },
   chat: ({ line }) => { app.table.chat = [...app.table.chat, line].slice(-50); },
   people: () => app.room?.loadPeople(app),
+  notice: ({ text }) => app.tell(text),
   bye({ reason }) {
     app.problem = reason;
     app.screen = "ended";
