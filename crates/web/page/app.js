@@ -494,9 +494,8 @@ export function waitingLine() {
   if (view.settings.paused) return line("", "Paused by the game master.");
   if (mine.length && app.role === "seat") return line("mine", h("b", "You: "), mine.length > 1 ? `${mine.length} questions` : mine[0].title ?? mine[0].why);
   const minutes = Math.floor((Date.now() - app.ui.since) / 60_000);
-  const gm = view.presence.some(({ role }) => role === "game_master");
   return line("wait", h("span", "Waiting for ", view.waiting.length ? view.waiting.map(({ seat, questions }, place) => {
-    const facts = [questions > 1 && `${questions} questions`, minutes && `${minutes} min`, !app.present(seat) && !gm && "away"].filter(Boolean);
+    const facts = [questions > 1 && `${questions} questions`, minutes && `${minutes} min`, !app.present(seat) && "away"].filter(Boolean);
     return [place ? ", " : "", h("b", app.seatName(seat), facts.length > 0 && ` (${facts.join(", ")})`)];
   }) : "the game"));
 }
