@@ -33,11 +33,11 @@ export function check(holds, text) {
 }
 
 /** Waits until `test` holds in the page. */
-export const until = (page, test, ...values) => page.waitForFunction(test, { timeout: 20_000, polling: 50 }, ...values);
+export const until = (page, test, ...values) => page.waitForFunction(test, { timeout: 60_000, polling: 50 }, ...values);
 
 // Pages.
 
-export const browser = await puppeteer.launch({ executablePath: chromium, headless: true, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
+export const browser = await puppeteer.launch({ executablePath: chromium, headless: true, protocolTimeout: 600_000, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
 
 /** A page of its own device: nothing is shared with the others. */
 export async function device(name, width, height, theme, touch = false) {

@@ -59,6 +59,8 @@ const REPLIES = {
   people: { waiting: [{ request: 4, name: "Cy" }], people: [{ person: 1, name: "Ann", role: "seat", seats: ["players"], devices: [{ device: 1, viewers: 1 }, { device: 2, name: "tablet", viewers: 0 }] }], invitations: [{ id: 3, role: "seat", seats: ["players"], code: true, viewers: 0 }], lobby: { open: true, watch: false } },
   lobby: { open: true, watch: true, code: "abcd", address },
   roster: { characters: { Ann: { ruleset: "arena", kind: "actor", fields: { hp: 9, wit: 3 } } } },
+  offers: { rulesets: ["arena", "duel"], policies: ["bold", "careful"], switches: [{ name: "ties", text: "Who wins a tie.", default: "fail", values: ["fail", "win"] }, { name: "quick", text: "One roll for all.", default: false, values: [false, true] }, { name: "reach", text: "Metres.", default: 1, range: [1, 5] }] },
+  card: { id: "strike", title: "Strike", text: "One weapon, one target. A hit deals its damage.", rules: ["AB-1"] },
   entries: { entries: [{ entry: 1, after: 0, text: "the start", stands: true, here: false, last: false }, { entry: 2, after: 1, text: "Ann: Guard", stands: false, here: false, last: true }, { entry: 3, after: 1, text: "Ann: Strike", stands: true, here: true, last: true }] },
   "undo.preview": { decisions: 2, takes_back: [{ seat: "players", about: "Ann", text: "choose: Strike" }, { seat: "foes" }] },
   "rules.preview": { from: "arena 1.0.0", to: "arena 2.0.0", waits_for: "round", changes: ["Strike costs 2"], notes: [{ fate: "carried", topic: "HP", text: "stays" }, { fate: "breach", topic: "Ann", text: "has too much Wit", rule: "AB-6" }] },

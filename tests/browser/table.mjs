@@ -1,19 +1,21 @@
-// Plays at the page of the table in Chromium: a game master, two phones and a television, with pages that go offline and sleep.
+// Plays at the page of `riskbreaker table` in Chromium: a game master, four phones and a television. Phones go offline and sleep in
+// between, and the program is killed once and started again.
 //
-//     node tests/browser/table.mjs [--program FILE] [--game RULESET/SCENARIO]... [--shots FOLDER] [--most ANSWERS]
-//     node tests/browser/table.mjs --address http://127.0.0.1:7780/ --gm CODE --seat CODE [--shots FOLDER]
+//     node tests/browser/table.mjs [--game RULESET/SCENARIO]... [--page FOLDER] [--shots FOLDER] [--most ANSWERS]
 //
-// Without an address, it starts `riskbreaker table` for each game. Without Chromium or the modules of `package.json` it says so and
-// ends well; with `CI_ALL=1` in the environment it fails instead.
+// `RISKBREAKER` in the environment names the program (default: target/debug/riskbreaker); `--page` takes the page from a folder
+// instead of the program. Without Chromium or the modules of `package.json`, the test says so and ends well; with `CI_ALL=1` in the
+// environment it fails instead.
 
 import { spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { gzipSync } from "node:zlib";
 import { all, check, device, finish, goTo, inspect, option, pause, root, shoot, until } from "./kit.mjs";
 
-const GAMES = ["contest/duel", "riskbreaker-0.0.1/duel", "riskbreaker-0.0.3/duel", "rbf/raid", "silent-winter/duel"];
+const GAMES = ["riskbreaker-0.0.1/duel", "contest/duel", "rbf/ambush", "riskbreaker-0.0.3/adventure", "silent-winter/crypt"];
 const MOST_BYTES = 30 * 1024;
 const MOST_REQUESTS = 12;
 
@@ -48,33 +50,41 @@ async function answerOnce(page, keys) {
 const over = (page) => page.evaluate(() => Boolean(document.querySelector(".waits.over")));
 
 /** Plays on the phones, and on the game master's page what nobody else can answer, until the game is over. */
-async function playOn({ gm, phones, tv }, most, events = {}) {
+async function playOn({ gm, phones }, most, events) {
   let given = 0;
   let idle = 0;
   while (given < most) {
+    await events[given]?.();
+    delete events[given];
     if (await over(gm)) return given;
-    let done = false;
-    // Chance alone ends no fight: later on, the game master lets a policy answer for the players, where one plays another seat.
-    if (given > 40 && await gm.evaluate(() => { const found = [...document.querySelectorAll(".play.two button")].find(({ textContent }) => textContent.startsWith("Let policy")); found?.click(); return Boolean(found); })) {
+    let answer;
+    // Chance alone ends no fight: later on, the game master lets a policy answer for the players.
+    if (given > 40) {
+      answer = await gm.evaluate(() => {
+        const found = [...document.querySelectorAll(".play.two button")].find(({ textContent }) => textContent.startsWith("Let policy"));
+        found?.click();
+        return found && { name: found.closest(".ask").dataset.question, seq: document.body.dataset.seq };
+      });
+    }
+    let at = gm;
+    for (const page of [...phones, gm]) {
+      if (answer) break;
+      at = page;
+      answer = await answerOnce(page, page === phones[0]);
+    }
+    if (answer) {
       given += 1;
       idle = 0;
-      await pause(120);
-      continue;
-    }
-    for (const page of [...phones, gm]) {
-      const answer = await answerOnce(page, page === phones[0]);
-      if (!answer) continue;
-      done = true;
-      given += 1;
-      await events[given]?.();
       // The page has the next step, or says why not.
-      await page.waitForFunction((name) => { const card = document.querySelector(".ask.active"); return !card || card.dataset.question !== name || card.querySelector(".refusal") || card.querySelector(".go").getAttribute("aria-disabled") === "true"; }, { timeout: 5_000, polling: 20 }, answer.name).catch(() => {});
+      await at.waitForFunction((seq) => {
+        const card = document.querySelector(".ask.active");
+        return document.body.dataset.seq !== seq || card?.querySelector(".refusal, .go:not([aria-disabled=true])");
+      }, { timeout: 5_000, polling: 20 }, answer.seq).catch(() => {});
       await pause(25);
-      break;
-    }
-    if (done) idle = 0;
-    else if (++idle > 200) throw new Error("Nobody is asked, and the game is not over.");
-    else await pause(50);
+    } else if (++idle > 200) {
+      await shoot(gm, "stuck-gm", true);
+      throw new Error("Nobody is asked, and the game is not over.");
+    } else await pause(50);
   }
   return given;
 }
@@ -91,17 +101,35 @@ async function same(pages, what) {
   check(false, `${what}: the pages show different steps: ${await seqs(pages)}`);
 }
 
-async function sleepAndWake(page, address) {
+/** Takes the network from a page until `meanwhile` is done. Returns how long it took to connect again, in milliseconds. */
+async function offline(page, meanwhile) {
   const client = await page.createCDPSession();
+  const network = (gone) => client.send("Network.emulateNetworkConditions", { offline: gone, latency: 0, downloadThroughput: -1, uploadThroughput: -1 });
   await client.send("Network.enable");
-  await client.send("Network.emulateNetworkConditions", { offline: true, latency: 0, downloadThroughput: -1, uploadThroughput: -1 });
+  await network(true);
+  // Emulation lets open sockets live; the event of a real loss ends them.
   await page.evaluate(() => dispatchEvent(new Event("offline")));
   await until(page, () => document.querySelector(".link.lost"));
   check(await page.evaluate(() => Boolean(document.querySelector(".ask, .waits, .tv"))), "the page stays readable without a connection");
-  await client.send("Network.emulateNetworkConditions", { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: -1 });
+  await meanwhile();
+  await network(false);
   const start = Date.now();
-  await page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
+  await page.evaluate(() => dispatchEvent(new Event("online")));
   await until(page, () => !document.querySelector(".link.lost"));
+  await client.detach();
+  return Date.now() - start;
+}
+
+/** Freezes a page, as phones do with those in the background, until `meanwhile` is done. Returns the milliseconds to the last step. */
+async function asleep(page, meanwhile, awake) {
+  const client = await page.createCDPSession();
+  await client.send("Page.setWebLifecycleState", { state: "frozen" });
+  await meanwhile();
+  const seq = await awake.evaluate(() => document.body.dataset.seq);
+  const start = Date.now();
+  await client.send("Page.setWebLifecycleState", { state: "active" });
+  await page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
+  await until(page, (last) => Number(document.body.dataset.seq) >= Number(last) && !document.querySelector(".link.lost"), seq);
   await client.detach();
   return Date.now() - start;
 }
@@ -109,47 +137,155 @@ async function sleepAndWake(page, address) {
 // One game.
 
 let weighed = false;
+let managed = false;
 
-async function game(name, { address, codes, stop }) {
+/** Lets somebody in from the waiting room, on the game master's page. */
+async function admit(gm, name, seat) {
+  const press = ([who, where]) => {
+    const bar = [...document.querySelectorAll(".note-bar")].find(({ textContent }) => textContent.startsWith(who));
+    [...bar?.querySelectorAll("button") ?? []].find(({ textContent }) => textContent === where)?.click();
+    return Boolean(bar);
+  };
+  await until(gm, press, [name, seat]);
+}
+
+/** Makes a code for one seat on the game master's page. */
+async function invitation(gm, seat) {
+  const fold = () => [...document.querySelectorAll("details")].find(({ firstChild }) => firstChild.textContent === "Invite by code");
+  await until(gm, `(${fold})()`);
+  await gm.evaluate(`(() => { const fold = (${fold})(); fold.open = true; [...fold.querySelectorAll("button")].find(({ textContent }) => textContent === ${JSON.stringify(seat)}).click(); })()`);
+  await until(gm, () => document.querySelector("input[readonly]")?.value.includes("#j="));
+  return gm.evaluate(() => document.querySelector("input[readonly]").value);
+}
+
+/** Chooses on the game master's page who plays a seat. */
+const drive = (gm, seat, driver) => gm.evaluate(([of, to]) => {
+  const select = [...document.querySelectorAll("label")].find(({ firstChild }) => new RegExp(`(^|\\()${of}\\)?$`).test(firstChild.textContent)).querySelector("select");
+  select.value = to;
+  select.dispatchEvent(new Event("change", { bubbles: true }));
+}, [seat, driver]);
+
+/** Does on the game master's page what only a game master can do; the others see it. */
+async function manage(gm, phone, tv, name) {
+  const has = (page, text) => until(page, (words) => document.body.textContent.includes(words), text).catch(() => check(false, `${name}, ${page.name}: nowhere says "${text}"`));
+  const press = async (page, text) => {
+    const done = await page.evaluate((words) => { const found = [...document.querySelectorAll("button")].find(({ textContent }) => textContent === words); found?.click(); return Boolean(found); }, text);
+    check(done, `${name}, ${page.name}: there is no button "${text}"`);
+    await pause(150);
+  };
+  const fill = async (page, label, value) => {
+    const done = await page.evaluate(([words, to]) => {
+      const box = [...document.querySelectorAll("label")].find(({ firstChild }) => firstChild.textContent === words)?.querySelector("input, select") ?? document.querySelector(`[aria-label="${words}"]`);
+      if (!box) return false;
+      const choice = [...box.options ?? []].find(({ value, textContent }) => value === to || textContent.startsWith(to));
+      box.value = choice?.value ?? to;
+      box.dispatchEvent(new Event(choice ? "change" : "input", { bubbles: true }));
+      return true;
+    }, [label, value]);
+    check(done, `${name}, ${page.name}: there is no field "${label}"`);
+    await pause(150);
+  };
+  for (const page of [gm, phone]) await page.evaluate(() => { for (const node of document.querySelectorAll("details")) node.open = true; });
+  await pause(500);
+  await press(gm, "Pause");
+  await has(phone, "Paused by the game master.");
+  await press(gm, "Go on");
+  await fill(gm, "Note", "It begins to rain.");
+  await press(gm, "Write");
+  for (const page of [phone, tv]) await has(page, "It begins to rain.");
+  const [who] = await gm.evaluate(() => [...document.querySelectorAll(".turns b")].map(({ firstChild }) => firstChild.textContent));
+  await fill(gm, "Whose", who);
+  await fill(gm, "Field", "name");
+  await fill(gm, "Value", "Somebody Else");
+  await press(gm, "Write it");
+  for (const page of [phone, tv]) await has(page, "Somebody Else");
+  await press(gm, "Undo");
+  await press(gm, "Take back");
+  await until(tv, (title) => [...document.querySelectorAll(".turns b")].some(({ textContent }) => textContent.startsWith(title)), who).catch(() => check(false, `${name}: undo does not take an edit back`));
+  await fill(gm, "Faces in the order they are rolled, such as 7, 2, 10", "1, 1");
+  await press(gm, "Give");
+  await press(gm, "Take all away");
+  await press(gm, "Preview");
+  await has(gm, " → ");
+  await fill(phone, "Say to everybody", "Hello, table!");
+  await press(phone, "Say");
+  for (const page of [gm, tv]) await has(page, "Hello, table!");
+  check(await gm.evaluate(() => document.querySelectorAll(".entries li").length > 0), `${name}: no entries of the campaign`);
+  check(!(await gm.evaluate(() => document.querySelector(".note-bar")?.textContent)), `${name}: a notice is open on the game master's page`);
+  await inspect(gm, `${name}, gm, all open`);
+  await shoot(gm, `${name.replace("/", "-")}-gm-open`, true);
+}
+
+async function game(name, table) {
   console.log(`== ${name}`);
+  const { address, codes } = table;
   if (!weighed) await weigh(address);
   weighed = true;
   const gm = await device("gm", 1280, 900, "light");
-  const phones = [await device("phone 1", 390, 844, "dark", true), await device("phone 2", 360, 740, "light", true)];
+  const phones = [];
+  for (const [place, theme] of ["dark", "light", "dark", "light"].entries()) phones.push(await device(`phone ${place + 1}`, 390, 844, theme, true));
   const tv = await device("tv", 1920, 1080, "dark");
   const pages = [gm, ...phones, tv];
   await goTo(gm, `${address}#gm=${codes.gm}`);
-  await goTo(phones[0], `${address}#j=${codes.seat}`, "Ann");
-  await goTo(phones[1], `${address}#j=${codes.seat2 ?? codes.seat}`, "Bo");
-  await goTo(tv, `${address}tv`);
-  check(!gm.url().includes(codes.gm) && !phones[0].url().includes(codes.seat), `${name}: a code stays in the address`);
-  const short = name.replace("/", "-");
-  phones[1].bold = true;
   await until(gm, () => document.querySelector(".gm"));
-  await pause(1_500);
-  for (const page of pages) {
-    await inspect(page, `${name}, ${page.name}`);
-    await shoot(page, `${short}-${page.name.replace(" ", "")}`, page !== tv);
+  await goTo(tv, `${address}tv`);
+  // Two by the waiting room, one by a code for a seat, and one for the other side.
+  const seats = ["players", "players", "players", "foes"];
+  for (const [place, who] of ["Ann", "Bo", "Cy", "Di"].entries()) {
+    const page = phones[place];
+    const link = who === "Cy" ? await invitation(gm, seats[place]) : `${address}#j=${codes.join}`;
+    await goTo(page, link, who);
+    if (who !== "Cy") await admit(gm, who, seats[place]);
+    await until(page, () => document.querySelector(".player"));
+    check(!page.url().includes("="), `${name}: a code stays in the address of ${who}`);
   }
-  await tv.evaluate(() => document.querySelector("button, a, input")?.outerHTML).then((found) => check(!found, `${name}: the television has a control: ${found}`));
+  check(!gm.url().includes(codes.gm), `${name}: a code stays in the address of the game master`);
+  const policy = await gm.evaluate(() => [...document.querySelectorAll("select")].find(({ value }) => !["human", "absent"].includes(value))?.value);
+  if (policy) await drive(gm, "foes", "human");
+  const short = name.replace("/", "-");
+  const look = async (when, whole = true) => {
+    for (const page of pages) {
+      await inspect(page, `${name}, ${page.name}${when}`);
+      await shoot(page, `${short}-${page.name.replace(" ", "")}${when.replaceAll(" ", "-")}`, whole && page !== tv);
+    }
+  };
+  phones[1].bold = true;
+  await pause(1_500);
+  await look("");
+  check(!(await tv.evaluate(() => document.querySelector("button, a, input, select")?.outerHTML)), `${name}: the television has a control`);
+  if (!managed) await manage(gm, phones[0], tv, name);
+  managed = true;
   const times = [];
-  const given = await playOn({ gm, phones, tv }, Number(option("most") ?? 400), {
-    3: async () => times.push(await sleepAndWake(phones[0])),
-    6: async () => { await phones[1].reload(); await until(phones[1], () => document.querySelector(".top")); },
-    9: async () => times.push(await sleepAndWake(tv)),
-    12: async () => { for (const page of pages) { await shoot(page, `${short}-${page.name.replace(" ", "")}-mid`, page !== tv); await inspect(page, `${name}, ${page.name}, in play`); } },
+  const some = (rest) => () => playOn({ gm, phones: phones.filter((page) => page !== rest) }, 3, {});
+  const given = await playOn({ gm, phones }, Number(option("most") ?? 600), {
+    3: async () => times.push(`offline ${await offline(phones[0], some(phones[0]))} ms`),
+    6: async () => { await phones[1].reload(); await until(phones[1], () => document.querySelector(".player")); },
+    9: async () => times.push(`asleep ${await asleep(phones[2], some(phones[2]), gm)} ms`),
+    12: () => look(" in play"),
+    15: async () => {
+      await same(pages, name);
+      const [before] = await seqs([gm]);
+      await table.kill();
+      for (const page of pages) await until(page, () => document.querySelector(".link.lost"));
+      await shoot(phones[0], `${short}-phone1-lost`, true);
+      const start = Date.now();
+      await table.start();
+      for (const page of pages) await until(page, () => document.querySelector(".top, .tv") && !document.querySelector(".link.lost"));
+      times.push(`killed ${Date.now() - start} ms`);
+      await same(pages, `${name}, after the kill`);
+      const [after] = await seqs([gm]);
+      check(Number(after) >= Number(before), `${name}: the kill has lost steps: ${before} before, ${after} after`);
+    },
+    40: () => policy && drive(gm, "foes", policy),
   });
   const ended = await over(gm);
   check(ended, `${name}: the game is not over after ${given} answers`);
   await same(pages, name);
-  for (const page of pages) {
-    await shoot(page, `${short}-${page.name.replace(" ", "")}-end`);
-    if (ended) await inspect(page, `${name}, ${page.name}, at the end`);
-    check(page.errors.length === 0, `${name}, ${page.name}: errors: ${page.errors.slice(0, 3).join("\n")}`);
-  }
-  console.log(`${given} answers, over: ${ended}, current again after ${times.join(", ")} ms`);
+  if (ended) await look(" end", false);
+  for (const page of pages) check(page.errors.length === 0, `${name}, ${page.name}: errors: ${page.errors.slice(0, 3).join("\n")}`);
+  console.log(`${given} answers, over: ${ended}; ${times.join(", ")}`);
   for (const page of pages) await page.browserContext().close();
-  await stop?.();
+  await table.stop();
 }
 
 /** The bytes and requests of the page, as the server sends it. */
@@ -168,26 +304,55 @@ async function weigh(address) {
   check(files.length + 1 <= MOST_REQUESTS, `the page takes ${files.length + 1} requests`);
 }
 
-/** Starts `riskbreaker table` with a game and reads the addresses from what it prints. */
-async function start(program, name) {
-  const folder = mkdtempSync(join(tmpdir(), "riskbreaker-table-"));
-  const [ruleset, scenario] = name.split("/");
-  const child = spawn(program, ["--rulesets", join(root, "rulesets"), "table", "evening", "--rules", ruleset, "--scenario", scenario, "--no-open"], { cwd: folder, stdio: ["ignore", "pipe", "inherit"] });
-  let printed = "";
-  child.stdout.on("data", (text) => { printed += text; });
-  const found = (pattern) => pattern.exec(printed);
-  for (let tries = 0; tries < 200 && !(found(/#gm=(\S+)/) && found(/#j=(\S+)/)); tries += 1) await pause(50);
-  const address = found(/(http:\/\/[^\s#]+\/)#gm=/)?.[1];
-  if (!address) throw new Error(`The program did not print its addresses:\n${printed}`);
-  const stop = () => new Promise((resolve) => { child.on("close", () => { rmSync(folder, { recursive: true, force: true }); resolve(); }); child.kill("SIGINT"); });
-  return { address, codes: { gm: found(/#gm=(\S+)/)[1], seat: found(/#j=(\S+)/)[1] }, stop };
+/** A port that is free now. */
+const freePort = () => new Promise((done) => {
+  const server = createServer().listen(0, "127.0.0.1", () => {
+    const { port } = server.address();
+    server.close(() => done(port));
+  });
+});
+
+/** A campaign served by `riskbreaker table` in a folder of its own. */
+class Program {
+  #folder = mkdtempSync(join(tmpdir(), "riskbreaker-table-"));
+  #child;
+
+  constructor(name, port) {
+    [this.ruleset, this.scenario] = name.split("/");
+    this.port = port;
+  }
+
+  /** Starts the program, again after `kill`, and reads the addresses that it prints. */
+  async start() {
+    const program = resolve(root, process.env.RISKBREAKER ?? "target/debug/riskbreaker");
+    const page = option("page") ? ["--page", resolve(option("page"))] : [];
+    const first = this.address ? [] : [this.scenario, "--rules", this.ruleset, "--port", this.port];
+    const child = this.#child = spawn(program, ["table", "evening", "--rulesets", join(root, "rulesets"), "--no-browser", ...page, ...first], { cwd: this.#folder, stdio: ["ignore", "pipe", "inherit"] });
+    let printed = "";
+    let ended = false;
+    child.stdout.on("data", (text) => { printed += text; });
+    child.on("error", (error) => { printed += error; ended = true; });
+    child.on("close", () => { ended = true; });
+    const found = (pattern) => pattern.exec(printed)?.[1];
+    for (let tries = 0; !printed.includes("Ctrl-C") && !ended && tries < 600; tries += 1) await pause(50);
+    this.address = found(/(http:\/\/[^\s#]+\/)#gm=/);
+    this.codes = { gm: found(/#gm=(\S+)/), join: found(/#j=(\S+)/) };
+    if (!this.codes.gm || !this.codes.join) throw new Error(`The program did not print its addresses:\n${printed}`);
+    return this;
+  }
+
+  #end(signal) {
+    return new Promise((done) => { this.#child.on("close", done); this.#child.kill(signal); });
+  }
+
+  kill = () => this.#end("SIGKILL");
+
+  async stop() {
+    await this.#end("SIGINT");
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
 }
 
-const address = option("address");
-if (address) await game(option("name") ?? "table", { address, codes: { gm: option("gm"), seat: option("seat") } });
-else {
-  const program = option("program") ?? join(root, "target/debug/riskbreaker");
-  const games = all("game");
-  for (const name of games.length ? games : GAMES) await game(name, await start(program, name));
-}
+const games = all("game");
+for (const name of games.length ? games : GAMES) await game(name, await new Program(name, await freePort()).start());
 await finish();

@@ -1,9 +1,255 @@
-// The page: who looks, what they know and can do, and which screen shows it.
+// The page: what the viewer knows, the connection, what they can do, and which screen shows it.
 
 import { draw, h } from "./dom.js";
-import { card, Drafts, nameOf, Odds, shut, takeKey } from "./question.js";
-import { loadSheet, log, map, orderStrip, own, people, peopleList, sheetCard, sideClasses } from "./people.js";
-import { decision, Refused, sentence, Table, Wire } from "./table.js";
+import { card, Drafts, loadSheet, log, map, nameOf, Odds, orderStrip, own, people, peopleList, score, sheetCard, shut, sideClasses, takeKey } from "./game.js";
+
+// What this viewer knows of the table, and the connection that it is told by.
+
+class Table {
+  /** The last view, kept up to date by each `step`. */
+  view;
+  entities = new Map();
+  /** Events of the log, the oldest first; each has the `seq` of its step, where that is known. */
+  lines = [];
+  chat = [];
+  /** Topics that begin an action, as far as questions have shown them. */
+  #starts = new Set();
+
+  take(view) {
+    const last = view.after == null ? -1 : this.lines.at(-1)?.revision ?? -1;
+    if (view.after == null) this.lines = [];
+    this.view = view;
+    this.entities = new Map(view.entities.map((entity) => [entity.id, entity]));
+    this.chat = view.chat ?? this.chat;
+    // Two views that were asked for at once may both tell a line.
+    this.#append(view.log.filter(({ revision }) => revision > last));
+  }
+
+  /** Takes a step. Returns false if an earlier one is missing: then only a view helps. */
+  step({ events, changed, viewer, table, cause, left_out, ...step }) {
+    const { view } = this;
+    if (step.seq <= view.seq) return true;
+    if (step.seq !== view.seq + 1 || left_out) return false;
+    this.lines = this.lines.filter(({ gone }) => !gone);
+    for (const entity of changed) {
+      if (entity.gone) this.entities.delete(entity.id);
+      else this.entities.set(entity.id, entity);
+    }
+    // What a step leaves out has not changed; an order that is null is over.
+    for (const [name, value] of Object.entries(step)) if (value !== null || name === "order") view[name] = value ?? undefined;
+    this.#append(events, step.seq);
+    return true;
+  }
+
+  title = (id) => this.entities.get(id)?.title ?? "gone";
+
+  get mine() {
+    return this.view.questions.filter(({ yours }) => yours);
+  }
+
+  #append(events, seq) {
+    const { view } = this;
+    for (const event of events) {
+      view.revision = Math.max(view.revision, event.revision);
+      const back = { back: event.to + 1, withdrawn: event.from }[event.event];
+      // Lines that were taken back stay for one step, struck through.
+      if (back) for (const line of this.lines) line.gone ||= line.revision >= back && line.event !== "aside";
+      if (!back || event.text) this.lines.push({ ...event, seq });
+    }
+    this.lines = this.lines.slice(-400);
+    for (const { id, topic } of view.questions) if (!id.ordinal) this.#starts.add(topic);
+  }
+
+  /** The log by action, the oldest first. What somebody decided first is the `head` of the action, and the rest are its `events`. */
+  groups() {
+    const groups = [];
+    let group;
+    let topics;
+    for (const line of this.lines) {
+      const answered = line.event === "answered";
+      if (answered && !line.text) continue;
+      const topic = `${line.about} ${line.topic}`;
+      const other = answered && (topics?.has(topic) || (topics?.size ? this.#starts.has(line.topic) : group?.events.length));
+      if (!group || other || Boolean(line.gone) !== group.gone || line.event === "back") {
+        topics = new Set();
+        group = { key: line.revision, seq: line.seq, gone: Boolean(line.gone), head: [], events: [] };
+        groups.push(group);
+      }
+      const who = line.about ?? seatTitle(line.seat);
+      if (answered) topics.add(topic);
+      if (answered && !group.events.length && (group.who ?? who) === who) {
+        group.who = who;
+        // What begins an action says enough, unless it is a bare number or a bare yes.
+        group.head.push(group.head.length || /^(yes|no|none|nothing|[-\d]+)$/.test(line.text) ? said(line) : line.text);
+      } else group.events.push(line);
+    }
+    return groups;
+  }
+
+  get lastRoll() {
+    for (const group of this.groups().reverse()) {
+      const roll = !group.gone && group.events.findLast(({ event }) => event === "rolled");
+      if (roll) return { roll, group };
+    }
+    return undefined;
+  }
+}
+
+/** What a roll needed, in words. */
+export const needed = ({ roll: { need } }) => need && `${need.is.replace("_", " ")} ${need.value}`;
+
+/** A decision that an undo takes back; its text is missing where this viewer may not know it. */
+export const decision = ({ seat, about, text }) => (text ? [about, text].filter(Boolean).join(", ") : `a decision of ${seatTitle(seat)}`);
+
+/** A seat in words. */
+export const seatTitle = (seat) => (seat === "gm" ? "game master" : seat);
+
+/** An answer with the topic that it is about. */
+const said = ({ topic, text }) => `${topic.replaceAll("_", " ")}: ${text}`;
+
+/** A line of the log in words. What belongs to `who` does not name them again. */
+export function sentence(line, who) {
+  const { event, title, label, text, reason } = line;
+  const about = line.about ?? seatTitle(line.seat);
+  switch (event) {
+    case "answered": return about === who ? said(line) : `${about}, ${said(line)}`;
+    case "rolled": return [`${label}: ${line.total}`, needed(line) && `needed ${needed(line)}`, line.roll.result].filter(Boolean).join(", ");
+    case "changed": return `${title} ${label} ${text.replaceAll("->", "→")}${reason ? ` (${reason})` : ""}`;
+    case "spawned": return `${title} is here now`;
+    case "removed": return `${title} is gone`;
+    case "edited": return `By hand: ${text}`;
+    default: return text ?? reason;
+  }
+}
+
+/** The host refused a request. `kind` says why, for programs; the message is for people. */
+class Refused extends Error {
+  constructor({ message, data }) {
+    super(message);
+    this.kind = (data?.refusal ?? data)?.kind;
+  }
+}
+
+const offline = () => new Refused({ message: "There is no connection.", data: { kind: "offline" } });
+
+/**
+ * A socket that comes back by itself. `greet` makes the parameters of `hello`, or null. Calls back: `onHello(result)`,
+ * `onRefused(error)` of a `hello`, `onNotice(method, params)`, and `onLink()` when `up` or `retry`, the time of the next attempt, change.
+ */
+class Wire {
+  #socket;
+  #last = 0;
+  #heard = 0;
+  #failures = 0;
+  #timer;
+  /** Requests without a result, by id. */
+  #waiting = new Map();
+  up = false;
+  retry = 0;
+
+  constructor(calls) {
+    Object.assign(this, calls);
+    const awake = () => document.hidden || this.wake();
+    document.addEventListener("visibilitychange", awake);
+    for (const event of ["pageshow", "online"]) addEventListener(event, awake);
+    addEventListener("offline", () => this.up && this.#lost());
+    setInterval(() => document.hidden || (this.up && this.#ping(10_000)), 5_000);
+  }
+
+  /** Looks at once whether the connection is alive: phones keep dead sockets open while they sleep. */
+  wake() {
+    if (!(this.#socket?.readyState < 2)) return this.open();
+    this.#ping(1e9);
+    const asked = Date.now();
+    return setTimeout(() => this.up && this.#heard < asked && this.#lost(), 1_500);
+  }
+
+  open() {
+    clearTimeout(this.#timer);
+    this.#drop();
+    const socket = this.#socket = new WebSocket(this.url);
+    this.#heard = Date.now();
+    this.retry = 0;
+    socket.onopen = () => this.greetNow();
+    socket.onmessage = ({ data }) => this.#take(JSON.parse(data));
+    socket.onclose = () => this.#lost();
+    this.onLink();
+  }
+
+  /** Says `hello`, again if there is something new to say. */
+  async greetNow() {
+    const params = this.greet();
+    if (!params || this.#socket?.readyState !== 1) return;
+    try {
+      const result = await this.#request("hello", params);
+      this.viewer = result.viewer;
+      this.#failures = 0;
+      this.up = true;
+      this.onHello(result);
+      // Commands that the connection was lost under: their keys keep them from being done twice.
+      for (const [id, { method, params: before, resolve, reject, again }] of [...this.#waiting]) {
+        if (again && this.#waiting.delete(id)) this.call(method, before).then(resolve, reject);
+      }
+    } catch (error) {
+      this.onRefused(error);
+    }
+    this.onLink();
+  }
+
+  /** Asks for something as the viewer of this page. A command, which has a `key`, is sent again after a lost connection. */
+  call = (method, params = {}) => (this.up ? this.#request(method, params) : Promise.reject(offline()));
+
+  /** The id of the next request, for `cancel`. */
+  get next() {
+    return this.#last + 1;
+  }
+
+  #request(method, params) {
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(++this.#last, { method, params, resolve, reject });
+      this.#send(this.#last, method, method === "hello" ? params : { ...params, viewer: this.viewer });
+    });
+  }
+
+  #send(id, method, params) {
+    if (this.#socket?.readyState === 1) this.#socket.send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
+  }
+
+  #ping(patience) {
+    if (Date.now() - this.#heard > patience) this.#lost();
+    else this.#send(++this.#last, "ping", {});
+  }
+
+  #take({ id, method, params, result, error }) {
+    this.#heard = Date.now();
+    if (method) return this.onNotice(method, params);
+    const request = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    return error ? request?.reject(new Refused(error)) : request?.resolve(result);
+  }
+
+  #lost() {
+    this.#drop();
+    this.up = false;
+    for (const [id, request] of [...this.#waiting]) {
+      if (request.params.key) request.again = true;
+      else if (this.#waiting.delete(id)) request.reject(offline());
+    }
+    const wait = Math.min(5_000, 250 * 2 ** this.#failures++);
+    this.retry = Date.now() + wait;
+    this.#timer = setTimeout(() => this.open(), wait);
+    this.onLink();
+  }
+
+  #drop() {
+    const socket = this.#socket;
+    this.#socket = undefined;
+    if (socket) socket.onclose = socket.onmessage = socket.onopen = null;
+    socket?.close();
+  }
+}
+
+// The page.
 
 /** Reads, writes or (with null) removes a text in a store of the browser. Without one, whoever closes the page joins again. */
 function store(kind, name, value) {
@@ -15,8 +261,8 @@ function store(kind, name, value) {
   return undefined;
 }
 
-/** Tokens are kept by kind of page: a laptop can be the game master's and show the television, too. */
-const slot = () => (location.pathname === "/tv" ? "tv" : { "#gm": "gm", "#tv": "tv" }[location.hash] ?? "seat");
+/** Tokens are kept by kind of page: a laptop can be the game master's, look as a seat, and show the television, too. */
+const slot = () => (location.pathname === "/tv" ? "tv" : { "#gm": "gm", "#see": "see" }[location.hash] ?? "seat");
 
 const app = {
   table: new Table(),
@@ -27,7 +273,7 @@ const app = {
   code: undefined,
   problem: undefined,
   /** What the page itself remembers: nothing here comes from the host. */
-  ui: { sending: new Set(), refusals: new Map(), log: 12, heard: [], since: Date.now(), gm: {} },
+  ui: { sending: new Set(), refusals: new Map(), log: 12, heard: [], cards: {}, since: Date.now(), gm: {} },
 
   redraw() {
     if (!app.drawing) setTimeout(render);
@@ -62,10 +308,11 @@ const app = {
     if (app.ui.sending.has(name) || !app.wire.up) return;
     app.ui.sending.add(name);
     app.redraw();
-    await app.command("answer", { question: question.id, value, as }, (error) => {
+    const taken = await app.command("answer", { question: question.id, value, as }, (error) => {
       if (["stale", "offline"].includes(error.kind)) refresh();
       else app.ui.refusals.set(name, error.message);
     });
+    if (taken) app.drafts.put(question);
     app.ui.sending.delete(name);
     app.redraw();
   },
@@ -94,8 +341,8 @@ const app = {
 
   /** A seat by the people who play it, or else by its own name. */
   seatName(seat) {
-    const names = app.players(seat).flatMap((one) => one.people ?? []);
-    return names.length ? `${names.join(", ")} (${seat})` : seat;
+    const names = app.players(seat).flatMap((one) => one.people ?? []).join(", ");
+    return names ? `${names} (${seat})` : seatTitle(seat);
   },
 
   present: (seat) => app.players(seat).some(({ viewers }) => viewers > 0),
@@ -115,35 +362,36 @@ function greet() {
   const { view } = app.table;
   const base = { protocol: 1, client: "page", since: view?.revision, seq: view?.seq };
   if (app.code) return app.named ? { ...base, code: app.code, name: app.name || undefined } : null;
-  const token = store(sessionStorage, "rb:token") ?? store(localStorage, `rb:${slot()}`);
+  const token = store(sessionStorage, `rb:${slot()}`) ?? store(localStorage, `rb:${slot()}`);
   return token ? { ...base, token } : slot() === "tv" ? { ...base, watch: true } : null;
 }
 
 /** Takes a code out of the address, where it would stay in the history. */
 function takeCode() {
-  const [, kind, code] = /^#(j|gm|tv|see)=(.+)$/.exec(location.hash) ?? [];
+  const [, kind, code] = /^#(j|gm|see)=(.+)$/.exec(location.hash) ?? [];
   if (!code) return;
   app.code = decodeURIComponent(code);
-  app.named = kind !== "j";
-  app.looks = kind === "see";
-  history.replaceState(null, "", ["gm", "tv"].includes(kind) ? `#${kind}` : location.pathname);
+  app.named = kind !== "j" || slot() === "tv";
+  history.replaceState(null, "", { gm: "#gm", see: "#see" }[kind] ?? location.pathname);
 }
 
 function welcome(result) {
   app.problem = undefined;
   if (result.token) {
-    store(sessionStorage, "rb:token", result.token);
+    app.token = result.token;
     app.code = undefined;
+    store(sessionStorage, `rb:${slot()}`, app.token);
   }
   app.name = result.name ?? app.name;
   if (result.waiting) app.screen = "waiting";
   if (!result.view) return;
   const { view, role } = result;
-  const kind = { game_master: "gm", watcher: "tv" }[role] ?? "seat";
-  const token = store(sessionStorage, "rb:token");
-  if (token && !app.looks) store(localStorage, `rb:${kind}`, token);
-  if (kind !== slot()) history.replaceState(null, "", kind === "seat" ? "/" : `#${kind}`);
-  app.seats = result.seats ?? view.seats ?? (result.seat ? [result.seat] : []);
+  app.looks = slot() === "see";
+  const kind = app.looks ? "see" : { game_master: "gm", watcher: "tv" }[role] ?? "seat";
+  if (kind !== slot()) history.replaceState(null, "", { gm: "/#gm", tv: "/tv" }[kind] ?? "/");
+  // A look as a seat ends with its tab.
+  if (app.token) for (const kept of app.looks ? [sessionStorage] : [sessionStorage, localStorage]) store(kept, `rb:${kind}`, app.token);
+  app.seats = result.seats ?? [result.seat].filter(Boolean);
   if (app.screen !== "play") app.drafts = new Drafts(`rb:${view.table} ${role} ${app.seats}`);
   Object.assign(app, { role, screen: "play" });
   app.table.take(view);
@@ -153,8 +401,7 @@ function welcome(result) {
 function refusedHello({ kind, message }) {
   app.problem = message;
   if (kind === "unknown_token") {
-    store(sessionStorage, "rb:token", null);
-    store(localStorage, `rb:${slot()}`, null);
+    for (const kept of [sessionStorage, localStorage]) store(kept, `rb:${slot()}`, null);
     app.code = undefined;
     app.screen = "join";
   }
@@ -196,7 +443,7 @@ function news(events, step) {
   const { ui, table } = app;
   app.sides = sideClasses(app);
   app.drafts.keep(table.view.questions);
-  const told = events.map(sentence).filter(Boolean).join(". ").slice(0, 500);
+  const told = events.map((line) => sentence(line)).filter(Boolean).join(". ").slice(0, 500);
   if (told) ui.heard = [...ui.heard.slice(-3), { key: step.seq, text: told }];
   const asked = table.mine.length > 0;
   if (asked && !ui.asked && app.role === "seat" && document.hidden) navigator.vibrate?.(80);
@@ -220,7 +467,7 @@ const screens = {
       store(localStorage, "rb:name", app.name);
       app.wire.greetNow();
     };
-    return door("Join the table", !app.code && h("p.soft", "Scan the QR code on the television or the laptop, or type the code below it."),
+    return door("Join the table", !app.code && h("p.soft", "Scan the QR code on the television or the laptop, or type the code beside it."),
       h("form.form", { onsubmit: join },
         h("label", "Your name", h("input", { name: "name", maxlength: 40, autocomplete: "nickname", required: true, value: app.name, oninput: ({ target }) => { app.name = target.value; } })),
         !app.code && h("label", "Code", h("input", { name: "code", autocomplete: "off", autocapitalize: "none", spellcheck: "false", required: true })),
@@ -243,13 +490,12 @@ export function waitingLine() {
   const { view, mine } = app.table;
   const line = (kind, ...kids) => h("p", { class: `waits ${kind}`, role: "status" }, kids);
   if (view.state.is === "over") return line("over", h("b", "The end: "), view.state.outcome);
-  if (view.state.is === "fault") return line("", "The rules have an error. The game master decides how it goes on.");
+  if (view.state.is === "fault") return line("broken", "The rules have an error. Nothing is lost: the action was taken back to its start. The game master decides how it goes on.");
   if (view.settings.paused) return line("", "Paused by the game master.");
   if (mine.length && app.role === "seat") return line("mine", h("b", "You: "), mine.length > 1 ? `${mine.length} questions` : mine[0].title ?? mine[0].why);
   const minutes = Math.floor((Date.now() - app.ui.since) / 60_000);
-  const gm = view.presence.some(({ role }) => role === "game_master");
   return line("wait", h("span", "Waiting for ", view.waiting.length ? view.waiting.map(({ seat, questions }, place) => {
-    const facts = [questions > 1 && `${questions} questions`, minutes && `${minutes} min`, !app.present(seat) && !gm && "away"].filter(Boolean);
+    const facts = [questions > 1 && `${questions} questions`, minutes && `${minutes} min`, !app.present(seat) && "away"].filter(Boolean);
     return [place ? ", " : "", h("b", app.seatName(seat), facts.length > 0 && ` (${facts.join(", ")})`)];
   }) : "the game"));
 }
@@ -265,7 +511,6 @@ export function noticeBars() {
     app.looks && bar("looks", `You look as ${app.seats.join(", ")}. Nothing can be answered here.`),
     ui.toast && bar("toast", ui.toast, h("button", { onclick: () => app.tell() }, "Close")),
     pending && bar("pending", `Other rules take over later: ${pending}`, app.role === "game_master" && h("button", { onclick: () => app.command("rules.keep") }, "Keep the present rules")),
-    view.state.is === "fault" && app.role === "seat" && h("section.panel.fault", { key: "fault" }, h("h2", "The rules have an error"), h("p", "Nothing is lost: the action was taken back to its start. The game master decides how it goes on.")),
   ];
 }
 
@@ -294,13 +539,13 @@ export function actsList(acts) {
 const fold = (title, hint, ...kids) => h("details.panel.fold", { key: title, ontoggle: kids[0]?.ontoggle }, h("summary", h("h2", title), h("span.soft.small", hint)), kids.slice(kids[0]?.ontoggle ? 1 : 0));
 
 export function chat() {
-  const { view, chat: lines } = app.table;
+  const { chat: lines } = app.table;
   const send = (event) => {
     event.preventDefault();
     const input = event.target.querySelector("input");
     if (input.value.trim()) app.ask("say", { text: input.value.trim() }).then((sent) => { if (sent) input.value = ""; });
   };
-  return view.chat && fold("Talk", lines.at(-1)?.text.slice(0, 40), chatLines(20),
+  return fold("Talk", lines.at(-1)?.text.slice(0, 40), chatLines(20),
     h("form.inline", { onsubmit: send }, h("input", { "aria-label": "Say to everybody", maxlength: 1000 }), h("button", { type: "submit" }, "Say")));
 }
 
@@ -308,8 +553,8 @@ export const chatLines = (most) => h("ul.chat", app.table.chat.slice(-most).map(
 
 export const settings = () => fold("This page", "",
   h("label", "Your name", h("input", { maxlength: 40, value: app.name, onchange: ({ target }) => app.ask("name", { name: target.value }).then((told) => { app.name = told?.name ?? app.name; app.redraw(); }) })),
-  app.table.view.settings.odds !== false && h("button", { "aria-pressed": app.odds.on, onclick: () => { store(localStorage, "rb:odds", (app.odds.on = !app.odds.on) ? "on" : "off"); app.redraw(); } }, "Odds beside options"),
-  h("p.hint", "Keys: digits choose, Enter accepts, s opens the sheet, u takes back."));
+  h("button", { "aria-pressed": app.odds.on, onclick: () => { store(localStorage, "rb:odds", (app.odds.on = !app.odds.on) ? "on" : "off"); app.redraw(); } }, "Odds beside options"),
+  h("p.hint", "Keys: digits choose, Enter accepts, s: sheet, u: undo."));
 
 export const panel = (title, ...kids) => h("section.panel", { key: title }, h("h2", title), kids);
 
@@ -325,17 +570,16 @@ function playerScreen() {
   const list = people(app);
   const sides = new Map();
   for (const entity of [...list.filter((one) => own(app, one)), ...list]) {
-    const title = entity.side?.title ?? "Things";
+    const title = entity.side?.title ?? "On no side";
     sides.set(title, new Set([...(sides.get(title) ?? []), entity]));
   }
   const sheet = list.find((one) => one.id === mine[0]?.about && own(app, one)) ?? list.find((one) => own(app, one)) ?? list[0];
   const others = mine.length ? [] : view.questions;
   return [
-    h("header.top", h("div.bar", h("h1", headline()), link(), sheet && h("button", { onclick: () => app.openSheet(sheet.id) }, "Sheet")), waitingLine(), orderStrip(app)),
+    h("header.top", h("div.bar", h("h1", headline()), link(), sheet && h("button", { onclick: () => app.openSheet(sheet.id) }, "Sheet")), waitingLine(), score(app), orderStrip(app)),
     h("main.player",
       h("div.column", noticeBars(), cards(mine),
         others.map((question) => h("section.panel", { key: nameOf(question) }, h("p.soft.small", app.seatName(question.seat)), h("p", question.why))),
-        view.state.is === "over" && panel("The end", h("p.question", view.state.outcome)),
         !mine.length && app.undoButton(true),
         fold("At any time", "", { ontoggle: ({ target }) => { if (target.open) app.loadActs(); else app.ui.acts = undefined; } }, app.ui.acts && actsList(app.ui.acts)),
         panel("What happened", log(app, app.ui.log))),
@@ -358,7 +602,7 @@ function render() {
     h("div.heard", { role: "log", "aria-label": "News", key: "heard" }, app.ui.heard.map(({ key, text }) => h("p", { key }, text)))]);
   document.title = playing ? `${role === "seat" && view.questions.some(({ yours }) => yours) ? "● Your turn · " : ""}${view.settings.rules.title}` : "Riskbreaker";
   if (!playing) return;
-  app.odds.want(role === "watcher" || view.settings.odds === false ? [] : app.room?.live(app) ?? app.table.mine);
+  app.odds.want(role === "watcher" ? [] : app.room?.live(app) ?? app.table.mine);
   // A new question takes the focus, unless somebody types or is elsewhere.
   const card = document.querySelector(".ask.active");
   const name = card?.dataset.question;

@@ -1,11 +1,9 @@
 // The pages of the room. The game master's has people on the left; questions, map and log in the middle; on the right what only a game
 // master may do. The television shows what everybody may see, large enough for four metres, and nothing to press.
 
-import { actsList, cards, chat, chatLines, headline, link, mapPanel, noticeBars, panel, quiet, settings, waitingLine } from "./app.js";
+import { actsList, cards, chat, chatLines, decision, headline, link, mapPanel, needed, noticeBars, panel, quiet, seatTitle, settings, waitingLine } from "./app.js";
 import { h } from "./dom.js";
-import { faces, log, outcome, people, peopleList } from "./people.js";
-import { cutRules, nameOf, stepper } from "./question.js";
-import { decision, needed } from "./table.js";
+import { cutRules, faces, log, nameOf, outcome, people, peopleList, stepper } from "./game.js";
 
 const taken = new Set();
 
@@ -22,6 +20,7 @@ export function news(app, step) {
   if (step) return;
   loadPeople(app);
   load(app, "roster");
+  load(app, "offers");
 }
 
 /** Gets the result of a method for a panel that shows it; nothing if the host does not offer it. */
@@ -41,20 +40,19 @@ export function gameMaster(app) {
     h("main.gm",
       h("div.column", panel("People", peopleList(app, people(app))), roster(app), chat()),
       h("div.column", noticeBars(), knocks(app), fault(app), cards(mine, (question) => answersFor(app, question)), view.questions.map((question) => mine.includes(question) || look(app, question)),
-        view.state.is === "over" && panel("The end", h("p.question", view.state.outcome)),
         mapPanel(Math.max(300, Math.min(640, innerWidth - 720))), panel("What happened", log(app, app.ui.log))),
       h("div.column", time(app), byHand(app), rules(app), seats(app), invitations(app), settings())),
   ];
 }
 
-const fold = (title, kids, onopen) => h("details.sub-fold", { key: title, ontoggle: ({ target }) => target.open && onopen?.() }, h("summary", title), h("div.inside", kids));
+const fold = (title, kids, onopen, key = title) => h("details.sub-fold", { key, ontoggle: ({ target }) => target.open && onopen?.() }, h("summary", title), h("div.inside", kids));
 const button = (text, onclick, props) => h("button", { onclick, ...props }, text);
 
 /** A question that somebody else is asked: to look at, until the game master takes it over. */
 function look(app, question) {
   const { ask: { options = [] }, seat, title, about, why, id } = question;
   const [text, rules] = cutRules(why);
-  const { policy } = Object.values(app.table.view.settings.seats).find((driver) => driver.policy) ?? {};
+  const [policy] = policies(app);
   const take = () => {
     taken.add(nameOf(question));
     app.ui.active = nameOf(question);
@@ -80,12 +78,16 @@ function roster(app) {
 
 /** Those in the waiting room. */
 function knocks(app) {
-  return app.ui.gm.people?.waiting?.map(({ request, name }) => {
+  const { waiting = [], people: known } = app.ui.gm.people ?? {};
+  return waiting.map(({ request, name }) => {
     const admit = (text, more) => button(text, () => app.ask("admit", { request, ...more }).then(() => loadPeople(app)));
-    return h("div.note-bar", { key: `knock ${request}` }, h("span", h("b", name ?? "Somebody"), " waits at the door. Which seat?"),
-      Object.keys(app.table.view.settings.seats).map((seat) => admit(seat, { role: "seat", seats: [seat] })), admit("Only watch", { role: "watcher" }), admit("Turn away", { refuse: true }));
+    return h("div.note-bar", { key: `knock ${request}` }, h("span", h("b", name), " waits at the door. Which seat?"), known.map((one) => one.name === name && admit(`One more device of ${name}`, { person: one.person })),
+      seatsOf(app).map((seat) => admit(seatTitle(seat), { role: "seat", seats: [seat] })), admit("Only watch", { role: "watcher" }), admit("Turn away", { refuse: true }));
   });
 }
+
+/** The seats, those of people first. */
+const seatsOf = ({ table: { view: { settings: { seats: drivers } } } }) => Object.keys(drivers).sort((a, b) => (drivers[b] === "human") - (drivers[a] === "human"));
 
 function fault(app) {
   const { is, fault: told } = app.table.view.state;
@@ -102,16 +104,11 @@ function fault(app) {
 
 function time(app) {
   const { undo, seq, settings: { paused } } = app.table.view;
-  const { entries, recap } = app.ui.gm;
-  const tell = async () => {
-    const told = recap || await app.ask("recap");
-    app.ui.gm.recap = recap ? undefined : told?.lines ?? told?.text?.split("\n");
-    app.redraw();
-  };
+  const { entries } = app.ui.gm;
   return panel("Time",
     h("div.two", button("Undo", () => undo.allowed && app.askUndo(), { "aria-disabled": !undo.allowed }), button("Redo", () => undo.redo && app.command("redo", { expect: seq }), { "aria-disabled": !undo.redo }),
-      button(paused ? "Go on" : "Pause", () => app.command("pause", { paused: !paused }), { "aria-pressed": paused }), button("Recap", tell)),
-    undo.takes_back && h("p.small.soft", `Undo takes back: ${decision(undo.takes_back)}`), recap && h("div.scroll", { tabindex: "0" }, recap.map((text) => h("p.small", text))),
+      button(paused ? "Go on" : "Pause", () => app.command("pause", { paused: !paused }), { "aria-pressed": paused })),
+    undo.takes_back && h("p.small.soft", `Undo takes back: ${decision(undo.takes_back)}`),
     fold("Entries and branches", entries ? h("ol.entries.scroll", entries.entries.map(({ entry, text, stands, here, last, after }) => h("li", { key: entry, class: stands ? "" : "off" },
       button([h("span.soft", entry), h("span", text, !stands && h("i", last ? `, end of a branch from ${after}` : ", on a branch"), here && h("i", ", here"))], () => app.command("goto", { entry }), { "aria-current": here ? "step" : null }))).reverse())
       : h("p.small.soft", "This table is not kept in a campaign."), () => load(app, "entries")));
@@ -175,34 +172,42 @@ async function change(app, ruleset, layers, dry) {
 }
 
 function rules(app) {
-  const { settings: { rules: { id, title, version, layers }, switches }, switches_offered: offered = [] } = app.table.view;
+  const { rules: { id, title, version, layers }, switches } = app.table.view.settings;
   const { gm } = app.ui;
   const { preview } = gm;
   const next = gm.next ??= { id, layers: layers.join(", ") };
   const text = (label, name) => h("label", label, h("input", { value: next[name], oninput: ({ target }) => { next[name] = target.value; } }));
   return panel("Rules", h("p.small", `${title} ${version}`, layers.length > 0 && ` with ${layers.join(", ")}`),
     fold(`House rules: ${Object.keys(switches).length}`, Object.entries(switches).map(([name, value]) => {
-      const { values, text: about } = offered.find((one) => one.name === name) ?? {};
-      const set = ({ target }) => app.command("switch", { name, value: read(target.value, value) });
-      return h("label", { key: name }, name.replaceAll("_", " "), h("span.note", about), values ? h("select", { value, onchange: set }, values.map((one) => h("option", { value: one }, one))) : h("input", { key: shown(value), value: shown(value), onchange: set }));
+      const { values, text: about } = gm.offers?.switches.find((one) => one.name === name) ?? {};
+      const set = (to) => app.command("switch", { name, value: read(to, value) });
+      const label = [name.replaceAll("_", " "), h("span.note", about)];
+      return values ? choice(label, value, values.map((one) => [one, shown(one)]), set) : h("label", { key: name }, label, h("input", { key: shown(value), value: shown(value), onchange: ({ target }) => set(target.value) }));
     })),
-    fold("Other rules", [h("form.form", { onsubmit: (event) => { event.preventDefault(); change(app, next.id, next.layers.split(/[\s,]+/).filter(Boolean), true); } }, text("Ruleset", "id"), text("House rules on top", "layers"), h("button", { type: "submit" }, "Preview")),
+    fold("Other rules", [h("form.form", { onsubmit: (event) => { event.preventDefault(); change(app, next.id, next.layers.split(/[\s,]+/).filter(Boolean), true); } }, gm.offers ? choice("Ruleset", next.id, gm.offers.rulesets.map((one) => [one, one]), (to) => { next.id = to; app.redraw(); }) : text("Ruleset", "id"), text("House rules on top", "layers"), h("button", { type: "submit" }, "Preview")),
       preview && h("div", h("p", `${preview.from} → ${preview.to}`, preview.waits_for && `, before the next ${preview.waits_for}`), preview.changes.map((one) => h("p.small", one)),
         preview.notes.map(({ fate, topic, text: note, rule }) => h("p.small", { class: fate }, h("b", `${topic}, ${fate}: `), note, rule && ` (${rule})`)), preview.ask && button("Change to these rules", () => change(app, preview.ask.ruleset, preview.ask.layers), { class: "go" }))]));
 }
 
 function seats(app) {
-  const { settings: { seats: drivers }, policies = [] } = app.table.view;
-  const known = ["human", "absent", ...new Set([...(policies.flat?.() ?? Object.values(policies).flat()), ...Object.values(drivers).flatMap(({ policy }) => policy ?? [])])];
-  return panel("Seats", Object.entries(drivers).map(([seat, driver]) => h("div.inside", { key: seat },
-    choice(app.seatName(seat), driver.policy ?? driver, known.map((one) => [one, { human: "a person", absent: "nobody: defaults" }[one] ?? `policy ${one}`]), (to) => app.command("seat", { seat, driver: ["human", "absent"].includes(to) ? to : { policy: to } })),
-    button("View as this seat", () => viewAs(app, seat)))));
+  const { seats: drivers } = app.table.view.settings;
+  const known = ["human", "absent", ...policies(app)];
+  return panel("Seats", seatsOf(app).map((seat) => h("div.inline", { key: seat },
+    choice(app.seatName(seat), drivers[seat].policy ?? drivers[seat], known.map((one) => [one, { human: "a person", absent: "nobody: defaults" }[one] ?? `policy ${one}`]), (to) => app.command("seat", { seat, driver: ["human", "absent"].includes(to) ? to : { policy: to } })),
+    button("View", () => viewAs(app, seat), { "aria-label": `View as ${seatTitle(seat)}` }))));
+}
+
+/** The policies that can play a seat: all of the ruleset, or else those that have played one since the page was opened. */
+function policies(app) {
+  const { gm } = app.ui;
+  for (const { policy } of Object.values(app.table.view.settings.seats)) if (policy) (gm.policies ??= new Set()).add(policy);
+  return gm.offers?.policies ?? [...gm.policies ?? []];
 }
 
 /** Opens another page that sees what a seat sees, and answers nothing. */
 async function viewAs(app, seat) {
   const tab = open("about:blank");
-  const told = await app.ask("invite", { role: "seat", seats: [seat], kind: "code", once: true, name: `a look as ${seat}` });
+  const told = await app.ask("invite", { role: "seat", seats: [seat], kind: "code", kept: false, name: `a look as ${seatTitle(seat)}` });
   if (told && tab) tab.location = `/#see=${told.code}`;
   else tab?.close();
 }
@@ -211,19 +216,23 @@ function invitations(app) {
   const { gm } = app.ui;
   const { people: known = [], invitations: codes = [], lobby } = gm.people ?? {};
   const ask = (method, params) => app.ask(method, params).finally(() => loadPeople(app));
-  const invite = (text, role, seats) => button(text, async () => {
-    const told = await ask("invite", { role, seats, kind: "code", once: true });
-    const { address } = (await app.ask("lobby", {}, quiet)) ?? {};
-    if (told) loadQr(app, gm.invited = {}, `${address ?? `${location.origin}/`}#j=${told.code}`);
+  const invite = (text, whose) => button(text, async () => {
+    const told = await ask("invite", { ...whose, kind: "code" });
+    if (told) loadQr(app, gm.invited = { text }, `${lobby?.address ?? `${location.origin}/`}${whose.role === "watcher" ? "tv" : ""}#j=${told.code}`);
   });
-  const revoke = (what) => button("Revoke", () => ask("revoke", what));
-  const toggle = (text, name) => button(text, () => ask("lobby", { [name]: !lobby[name] }), { "aria-pressed": lobby[name] });
+  const revoke = (what, text = "Revoke") => button(text, () => ask("revoke", what));
+  const toggle = (text, pressed, onclick) => button(text, onclick, { "aria-pressed": pressed });
+  const door = (text, name) => toggle(text, lobby[name], () => ask("lobby", { [name]: !lobby[name] }));
+  const is = (role, of) => of.map(seatTitle).join(", ") || role.replace("_", " ");
   return panel("People and devices",
-    h("ul.devices", known.map(({ person, name, role, seats: of, devices }) => h("li", { key: person }, h("span", h("b", name ?? "Nobody yet"), h("span.note", of?.join(", ") || role.replace("_", " ")), devices.map(({ name: what, device, viewers }) => h("span.note", `${what ?? `device ${device}`}, ${viewers ? "here" : "away"}`))), revoke({ person }))),
-      codes.map(({ id, code, role, seats: of }) => code && h("li", { key: `code ${id}` }, `A code for ${of?.join(", ") || role}, not used yet`, revoke({ id })))),
-    fold("Invite by code", [h("div.row", Object.keys(app.table.view.settings.seats).map((seat) => invite(seat, "seat", [seat])), invite("Television", "watcher")),
-      gm.invited && h("label", "For one person, once", h("input", { readonly: true, value: gm.invited.address, onfocus: ({ target }) => target.select() })), gm.invited?.rows && qr(gm.invited)]),
-    lobby && fold("The door", h("div.row", toggle("People may ask to join", "open"), toggle("Everybody may watch", "watch"), button("New join code", () => ask("lobby", { renew: true })))));
+    known.map(({ person, name, role, seats: of, devices }) => fold(`${name}: ${is(role, of)}${devices.some(({ viewers }) => viewers) ? "" : ", away"}`, [
+      h("ul.devices", devices.map(({ device, viewers }) => h("li", { key: device }, `Device ${device}, ${viewers ? "here" : "away"}`, revoke({ device })))),
+      role === "seat" && h("div.row", { role: "group", "aria-label": `Seats of ${name}` }, seatsOf(app).map((seat) => toggle(seatTitle(seat), of.includes(seat), () => ask("person", { person, seats: of.includes(seat) ? of.filter((one) => one !== seat) : [...of, seat] })))),
+      h("div.row", invite(`One more device of ${name}`, { person }), revoke({ person }, `Revoke ${name}`))], undefined, person)),
+    h("ul.devices", codes.map(({ id, code, role, seats: of }) => code && h("li", { key: id }, `A code for ${is(role, of)}, not used yet`, revoke({ id })))),
+    fold("Invite by code", h("div.row", seatsOf(app).map((seat) => invite(seatTitle(seat), { role: "seat", seats: [seat] })), invite("Television", { role: "watcher" }))),
+    gm.invited && h("label", `${gm.invited.text}, once`, h("input", { readonly: true, value: gm.invited.address, onfocus: ({ target }) => target.select() })), gm.invited?.rows && qr(gm.invited),
+    lobby && fold("The door", h("div.row", door("People may ask to join", "open"), door("Everybody may watch", "watch"), button("New join code", () => ask("lobby", { renew: true })))));
 }
 
 // The television.
@@ -261,7 +270,8 @@ function corner(app) {
     join(app, app.joins);
   }
   const { address, rows } = app.joins;
-  return rows && h("aside.panel.code", { key: "code", "aria-label": "Join" }, qr(app.joins), h("p.small", "Scan to join"));
+  const [link, code] = address?.split("#j=") ?? [];
+  return rows && h("aside.panel.code", { key: "code", "aria-label": "Join" }, h("p.small", "Scan to join, or open ", h("b", link), " and type ", h("b", code)), qr(app.joins));
 }
 
 async function join(app, joins) {

@@ -1,6 +1,9 @@
-// Questions as cards: what is asked, the options with their odds, the ways to answer, and their keys.
+// What is shown of a game: questions with their odds and keys, people with their sheets, the map, the log.
 
+import { dialog, needed, quiet, sentence } from "./app.js";
 import { h } from "./dom.js";
+
+// Questions as cards: what is asked, the options with their odds, and the ways to answer.
 
 /** A name of the question that outlives its number, which is another one after a restart. */
 export const nameOf = ({ seat, topic, about, why, ask }) => [seat, topic, about, why, ask.kind].join("|");
@@ -102,7 +105,12 @@ export class Drafts {
   }
 
   of(question) {
-    return this.#all[nameOf(question)] ?? kinds[question.ask.kind].fresh(question.proposal ?? undefined, question.ask);
+    const { ask, proposal } = question;
+    const draft = this.#all[nameOf(question)];
+    const offered = (id) => !ask.options || open(ask).some((option) => option.id === id);
+    // The same question may be asked again with other options.
+    if (!draft || (draft.one !== undefined && !offered(draft.one))) return kinds[ask.kind].fresh(proposal ?? undefined, ask);
+    return draft.list ? { list: draft.list.filter(offered) } : draft;
   }
 
   put(question, draft) {
@@ -155,7 +163,7 @@ export function card(app, question, { active, as }) {
     const pressed = on(option.id);
     return h("li", { key: String(option.id) }, h("button", { "aria-pressed": pressed, "data-place": place, onclick: () => change(next(option.id)) },
       h("span.dot", { "aria-hidden": "true" }, mark?.(option.id) ?? (pressed && "✓")), h("b", option.label),
-      h("span.side", proposal === option.id && h("span.proposed", "proposed"), chip(odds)), option.note && h("span.note", option.note)), pressed && report(odds));
+      h("span.side", proposal === option.id && h("span.proposed", "proposed"), chip(odds)), option.note && h("span.note", option.note)), pressed && h("div.more", ask.kind === "choose" && printed(app, option.id), report(odds)));
   }));
   const odds = app.odds.of(question, value);
   return h("section", { key, class: `panel ask${active ? " active" : ""}`, "aria-labelledby": id, "data-question": key, onfocusin: () => { app.ui.active = key; if (!active) app.redraw(); } },
@@ -170,13 +178,23 @@ export function card(app, question, { active, as }) {
       app.undoButton(active)));
 }
 
+/** The printed text of a card, which is got when it is shown first. Options that are no cards have none. */
+function printed(app, id) {
+  const { cards } = app.ui;
+  if (!(id in cards)) {
+    cards[id] = "";
+    app.ask("card", { card: id }, quiet).then((told) => { cards[id] = told?.text; app.redraw(); });
+  }
+  return cards[id] && h("p.printed", cards[id]);
+}
+
 /** Options and acts that are closed, with their reasons as text; equal reasons once. */
 export function shut(list) {
   const reasons = new Map();
   for (const { reason, label, title } of list) reasons.set(reason, [...(reasons.get(reason) ?? []), label ?? title]);
   return list.length > 0 && h("details.closed", h("summary", `${list.length} closed now: why`), h("ul", [...reasons].map(([reason, names]) => {
     const [text, rules] = cutRules(reason ?? "not now");
-    return h("li", h("button", { "aria-disabled": "true" }, h("b", names.join(", ")), h("span.note", text, rules && h("span.rule", ` ${rules}`))));
+    return h("li", h("button", { "aria-disabled": "true" }, h("b", names.join(", ")), h("span.note", text, rules && ` ${rules}`)));
   })));
 }
 
@@ -244,18 +262,18 @@ const percent = ({ decimal, low, high }) => `${low != null && number(low) !== nu
 const tone = ({ kind }) => ({ success: "good", failure: "bad" })[kind] ?? "mid";
 const share = ({ outcomes }, one) => outcomes.reduce((all, outcome) => all + (tone(outcome) === one ? outcome.chance.decimal : 0), 0);
 
-const bar = (odds) => h("span.whole", { "aria-hidden": "true" }, ["good", "mid", "bad"].map((one) => share(odds, one) > 0 && h("i", { class: one, style: { "flex-grow": String(share(odds, one)) } })));
+const bar = (odds) => share(odds, "mid") < 0.9999 && h("span.whole", { "aria-hidden": "true" }, ["good", "mid", "bad"].map((one) => share(odds, one) > 0 && h("i", { class: one, style: { "flex-grow": String(share(odds, one)) } })));
 
 /** The one number beside an option. */
 function headline(odds) {
   const good = odds.outcomes.filter(({ kind }) => kind === "success");
-  return good.length === 1 ? `${percent(good[0].chance)} success` : share(odds, "mid") < 0.9999 ? `${number(share(odds, "good"))} % success` : `${odds.outcomes.length} ways`;
+  return good.length === 1 ? `${percent(good[0].chance)} success` : share(odds, "mid") < 0.9999 ? `${number(share(odds, "good"))} % success` : `${odds.outcomes.length} outcomes`;
 }
 
 const chip = (odds) => odds?.outcomes?.length > 1 && h("span", { class: `chip${odds.exact ? "" : " estimate"}` }, bar(odds), h("span.small", odds.exact ? "" : "about ", headline(odds)));
 
 function report(odds) {
-  if (!odds?.outcomes?.length) return null;
+  if (!(odds?.outcomes?.length > 1)) return null;
   const { exact, estimate, until = [], answers, outcomes, remaining } = odds;
   const assumed = answers.filter(({ source }) => source !== "given");
   const rest = outcomes.slice(8).reduce((all, { chance }) => all + chance.decimal, remaining.decimal);
@@ -298,4 +316,186 @@ export function takeKey(app, question, { target, key, shiftKey }, as) {
   } else card.querySelector(".stepper input")?.focus();
   app.redraw();
   return Boolean(found);
+}
+
+// People.
+
+const round = (number) => String(Math.round(number * 100) / 100);
+const turnOf = (app, id) => app.table.view.order?.turns.find(({ entity }) => entity === id);
+
+/** Everybody and everything with a number, a side or a position, in the order of play where there is one. */
+export function people(app) {
+  const rank = new Map(app.table.view.order?.turns.map(({ entity }, place) => [entity, place]));
+  const at = ({ id }) => rank.get(id) ?? 1e6 + id;
+  return [...app.table.entities.values()].filter(({ numbers, side, position }) => numbers || position || side).sort((a, b) => at(a) - at(b));
+}
+
+export const own = (app, { seat }) => app.seats.includes(seat);
+
+/** A class for each side, the viewer's own first: colour and shape of its marks follow from it. */
+export function sideClasses(app) {
+  const all = [...app.table.entities.values()].filter(({ side }) => side);
+  const titles = new Set([...all.filter((one) => own(app, one)), ...all].map(({ side }) => side.title));
+  return new Map([...titles].map((title, place) => [title, ["ours", "theirs"][place] ?? "third"]));
+}
+
+const mark = (app, id) => h("span", { class: `mark ${app.sideClass(id)}` });
+
+const inWords = ({ label, value, max, unit }) => `${label} ${round(value)}${max == null ? "" : ` of ${round(max)}`}${unit ? ` ${unit}` : ""}`;
+
+/** A number with a maximum as a bar, or as boxes for a few points of harm. */
+function meter(number, side) {
+  const { value, max, harm } = number;
+  const words = { role: "img", "aria-label": inWords(number) };
+  if (harm && max <= 10) return h("span.pips", words, Array.from({ length: max }, (_, place) => h("i", { class: place < value ? "on" : "" })));
+  return h("span", { class: `meter ${side}`, ...words }, h("i", { class: harm ? "harm" : "", style: { width: `${Math.min(100, Math.max(0, (100 * value) / (max || 1)))}%` } }));
+}
+
+/** The numbers of what is on no side and at no place, such as the Advantage of a fight. */
+export function score(app) {
+  const counted = people(app).filter(({ side, position }) => !side && !position);
+  return counted.length > 0 && h("p.score", counted.map(({ id, title, numbers }) => h("span", { key: id }, `${title}: `, h("b", numbers.map(inWords).join(", ")))));
+}
+
+/** The order of play as a strip: who has acted is only counted, so that who acts now stands first. */
+export function orderStrip(app) {
+  const turns = app.table.view.order?.turns.filter(({ state }) => state !== "out") ?? [];
+  const acted = turns.filter(({ state }) => state === "acted").length;
+  return turns.length > 0 && h("ol.order", { "aria-label": "Order of play", tabindex: "0" }, acted > 0 && h("li.done", `${acted} acted ✓`),
+    turns.map(({ entity, title, state, note }) => state !== "acted" && h("li", { class: `${app.sideClass(entity)} ${state}`, "aria-current": state === "now" ? "step" : null }, mark(app, entity), h("b", title), note && h("span.soft", `, ${note}`))));
+}
+
+/** People with their first number as a bar. Each row opens a sheet, unless the list is `still`. */
+export const peopleList = (app, list, still) => h("ol.turns", list.map(({ id, title, numbers = [] }) => {
+  const { state, at, note } = turnOf(app, id) ?? {};
+  const first = numbers.find(({ max }) => max != null);
+  const facts = [note, state === "out" && "out", ...numbers.filter((one) => one !== first).slice(0, still ? 2 : 4).map(inWords)].filter(Boolean);
+  return h("li", { key: id, class: state ?? "" }, h(still ? "div.line-of" : "button.line-of", still ? {} : { onclick: () => app.openSheet(id) },
+    h("span.n", at), mark(app, id), h("b", title, state === "acted" && " ✓", state === "now" && h("span.heard", ", acts now")),
+    first && h("span.hp", meter(first, app.sideClass(id)), h("span", { "aria-hidden": "true" }, still ? round(first.value) : `${round(first.value)}/${round(first.max)}`)), h("span.facts", facts.join(" · "))));
+}));
+
+// Sheets.
+
+export async function loadSheet(app, id) {
+  const sheet = app.ui.sheet?.id === id ? app.ui.sheet : app.ui.sheet = { id };
+  const told = await app.ask("sheet", { entity: id }, (error) => { sheet.problem = error.message; });
+  sheet.rows = told?.rows ?? [];
+  app.redraw();
+}
+
+async function why(app, sheet, name) {
+  sheet.why = sheet.why?.name === name ? undefined : { name };
+  if (sheet.why) sheet.why.told = (await app.ask("why", { entity: sheet.id, name }, (error) => { sheet.why.problem = error.message; }))?.explanation;
+  app.redraw();
+}
+
+/** The open sheet. A number that has a name tells where it comes from. */
+export function sheetCard(app) {
+  const { sheet } = app.ui;
+  if (!sheet) return null;
+  const { id, rows, problem } = sheet;
+  const list = people(app);
+  const mine = list.filter((one) => own(app, one));
+  const tabs = mine.some((one) => one.id === id) ? mine : list;
+  return dialog("sheet", [mark(app, id), app.table.title(id)], () => { app.ui.sheet = undefined; app.redraw(); },
+    tabs.length > 1 && h("div.row", tabs.map((one) => h("button", { key: one.id, "aria-pressed": one.id === id, onclick: () => app.openSheet(one.id) }, one.title))),
+    h("ul.rows", rows?.map((row, place) => {
+      const name = row.number?.name;
+      const open = name && sheet.why?.name === name;
+      const inner = [h("span.soft", row.label), h("b", row.number?.max != null && meter(row.number, app.sideClass(id)), row.text)];
+      return h("li", { key: place }, name ? h("button", { "aria-expanded": open, onclick: () => why(app, sheet, name) }, inner) : h("div", inner), open && reasons(sheet.why));
+    })), rows && !rows.length && h("p.soft", problem ?? "Nothing is written here."));
+}
+
+function reasons({ told, problem }) {
+  if (!told) return h("p.why", problem ?? "…");
+  const { title, value, terms, changes } = told;
+  return h("div.why", h("p", title, " ", h("b", value)),
+    h("ul", terms.map((term) => h("li", { style: { "padding-left": `${term.depth}rem` } }, h("span", term.label), h("b", term.value))), changes.map((change) => h("li", change.replaceAll("->", "→"))), !terms.length && !changes.length && h("li", "as it was at the start")));
+}
+
+// The map.
+
+const up = ({ position }) => (position.h ? ` (${round(position.h)} up)` : "");
+
+/** Where everybody is: a drawing `width` pixels wide, with a table unless it is `still`; and a list of those in places. */
+export function map(app, width, still) {
+  const all = people(app).filter(({ position }) => position);
+  const points = all.filter(({ position }) => position.x != null);
+  const places = new Map();
+  for (const one of all) if (one.position.place) places.set(one.position.place.title, [...(places.get(one.position.place.title) ?? []), one]);
+  return all.length > 0 && [points.length > 0 && drawing(app, points, width, still),
+    points.length > 0 && !still && h("details", h("summary", "As a table"), h("table", h("thead", h("tr", ["Who", "Side", "x", "y"].map((text) => h("th", { scope: "col" }, text)))),
+      h("tbody", points.map((one) => h("tr", h("th", { scope: "row" }, one.title), h("td", one.side?.title), h("td", round(one.position.x)), h("td", round(one.position.y), up(one))))))),
+    h("ul.places", [...places].map(([title, list]) => h("li", h("b", title), list.map((one) => h("span", mark(app, one.id), `${one.title}${up(one)} `)))))];
+}
+
+function drawing(app, points, width, still) {
+  const font = still ? 26 : 13;
+  const [xs, ys] = ["x", "y"].map((name) => points.map(({ position }) => position[name]));
+  const [left, right, top, bottom] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
+  const room = Math.min(9 * font, width / 4);
+  const scale = Math.min((width - room - 4 * font) / Math.max(right - left, 1), (still ? 190 : 300) / Math.max(bottom - top, 1));
+  const across = (x) => (width - room - (right - left) * scale) / 2 + (x - left) * scale;
+  // Marks and names that would lie on each other are moved up or down; the table has the true numbers.
+  const taken = [];
+  const put = (x, y, long) => {
+    const free = (row) => !taken.some(([from, at, to]) => Math.abs(row - at) < 1.2 * font && x < to && x + long > from);
+    const row = [0, 1, -1, 2, -2, 3, -3].map((rows) => y + 1.3 * font * rows).find(free) ?? y;
+    taken.push([x, row, x + long]);
+    return row;
+  };
+  const text = (x, y, words, props) => h("text", { x, y: y + font * 0.35, "font-size": font, ...props }, words);
+  const spots = points.map((one) => {
+    const x = across(one.position.x);
+    return { one, x, y: put(x - font / 2, (bottom - one.position.y) * scale, font) };
+  });
+  const drawn = spots.map(({ one, x, y }) => {
+    const side = app.sideOf(one);
+    const name = one.title + up(one);
+    const long = name.length * font * 0.6;
+    const from = x + font + long > width ? x - font - long : x + font;
+    return [text(x, y, { ours: "●", theirs: "■", third: "▲" }[side] ?? "◆", { class: side || "nobody", "text-anchor": "middle" }),
+      turnOf(app, one.id)?.state === "now" && h("circle", { cx: x, cy: y, r: font * 0.8 }), text(from, put(from, y, long), name)];
+  });
+  const rows = taken.map(([, row]) => row);
+  const [high, low] = [Math.min(...rows) - font, Math.max(...rows) + font];
+  const step = [1, 2, 5, 10, 20, 50, 100, 200, 500].find((one) => (right - left) / one <= width / (font * 7)) ?? 1000;
+  const lines = Array.from({ length: Math.floor(right / step) - Math.ceil(left / step) + 1 }, (_, place) => (Math.ceil(left / step) + place) * step).map((at, place) =>
+    [h("path", { d: `M${across(at)} ${high}V${low}` }), text(across(at), low + font * 0.7, [at, !place && points[0].position.unit && ` ${points[0].position.unit}`], { class: "soft", "text-anchor": "middle" })]);
+  return h("svg", { viewBox: `0 ${high} ${width} ${low - high + 1.5 * font}`, role: "img", "aria-label": points.map(({ title, position: { x, y } }) => `${title} at ${round(x)}, ${round(y)}`).join("; ") }, lines, drawn);
+}
+
+// The log.
+
+/** The faces of a roll; those that do not count are struck through. */
+export const faces = ({ roll }) => roll.parts.map(({ faces: list, amount }) => list?.map(({ value, fate }) => h("span", { class: `die${fate ? " lost" : ""}` }, value, fate && h("span.heard", ` ${fate}`)))
+  ?? h("span.plus", `${amount < 0 ? "−" : "+"} ${Math.abs(amount)} `));
+
+/** What came of a roll, in words with a sign. */
+export function outcome({ roll: { kind, result } }) {
+  const [tone, sign] = { success: ["good", "✓ "], failure: ["bad", "✕ "] }[kind] ?? [];
+  // A bare number says too little.
+  return (sign || result) && h("span", { class: tone }, sign, /[a-z]/i.test(result ?? "") ? result : [sign && `${kind} `, result]);
+}
+
+const QUIET = ["answered", "changed", "spawned", "removed", "back"];
+
+function event(line, who) {
+  if (line.event !== "rolled") return h(QUIET.includes(line.event) ? "p.quiet" : "p", sentence(line, who));
+  const sum = line.faces.length > 1 || line.total !== line.faces[0];
+  return [h("p.quiet", line.label), h("p", faces(line), sum && `= ${line.total} `, needed(line) && `needs ${needed(line)} `, outcome(line))];
+}
+
+/** The log, the newest first, an item for each action. `still` has no button. */
+export function log(app, most, still) {
+  const groups = app.table.groups();
+  const { allowed } = app.table.view.undo;
+  return [h("ol.log", { reversed: true }, groups.slice(-most).reverse().map(({ key, who, head, events, gone, seq }, place) => {
+    const back = !still && allowed && !gone && head.length > 0 && seq !== undefined && (app.role === "game_master" || !place);
+    return h("li", { key, class: `${app.sideOfTitle(who) || "none"}${gone ? " gone" : ""}` },
+      h("div.head", who && h("p", h("b", who), ` ${head.join(", ")}`), back && h("button", { title: "Undo to here", "aria-label": `Undo to before ${who} ${head}`, onclick: () => app.askUndo(seq - 1) }, "↶")),
+      events.map((line) => event(line, who)), gone && h("p.quiet.taken", "taken back"));
+  })), !still && groups.length > most && h("button", { onclick: () => { app.ui.log += 40; app.redraw(); } }, "Earlier lines")];
 }
