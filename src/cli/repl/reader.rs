@@ -117,7 +117,8 @@ pub fn read(line: &str, words: &Vocabulary, accepts: impl Fn(&str) -> bool) -> M
     if let Some((command, rest)) = by_beginning(line) {
         return Meaning::Command(command, rest.to_owned());
     }
-    let near = nearest(first, Command::names()).filter(|near| *near != first);
+    // Two letters are too few to tell a slip from another word.
+    let near = nearest(first, Command::names()).filter(|near| *near != first && first.chars().count() > 2);
     if words.focus().is_some() {
         // A misspelt command is likelier than an unknown answer.
         return match near {
