@@ -1,0 +1,236 @@
+// Measures the server for tables beside that of boardgame.io, in one run: a table with six clients, each move to the last of them.
+//
+//   node table.mjs PROGRAM      (a release build of riskbreaker; see the README beside this file)
+//
+// A game in which two seats choose in turns is played by both. boardgame.io keeps its games in memory, so the campaign is put
+// into memory (/dev/shm) for the comparison; a second figure has it on the disk.
+
+import { spawn } from "node:child_process";
+import { mkdtempSync, mkdirSync, writeFileSync, rmSync, existsSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import WebSocket from "ws";
+
+const require = createRequire(import.meta.url);
+const PROGRAM = resolve(process.argv[2] ?? "../../target/release/riskbreaker");
+const CLIENTS = 6;
+const MOVES = Number(process.env.MOVES ?? 2000);
+
+const RULESET = {
+	"ruleset.toml": 'id = "turns"\ntitle = "Turns"\nversion = "1"\nscenario = "two"\n[seats]\none = "One"\ntwo = "Two"\n',
+	"scenarios/two.toml": 'title = "Two"\n',
+	"kinds.luau":
+		'local rb = require("@riskbreaker")\nreturn rb.kinds({ pawn = { title = "name", fields = { name = rb.text(), seat = rb.text(), at = rb.int({ label = "At" }) } } })\n',
+	"play.luau": `local rb = require("@riskbreaker")
+return rb.play({
+	start = function()
+		for at, seat in { "one", "two" } do
+			local pawn = rb.spawn("pawn", { name = seat, seat = seat })
+			rb.recur("turn", at, 2, pawn)
+		end
+	end,
+	entries = {
+		turn = function(pawn)
+			local step = rb.choose({ seat = pawn.seat, topic = "step", about = pawn, options = { "left", "right" } })
+			pawn:set("at", if step == "left" then pawn.at - 1 else pawn.at + 1)
+		end,
+	},
+})
+`,
+};
+
+function percentiles(times) {
+	const sorted = [...times].sort((a, b) => a - b);
+	const at = (share) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))];
+	return `p50 ${at(0.5).toFixed(2)} ms, p99 ${at(0.99).toFixed(2)} ms`;
+}
+
+class Client {
+	constructor(address) {
+		this.socket = new WebSocket(address);
+		this.waiting = new Map();
+		this.next = 1;
+		this.seq = 0;
+		this.open = new Promise((done, failed) => this.socket.once("open", done).once("error", failed));
+		this.socket.on("message", (data) => this.take(JSON.parse(data)));
+	}
+
+	take(message) {
+		if (message.method === "step") {
+			this.seq = message.params.seq;
+			this.questions = message.params.questions ?? this.questions;
+			this.onStep?.(message.params.seq);
+		} else if (message.id !== undefined) {
+			this.waiting.get(message.id)?.(message);
+			this.waiting.delete(message.id);
+		}
+	}
+
+	ask(method, params) {
+		const id = this.next++;
+		this.socket.send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
+		return new Promise((done) => this.waiting.set(id, done));
+	}
+
+	async join(params) {
+		await this.open;
+		const { result, error } = await this.ask("hello", params);
+		if (error) throw new Error(error.message);
+		this.seq = result.view.seq;
+		this.questions = result.view.questions;
+		return result;
+	}
+}
+
+/** One answer after the other, each from its sending to the arrival of its step at the last of the clients. */
+async function ours(folder, clientCount, pace) {
+	const place = mkdtempSync(join(folder, "riskbreaker-measure-"));
+	for (const [path, text] of Object.entries(RULESET)) {
+		mkdirSync(join(place, "rulesets/turns/scenarios"), { recursive: true });
+		writeFileSync(join(place, "rulesets/turns", path), text);
+	}
+	const program = spawn(PROGRAM, ["table", "evening", "--rules", "turns", "--port", "0", "--no-browser"], {
+		cwd: place,
+		env: { ...process.env, XDG_STATE_HOME: place, NO_COLOR: "1" },
+		stdio: ["ignore", "pipe", "inherit"],
+	});
+	const said = await new Promise((done) => {
+		let text = "";
+		program.stdout.on("data", (data) => {
+			text += data;
+			if (text.includes("#gm=")) done(text);
+		});
+	});
+	const [, host, code] = said.match(/http:\/\/([^/]+)\/#gm=(\S+)/);
+	const address = `ws://${host}/v1/ws`;
+	const master = new Client(address);
+	await master.join({ code });
+	const invite = async (params) => (await master.ask("invite", { kind: "code", once: false, ...params })).result.code;
+	const seats = {};
+	const clients = [master];
+	for (const seat of ["one", "two"]) {
+		seats[seat] = new Client(address);
+		await seats[seat].join({ code: await invite({ seats: [seat] }) });
+		clients.push(seats[seat]);
+	}
+	const watching = await invite({ role: "watcher" });
+	while (clients.length < clientCount) {
+		const watcher = new Client(address);
+		await watcher.join({ code: watching });
+		clients.push(watcher);
+	}
+	const times = [];
+	
+	for (let move = 0; move < MOVES; move++) {
+		const client = seats[move % 2 ? "two" : "one"];
+		const question = client.questions.find((question) => question.yours);
+		const from = performance.now();
+		const everybody = clients.map(
+			(one) =>
+				new Promise((done) => {
+					one.onStep = () => done();
+				}),
+		);
+		const answer = client.ask("answer", { question: question.id, value: move % 3 ? "left" : "right" });
+		await Promise.all(everybody);
+		times.push(performance.now() - from);
+		const { error } = await answer;
+		if (error) throw new Error(error.message);
+		if (pace) await new Promise((done) => setTimeout(done, pace));
+	}
+	clients.forEach((one) => one.socket.terminate());
+	program.kill("SIGKILL");
+	await new Promise((done) => program.once("exit", done));
+	rmSync(place, { recursive: true });
+	return times;
+}
+
+/** The same with boardgame.io. */
+async function theirs() {
+	const { Server, Origins } = require("boardgame.io/server");
+	const { Client: GameClient } = require("boardgame.io/client");
+	const { SocketIO } = require("boardgame.io/multiplayer");
+	const game = {
+		name: "turns",
+		setup: () => ({ at: [0, 0] }),
+		turn: { minMoves: 1, maxMoves: 1 },
+		moves: {
+			step: ({ G, ctx }, by) => {
+				G.at[Number(ctx.currentPlayer)] += by;
+			},
+		},
+	};
+	const server = Server({ games: [game], origins: [Origins.LOCALHOST] });
+	const log = console.log;
+	console.log = () => {};
+	const running = await server.run(0);
+	console.log = log;
+	const port = running.appServer.address().port;
+	const post = async (path, body) =>
+		(
+			await fetch(`http://127.0.0.1:${port}${path}`, {
+				method: "POST",
+				headers: { "Content-Type": "application/json" },
+				body: JSON.stringify(body),
+			})
+		).json();
+	const { matchID } = await post("/games/turns/create", { numPlayers: 2 });
+	const clients = [];
+	for (let at = 0; at < CLIENTS; at++) {
+		const playerID = at < 2 ? String(at) : undefined;
+		let credentials;
+		if (playerID) {
+			({ playerCredentials: credentials } = await post(`/games/turns/${matchID}/join`, { playerID, playerName: "x" }));
+		}
+		const multiplayer = SocketIO({ server: `http://127.0.0.1:${port}` });
+		const client = GameClient({ game, multiplayer, matchID, playerID, credentials, debug: false });
+		client.start();
+		clients.push(client);
+	}
+	const state = (client) => client.getState()?._stateID ?? -1;
+	const until = async (holds) => {
+		while (!holds()) await new Promise((done) => setTimeout(done, 20));
+	};
+	await until(() => clients.every((client) => client.getState()?.isConnected && state(client) >= 0));
+	const times = [];
+	
+	for (let move = 0; move < MOVES; move++) {
+		const from = performance.now();
+		const before = Math.max(...clients.map(state));
+		// The mover shows its own move at once; the others show it when the server has sent it.
+		const others = clients.filter((_, at) => at !== move % 2);
+		const everybody = others.map(
+			(client) =>
+				new Promise((done) => {
+					const leave = client.subscribe(() => {
+						if (state(client) > before) {
+							leave();
+							done();
+						}
+					});
+				}),
+		);
+		clients[move % 2].moves.step(move % 3 ? -1 : 1);
+		await Promise.all(everybody);
+		times.push(performance.now() - from);
+	}
+	clients.forEach((client) => client.stop());
+	server.kill(running);
+	return times;
+}
+
+function told(what, times) {
+	const mean = times.reduce((sum, time) => sum + time, 0) / times.length;
+	console.log(`${what}: ${percentiles(times)}; ${(1000 / mean).toFixed(0)} moves a second, one after the other`);
+}
+
+if (!existsSync(PROGRAM)) throw new Error(`no program ${PROGRAM}: cargo build --release`);
+const memory = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
+// Limited connections send at most 20 requests a second: the pace shows what a client waits for, not how many there can be.
+const pace = Number(process.env.PACE ?? 60);
+told("riskbreaker, campaign in memory, three clients", await ours(memory, 3, pace));
+told(`riskbreaker, campaign in memory, ${CLIENTS} clients`, await ours(memory, CLIENTS, pace));
+told(`riskbreaker, campaign on the disk, ${CLIENTS} clients`, await ours(tmpdir(), CLIENTS, pace));
+told(`boardgame.io, ${CLIENTS} clients`, await theirs());
+process.exit(0);
