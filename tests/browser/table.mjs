@@ -16,7 +16,7 @@ import { gzipSync } from "node:zlib";
 import { all, check, device, finish, goTo, inspect, option, pause, root, shoot, until } from "./kit.mjs";
 
 const GAMES = ["riskbreaker-0.0.1/duel", "contest/duel", "rbf/ambush", "riskbreaker-0.0.3/adventure", "silent-winter/crypt"];
-const MOST_BYTES = 30 * 1024;
+const MOST_BYTES = 30_000;
 const MOST_REQUESTS = 12;
 
 // Playing.
@@ -205,8 +205,9 @@ async function manage(gm, phone, tv, name) {
   await fill(gm, "Faces in the order they are rolled, such as 7, 2, 10", "1, 1");
   await press(gm, "Give");
   await press(gm, "Take all away");
+  await fill(gm, "Ruleset", "riskbreaker-0.0.3");
   await press(gm, "Preview");
-  await has(gm, " → ");
+  await has(gm, " → riskbreaker-0.0.3");
   await fill(phone, "Say to everybody", "Hello, table!");
   await press(phone, "Say");
   for (const page of [gm, tv]) await has(page, "Hello, table!");
