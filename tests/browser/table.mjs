@@ -16,7 +16,7 @@ import { gzipSync } from "node:zlib";
 import { all, check, device, finish, goTo, inspect, option, pause, root, shoot, until } from "./kit.mjs";
 
 const GAMES = ["riskbreaker-0.0.1/duel", "contest/duel", "rbf/ambush", "riskbreaker-0.0.3/adventure", "silent-winter/crypt"];
-const MOST_BYTES = 30 * 1024;
+const MOST_BYTES = 30_000;
 const MOST_REQUESTS = 12;
 
 // Playing.
@@ -169,20 +169,19 @@ const drive = (gm, seat, driver) => gm.evaluate(([of, to]) => {
 async function manage(gm, phone, tv, name) {
   const has = (page, text) => until(page, (words) => document.body.textContent.includes(words), text).catch(() => check(false, `${name}, ${page.name}: nowhere says "${text}"`));
   const press = async (page, text) => {
-    const done = await page.evaluate((words) => { const found = [...document.querySelectorAll("button")].find(({ textContent }) => textContent === words); found?.click(); return Boolean(found); }, text);
-    check(done, `${name}, ${page.name}: there is no button "${text}"`);
+    await until(page, (words) => { const found = [...document.querySelectorAll("button")].find(({ textContent, ariaDisabled }) => textContent === words && ariaDisabled !== "true"); found?.click(); return Boolean(found); }, text)
+      .catch(() => check(false, `${name}, ${page.name}: there is no button "${text}"`));
     await pause(150);
   };
   const fill = async (page, label, value) => {
-    const done = await page.evaluate(([words, to]) => {
+    await until(page, ([words, to]) => {
       const box = [...document.querySelectorAll("label")].find(({ firstChild }) => firstChild.textContent === words)?.querySelector("input, select") ?? document.querySelector(`[aria-label="${words}"]`);
       if (!box) return false;
       const choice = [...box.options ?? []].find(({ value, textContent }) => value === to || textContent.startsWith(to));
       box.value = choice?.value ?? to;
       box.dispatchEvent(new Event(choice ? "change" : "input", { bubbles: true }));
       return true;
-    }, [label, value]);
-    check(done, `${name}, ${page.name}: there is no field "${label}"`);
+    }, [label, value]).catch(() => check(false, `${name}, ${page.name}: there is no field "${label}"`));
     await pause(150);
   };
   for (const page of [gm, phone]) await page.evaluate(() => { for (const node of document.querySelectorAll("details")) node.open = true; });
@@ -205,8 +204,9 @@ async function manage(gm, phone, tv, name) {
   await fill(gm, "Faces in the order they are rolled, such as 7, 2, 10", "1, 1");
   await press(gm, "Give");
   await press(gm, "Take all away");
+  await fill(gm, "Ruleset", "riskbreaker-0.0.3");
   await press(gm, "Preview");
-  await has(gm, " → ");
+  await has(gm, " → riskbreaker-0.0.3");
   await fill(phone, "Say to everybody", "Hello, table!");
   await press(phone, "Say");
   for (const page of [gm, tv]) await has(page, "Hello, table!");

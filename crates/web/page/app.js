@@ -474,7 +474,7 @@ const screens = {
         h("button.go", { type: "submit" }, "Join")));
   },
   waiting: () => door(`Welcome${app.name ? `, ${app.name}` : ""}`, h("p.wait", h("span", "The game master lets you in. Keep this page open."))),
-  ended: () => door("This page has left the table", h("button.go", { onclick: () => location.reload() }, "Try again")),
+  ended: () => door("You have left the table", h("button.go", { onclick: () => location.reload() }, "Try again")),
   play: () => ({ game_master: app.room?.gameMaster, watcher: app.room?.television, seat: playerScreen })[app.role]?.(app),
 };
 
@@ -507,7 +507,7 @@ export function noticeBars() {
   const { wire, ui, table: { view } } = app;
   const { pending } = view.settings.rules;
   return [
-    !wire.up && bar("lost", "No connection. Your choice is kept and not sent.", h("button", { onclick: () => wire.open() }, "Now")),
+    !wire.up && bar("lost", "No connection. Your choice is kept.", h("button", { onclick: () => wire.open() }, "Now")),
     app.looks && bar("looks", `You look as ${app.seats.join(", ")}. Nothing can be answered here.`),
     ui.toast && bar("toast", ui.toast, h("button", { onclick: () => app.tell() }, "Close")),
     pending && bar("pending", `Other rules take over later: ${pending}`, app.role === "game_master" && h("button", { onclick: () => app.command("rules.keep") }, "Keep the present rules")),
@@ -583,7 +583,7 @@ function playerScreen() {
         !mine.length && app.undoButton(true),
         fold("At any time", "", { ontoggle: ({ target }) => { if (target.open) app.loadActs(); else app.ui.acts = undefined; } }, app.ui.acts && actsList(app.ui.acts)),
         panel("What happened", log(app, app.ui.log))),
-      h("div.column", mapPanel(Math.min(innerWidth, 640) - 62), [...sides].map(([title, members]) => panel(title, peopleList(app, [...members]))), chat(), settings())),
+      h("div.column", mapPanel(Math.max(280, Math.min(innerWidth, 640) - 62)), [...sides].map(([title, members]) => panel(title, peopleList(app, [...members]))), chat(), settings())),
   ];
 }
 
