@@ -180,10 +180,7 @@ fn a_line_of_several_answers_that_fails_on_the_way_can_go_on() {
     let told = play_anywhere(&call, "ok\n1 with push risk 1\nroll 5\nquit\n");
     let text = String::from_utf8_lossy(&told.stdout);
     assert!(text.contains("Type the face that fell, 1 to 10: `roll 1`."), "{text}");
-    assert!(
-        text.contains("Fighter tests Push: needs under 7 (Muscle 5 + margin 2), rolled 5: success"),
-        "{text}"
-    );
+    assert!(text.contains("Fighter tests Push: needs under 7 (Muscle 5 + margin 2), rolled 5: success"), "{text}");
 }
 
 /// South has peeked between what north was told and what north has answered.
@@ -543,9 +540,9 @@ fn a_line_may_name_the_only_possible_answer() {
         let (told, wrong) = said(&["contest"], &format!("{line}\nwho"));
         assert!(wrong.is_empty() && told.contains("0, 3"), "{line}: {told}{wrong}");
     }
-    // A refusal repeats the whole line with the missing answer in its place.
+    // What an act asks first comes first.
     let (_, wrong) = said(&["riskbreaker-0.0.3"], "create with set trap");
-    assert!(wrong.contains("`create ANSWER with set trap`"), "{wrong}");
+    assert!(wrong.contains("`skill` is not asked yet") && wrong.contains("Answer that first."), "{wrong}");
 }
 
 /// Whatever the program prints as a name or a heading can be typed.

@@ -836,8 +836,9 @@ fn without_rule_ids(mut question: Question) -> Question {
 fn hide_rule_ids(happening: &mut Happening) {
     let texts: Vec<&mut String> = match happening {
         Happening::Said { text } | Happening::Over { text } | Happening::Cut { reason: text } => vec![text],
-        Happening::Rolled { label, need, result, explain, .. } => {
-            [Some(label), need.as_mut(), result.as_mut(), explain.as_mut()].into_iter().flatten().collect()
+        Happening::Rolled { label, need, result, explain, terms, .. } => {
+            let told = [Some(label), need.as_mut(), result.as_mut(), explain.as_mut()];
+            told.into_iter().flatten().chain(terms.iter_mut().map(|term| &mut term.label)).collect()
         }
         _ => Vec::new(),
     };
