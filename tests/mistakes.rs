@@ -175,7 +175,7 @@ const MISTAKES: &[Mistake] = &[
         "riskbreaker-0.0.3/scenarios/stairway.toml",
         "at gallery; idle\"]",
         "at gallery; idleqq\"]",
-        "idleqq stands under",
+        "idleqq belongs to",
     ),
     ("contest/scenarios/duel.toml", "knight at 1, 0", "knight at 1, 0qq", "`at` of Knight"),
     (
