@@ -66,7 +66,7 @@ const REPLIES = {
   "rules.preview": { from: "arena 1.0.0", to: "arena 2.0.0", waits_for: "round", changes: ["Strike costs 2"], notes: [{ fate: "carried", topic: "HP", text: "stays" }, { fate: "breach", topic: "Ann", text: "has too much Wit", rule: "AB-6" }] },
   invite: { id: 5, code: "0123456789" },
 };
-const FAULT = { message: "`ctx.bonus` is nil", chain: ["arena/maneuvers/strike.luau:21"], fatal: false, path: "arena/maneuvers/strike.luau", line: 21, column: 12, length: 9, source_line: "\treturn 1 + ctx.bonus", card: "Strike", action: "Ann: Strike", context: ["d10 rolled 7"], cure: "look whether it is there first" };
+const FAULT = { message: "`ctx.bonus` is nil", chain: ["arena/maneuvers/strike.luau:21"], fatal: false, path: "arena/maneuvers/strike.luau", line: 21, column: 13, length: 9, source_line: "\treturn 1 + ctx.bonus", card: "Strike", action: "Ann: Strike", context: ["d10 rolled 7"], cure: "look whether it is there first" };
 
 /** Opens the page with a made-up socket: `hello` gets `welcome`, everything else its reply of above. */
 async function open(name, width, height, theme, path, welcome) {

@@ -490,7 +490,7 @@ export function waitingLine() {
   const { view, mine } = app.table;
   const line = (kind, ...kids) => h("p", { class: `waits ${kind}`, role: "status" }, kids);
   if (view.state.is === "over") return line("over", h("b", "The end: "), view.state.outcome);
-  if (view.state.is === "fault") return line("broken", "The rules have an error. Nothing is lost: the action was taken back to its start. The game master decides how it goes on.");
+  if (view.state.is === "fault") return line("broken", "The rules have an error. Nothing is lost; the game master decides how it goes on.");
   if (view.settings.paused) return line("", "Paused by the game master.");
   if (mine.length && app.role === "seat") return line("mine", h("b", "You: "), mine.length > 1 ? `${mine.length} questions` : mine[0].title ?? mine[0].why);
   const minutes = Math.floor((Date.now() - app.ui.since) / 60_000);

@@ -455,7 +455,7 @@ function drawing(app, points, width, still) {
     const side = app.sideOf(one);
     const name = one.title + up(one);
     const long = name.length * font * 0.6;
-    const from = x + font + long > width ? x - font - long : x + font;
+    const from = Math.max(0, Math.min(x + font, width - long));
     return [text(x, y, { ours: "●", theirs: "■", third: "▲" }[side] ?? "◆", { class: side || "nobody", "text-anchor": "middle" }),
       turnOf(app, one.id)?.state === "now" && h("circle", { cx: x, cy: y, r: font * 0.8 }), text(from, put(from, y, long), name)];
   });
