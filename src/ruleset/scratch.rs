@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// A folder of its own for one test, gone when the test ends.
 pub struct Scratch(pub PathBuf);
 
+#[allow(clippy::new_without_default)] // for tests alone
 impl Scratch {
     pub fn new() -> Self {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
