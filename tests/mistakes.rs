@@ -171,12 +171,7 @@ const MISTAKES: &[Mistake] = &[
     ("riskbreaker-0.0.1/scenarios/duel.toml", "name = \"Defender\"", "name = 5", "takes a text"),
     ("riskbreaker-0.0.1/scenarios/duel.toml", "seat = \"foes\"", "seat = true", "takes a text"),
     ("riskbreaker-0.0.1/scenarios/duel.toml", "members = [\"fighter\"]", "members = \"fighter\"", "table expected"),
-    (
-        "riskbreaker-0.0.3/scenarios/stairway.toml",
-        "at gallery; idle\"]",
-        "at gallery; idleqq\"]",
-        "idleqq belongs to",
-    ),
+    ("riskbreaker-0.0.3/scenarios/stairway.toml", "at gallery; idle\"]", "at gallery; idleqq\"]", "idleqq belongs to"),
     ("contest/scenarios/duel.toml", "knight at 1, 0", "knight at 1, 0qq", "`at` of Knight"),
     (
         "house-taunt/maneuvers/taunt.luau",

@@ -860,10 +860,11 @@ struct Program {
 
 #[cfg(feature = "cli")]
 impl Program {
-    fn start(folder: &Path, args: &[&str]) -> Program {
+    fn start(folder: &Path, rulesets: &Path, args: &[&str]) -> Program {
         use std::io::BufRead as _;
         let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_riskbreaker"))
-            .args(["table", "evening", "--rulesets", RULESETS, "--no-browser"])
+            .args(["table", "evening", "--no-browser", "--rulesets"])
+            .arg(rulesets)
             .args(args)
             .current_dir(folder)
             .env("XDG_STATE_HOME", folder.join("state"))
@@ -924,8 +925,8 @@ fn a_table_that_is_killed_has_kept_all_that_it_acknowledged() {
     let mut acknowledged: Vec<String> = Vec::new();
     for round in 0..kills {
         let program = match round {
-            0 => Program::start(&folder, &["--rules", "tug", "--port", "0"]),
-            _ => Program::start(&folder, &[]),
+            0 => Program::start(&folder, Path::new(RULESETS), &["--rules", "tug", "--port", "0"]),
+            _ => Program::start(&folder, Path::new(RULESETS), &[]),
         };
         let mut socket = program.socket();
         let hello = match &token {
@@ -1012,4 +1013,42 @@ fn a_storm_of_connections_leaves_nothing_behind() {
         std::thread::sleep(Duration::from_millis(100));
     }
     panic!("{there} viewers are left");
+}
+
+/// A file of the rules is saved while a table is played: the host reads it again, the rules change, and the game master is told.
+#[cfg(feature = "cli")]
+#[test]
+fn rules_that_change_on_the_disk_come_to_the_table() {
+    let folder = fresh("reload");
+    let rules = folder.join("rulesets/tug");
+    let from = Path::new(RULESETS).join("tug");
+    let mut folders = vec![from.clone()];
+    while let Some(place) = folders.pop() {
+        let to = rules.join(place.strip_prefix(&from).unwrap());
+        fs::create_dir_all(&to).unwrap();
+        for entry in fs::read_dir(&place).unwrap().map(|entry| entry.unwrap().path()) {
+            match entry.is_dir() {
+                true => folders.push(entry),
+                false => drop(fs::copy(&entry, to.join(entry.file_name().unwrap())).unwrap()),
+            }
+        }
+    }
+    let program = Program::start(&folder, &folder.join("rulesets"), &["--rules", "tug", "--port", "0"]);
+    let mut socket = program.socket();
+    let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "hello", "params": { "code": program.code } });
+    let welcome: Json = serde_json::from_str(over_socket(&mut socket, &hello.to_string()).last().unwrap()).unwrap();
+    let before = welcome["result"]["view"]["settings"]["rules"]["hash"].clone();
+    assert!(!before.is_null(), "{welcome}");
+    let play = rules.join("play.luau");
+    fs::write(&play, fs::read_to_string(&play).unwrap() + "-- changed\n").unwrap();
+    let (mut changed, mut told) = (false, false);
+    while !(changed && told) {
+        let Message::Text(line) = socket.read().expect("the game master is told") else { continue };
+        let line: Json = serde_json::from_str(&line).unwrap();
+        let hash = &line["params"]["settings"]["rules"]["hash"];
+        changed |= line["method"] == "step" && !hash.is_null() && *hash != before;
+        told |= line["method"] == "notice" && line["params"]["text"].as_str().is_some_and(|text| !text.is_empty());
+    }
+    program.kill();
+    fs::remove_dir_all(&folder).unwrap();
 }

@@ -13,6 +13,7 @@ use riskbreaker::Library;
 use riskbreaker::play::{Machines, in_one_line};
 use riskbreaker::serve::web::NetworkHost;
 use riskbreaker::serve::{Connection, Host, Json, Queue, Received};
+use riskbreaker::watch::{Watched, Watcher};
 use riskbreaker_web::{Addresses, BaseUrl, Config, Listening, Page, QrCode, Server, StartError};
 use serde_json::json;
 
@@ -106,8 +107,7 @@ pub fn table(args: &Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         known_entries::ask_about_missing(&file, &campaigns::read(&file, &library)?)?;
     }
     let name: String = campaigns::name_of(&file).chars().filter(|letter| !letter.is_control()).take(64).collect();
-    let notes = library.clone();
-    let host = Host::on(Machines::CallersThread, library);
+    let host = Host::on(Machines::CallersThread, library.clone());
     let operator = Operator { connection: host.connect(true), table: name.clone() };
     let opened = open(&operator, &chosen, &file, args)?;
     campaigns::remember(&file);
@@ -134,11 +134,19 @@ pub fn table(args: &Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         open_browser(&format!("{}#gm={}", server.addresses().own(), codes.opened));
     }
     operator.watch()?;
+    let mut files = RuleFiles::default();
+    files.follow(&library, &operator.call("view", json!({}))?);
     while !watch.is_over() {
         for message in operator.connection.outbox().take() {
             if let Ok(message) = serde_json::from_str::<Json>(&message) {
+                files.follow(&library, &message["params"]);
                 log.notice(&message, &operator, &queue);
             }
+        }
+        let lines = files.read_again(&operator);
+        lines.iter().for_each(|line| log.line(line));
+        if !lines.is_empty() {
+            operator.call("notice", json!({ "text": lines.join(" ") })).ok();
         }
         std::thread::sleep(Duration::from_millis(50));
     }
@@ -146,7 +154,7 @@ pub fn table(args: &Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     operator.call("table.close", json!({})).ok();
     server.stop();
     queue.finish();
-    if let Ok(campaign) = campaigns::read(&file, &notes)
+    if let Ok(campaign) = campaigns::read(&file, &library)
         && let Some(mut known) = KnownEntries::of(&campaign)
     {
         known.note(&campaign);
@@ -252,8 +260,8 @@ impl Operator {
 
     /// Opens the viewers that the log is written from: what everybody sees, and who comes and goes.
     fn watch(&self) -> Result<()> {
-        self.call("hello", json!({ "role": "game_master" }))?;
-        self.call("hello", json!({ "role": "watcher" }))?;
+        self.call("hello", json!({ "role": "game_master", "unseen": true }))?;
+        self.call("hello", json!({ "role": "watcher", "unseen": true }))?;
         Ok(())
     }
 }
@@ -402,6 +410,51 @@ fn open_browser(address: &str) {
         Command::new(program).args(args).arg(address).stdin(silent()).stdout(silent()).stderr(silent()).spawn();
     if let Ok(mut child) = started {
         std::thread::spawn(move || child.wait());
+    }
+}
+
+/// The files of the rules in force: when they change on the disk, the host reads them again.
+#[derive(Default)]
+struct RuleFiles {
+    id: String,
+    layers: Vec<String>,
+    hash: Json,
+    /// `None` if all of them are inside the program.
+    watcher: Option<Watcher>,
+}
+
+impl RuleFiles {
+    /// Watches the files of the rules that the `settings` of a view or of a step name, if it has them.
+    fn follow(&mut self, library: &Library, told: &Json) {
+        let rules = &told["settings"]["rules"];
+        let Some(id) = rules["id"].as_str() else { return };
+        let layers: Vec<String> = serde_json::from_value(rules["layers"].clone()).unwrap_or_default();
+        if id != self.id || layers != self.layers {
+            self.watcher = Watcher::of_files(library, id, &layers);
+        }
+        (self.id, self.layers, self.hash) = (id.to_owned(), layers, rules["hash"].clone());
+    }
+
+    /// Has the host read files that have changed. Returns what there is to say about it, line by line.
+    fn read_again(&mut self, operator: &Operator) -> Vec<String> {
+        let Some(seen) = self.watcher.as_ref().and_then(Watcher::poll) else { return Vec::new() };
+        let mut lines = seen.lines();
+        if let Watched::Loaded { rules, .. } = &seen {
+            let hash = json!(rules.hash());
+            // The first news are the rules in force.
+            if hash == self.hash {
+                return Vec::new();
+            }
+            match operator.call("rules.change", json!({ "ruleset": self.id, "layers": self.layers })) {
+                Ok(change) => {
+                    self.hash = hash;
+                    lines
+                        .extend(change["waits_for"].as_str().map(|entry| format!("They count from the next {entry}.")));
+                }
+                Err(error) => lines.push(error.to_string()),
+            }
+        }
+        lines
     }
 }
 

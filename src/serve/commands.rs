@@ -155,8 +155,15 @@ impl Command<'_> {
             }
             "card" => self.card(game),
             "say" => self.say(game),
+            "notice" => {
+                self.role.must_be_operator()?;
+                let NoticeParams { text } = self.read()?;
+                game.tell_masters("notice", &TableNotice { table: self.table.to_owned(), text });
+                written(Done {})
+            }
             "entries" => self.entries(game),
             "roster" => self.roster(game),
+            "offers" => self.offers(game),
             "table.save" => self.save(game),
             _ => Err(Failure::internal(format!("`{}` is no request to a table", self.method))),
         };
@@ -342,6 +349,16 @@ impl Command<'_> {
     fn roster(&self, game: &Game) -> Result<Json, Failure> {
         let Nothing {} = self.master()?;
         written(game.keeper.as_ref().ok_or_else(no_campaign)?.campaign.roster()?)
+    }
+
+    fn offers(&self, game: &Game) -> Result<Json, Failure> {
+        let Nothing {} = self.master()?;
+        let rules = game.session.ruleset();
+        written(Offers {
+            rulesets: self.library.ids(),
+            policies: rules.policies().to_vec(),
+            switches: rules.switches().map(OfferedSwitch::from).collect(),
+        })
     }
 
     fn go_to(&self, game: &mut Game) -> Result<Outcome, Failure> {

@@ -664,6 +664,7 @@ impl Connection {
             };
             let mut viewer = Viewer::new(number, role, table.clone(), outbox);
             viewer.is_guest = !operator && matches!(by, By::Nothing);
+            viewer.is_unseen = operator && hello.unseen;
             let mut viewer = Arc::new(viewer);
             lock(&host.shared.entrance).enter(table, &by, &mut viewer)?;
             let view = table.with(|game| {

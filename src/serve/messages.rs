@@ -11,6 +11,7 @@ use super::frames::{QuestionName, Snapshot};
 use super::viewer::RoleName;
 use crate::lab::Chance;
 use crate::play::{DiceSource, Driver, Edit, Explanation, FreeAct, MigrationNote, Remedy, SheetRow, TakenBack, Undone};
+use crate::ruleset::{Switch, SwitchKind, SwitchValue};
 use crate::state::{EntityId, OutcomeKind, Value};
 use crate::store::LogEntry;
 
@@ -69,6 +70,9 @@ pub struct Hello {
     /// To watch a table that lets everybody watch.
     #[serde(default)]
     pub watch: bool,
+    /// For an operator: this viewer is not counted among those who are there.
+    #[serde(default)]
+    pub unseen: bool,
     /// For an operator: what this viewer is to be at `table`. Nothing: only the host's own data are asked for.
     #[serde(default)]
     pub role: Option<RoleName>,
@@ -784,6 +788,20 @@ pub struct ChatNotice {
     pub line: super::frames::ChatLine,
 }
 
+/// A line for the game masters that is no part of the game, such as that files of the rules were read again.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NoticeParams {
+    pub text: String,
+}
+
+/// Something that concerns the table and is no part of the game.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct TableNotice {
+    pub table: String,
+    pub text: String,
+}
+
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct TableList {
     pub tables: Vec<String>,
@@ -792,6 +810,56 @@ pub struct TableList {
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct RulesetList {
     pub rulesets: Vec<String>,
+}
+
+/// What a game master can choose from.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Offers {
+    /// The rulesets of the library, for `rules.change`.
+    pub rulesets: Vec<String>,
+    /// The policies of the rules in force, for `seat` and `suggest`.
+    pub policies: Vec<Arc<str>>,
+    /// The house rules of the rules in force, for `switch`.
+    pub switches: Vec<OfferedSwitch>,
+}
+
+/// A house rule that can be set.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct OfferedSwitch {
+    pub name: String,
+    /// What it decides, in a sentence.
+    pub text: String,
+    /// The ids of the rules that it is about.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<String>,
+    /// The value where nobody sets one.
+    pub default: Value,
+    /// The values that it may have; missing if it is a number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub values: Option<Vec<Value>>,
+    /// The smallest number and the largest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub range: Option<(i64, i64)>,
+}
+
+impl From<&Switch> for OfferedSwitch {
+    fn from(switch: &Switch) -> OfferedSwitch {
+        let (values, range) = match &switch.kind {
+            SwitchKind::Choice { values } => {
+                (Some(values.iter().map(|value| SwitchValue::Text(value.clone()).as_value()).collect()), None)
+            }
+            SwitchKind::Toggle => (Some([false, true].map(|on| SwitchValue::Bool(on).as_value()).into()), None),
+            SwitchKind::Range { min, max } => (None, Some((*min, *max))),
+        };
+        OfferedSwitch {
+            name: switch.name.clone(),
+            text: switch.text.clone(),
+            rules: switch.rules.clone(),
+            default: switch.default.as_value(),
+            values,
+            range,
+        }
+    }
 }
 
 /// Somebody came or went.

@@ -425,7 +425,7 @@ impl Game {
     /// Who is connected, as a role is told: watchers may be many, and are not told of each other.
     fn presence(&self, role: &Role) -> Vec<Present> {
         let hidden = |viewer: &Arc<Viewer>| *role == Role::Watcher && viewer.role == Role::Watcher;
-        let told = |viewer: &&Arc<Viewer>| !viewer.is_gone() && !hidden(viewer);
+        let told = |viewer: &&Arc<Viewer>| !viewer.is_gone() && !viewer.is_unseen && !hidden(viewer);
         let mut presence: Vec<Present> = Vec::new();
         for viewer in self.viewers.iter().filter(told) {
             let (role, seat, seats) = (viewer.role.name(), viewer.role.seat(), viewer.role.several());

@@ -132,6 +132,8 @@ pub(super) struct Viewer {
     pub pace: Option<Arc<Pace>>,
     /// Whether it watches without an invitation.
     pub is_guest: bool,
+    /// Whether nobody is told that it is there.
+    pub is_unseen: bool,
     /// Set when a step was dropped because the connection reads too slowly: no more come before the next `view`.
     behind: AtomicBool,
     gone: AtomicBool,
@@ -140,7 +142,8 @@ pub(super) struct Viewer {
 impl Viewer {
     pub fn new(id: u32, role: Role, table: Arc<Table>, outbox: Arc<Outbox>) -> Viewer {
         let (behind, gone) = (AtomicBool::new(false), AtomicBool::new(false));
-        Viewer { id, role, table, outbox, name: Mutex::default(), pace: None, is_guest: false, behind, gone }
+        let name = Mutex::default();
+        Viewer { id, role, table, outbox, name, pace: None, is_guest: false, is_unseen: false, behind, gone }
     }
 
     /// The name of the person behind it.
