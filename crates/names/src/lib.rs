@@ -77,7 +77,12 @@ where
         &|name| places(&plain, &spelling(name)).next().is_some(),
         &|name| places(&folded, &latin(name)).next().is_some(),
     ];
-    first_that_fits(&rules, known)
+    let found = first_that_fits(&rules, &known);
+    // `the bandit` is the bandit, where nothing is called `the`.
+    match folded.split_once(' ') {
+        Some(("the" | "a" | "an", rest)) if found.is_empty() => typed(rest, known),
+        _ => found,
+    }
 }
 
 /// The label of one of several things that share a title, `Ann (#2)`. `number` is how it is counted, with its sign: `#2`.

@@ -80,7 +80,7 @@ fn longest_answer(question: &Question, text: &str) -> Option<(Answer, usize)> {
 
 /// A text with an end, so that another sentence can follow it.
 fn ended(text: &str) -> String {
-    if text.ends_with(['?', '.', '!']) { text.to_owned() } else { format!("{text}.") }
+    if text.trim_end().ends_with(['?', '.', '!']) { text.to_owned() } else { format!("{text}.") }
 }
 
 /// An answer that a question takes, as it is typed.
@@ -135,7 +135,7 @@ impl Repl {
     /// The same for a line that begins with an act, which has put the open question; a refusal repeats the whole line.
     fn reply_behind(&mut self, act: &str, line: &str, head: Phrase, named: Vec<(String, Phrase)>) -> Done {
         let question = self.wanted_question()?;
-        if let Some(sentence) = self.asked_first(&question, &head) {
+        if let Some(sentence) = self.asked_first(&question, line, &head) {
             return Err(Complaint::Wrong(sentence));
         }
         let typed = Typed { act: act.to_owned(), head: head.text.clone(), named: named.clone() };
@@ -148,7 +148,13 @@ impl Repl {
         // It looks ahead, so it is only for those who may see all.
         if self.masters()
             && matches!(refusal, Refusal::NotAnOption { .. } | Refusal::WrongType { .. } | Refusal::Ambiguous { .. })
-            && let Some(plan) = self.plan_of(&question, line, &head, named)
+            && let Some(plan) = self
+                .plan_of(&question, line, &head, named.clone())
+                // The name of a later option may have a small word in it: `move next to Ann`.
+                .or_else(|| {
+                    let whole = Phrase { text: line.trim().to_owned(), items: None };
+                    (!named.is_empty()).then(|| self.plan_of(&question, line, &whole, Vec::new())).flatten()
+                })
         {
             self.forget_attempt()?;
             return match plan.rest {
@@ -279,7 +285,7 @@ impl Repl {
     }
 
     /// What to answer first, if a card is named while another question is open.
-    pub(super) fn asked_first(&mut self, question: &Question, head: &Phrase) -> Option<String> {
+    pub(super) fn asked_first(&mut self, question: &Question, line: &str, head: &Phrase) -> Option<String> {
         if head.is_empty() || question.read_typed(&head.value()).is_ok() {
             return None;
         }
@@ -308,7 +314,7 @@ impl Repl {
             })
             .collect();
         Some(match so_far.as_slice() {
-            [] => format!("First {whom} must answer: {asked} {how}; then type `{}`.", head.text),
+            [] => format!("First {whom} must answer: {} {how}; then type `{}`.", ended(&asked), line.trim()),
             chosen => format!("{whom} has chosen {}. Now answer: {asked} {how}, `undo` goes back.", chosen.join(", ")),
         })
     }
@@ -379,6 +385,10 @@ impl Repl {
         // The option is closed, or its answer is: the rule's reason is what the player needs.
         if let Err(closed @ Refusal::Greyed { .. }) = question.read_typed(&option.as_str().into()) {
             return closed.into();
+        }
+        // `inflict guard`: several options begin so.
+        if let Err(unclear @ Refusal::Ambiguous { .. }) = question.read_typed(&option.as_str().into()) {
+            return unclear.into();
         }
         // The words answer a later question; only the word that names it is missing.
         let next = self.questions_after(question, &option);

@@ -39,7 +39,7 @@ impl Repl {
             return self.odds_of_each(&question);
         }
         let head = answers(rest, words).head;
-        let Some(sentence) = self.asked_first(&question, &head) else {
+        let Some(sentence) = self.asked_first(&question, rest, &head) else {
             let told = self.odds_of(&question, rest, words, &further);
             // Later questions are not open yet; the rules know their topics.
             let wider = words.with_topics(self.session.ruleset().topics());

@@ -116,9 +116,9 @@ fn numbered(line: &str) -> Option<(&str, &str)> {
         return Some((id, text.trim_start_matches([':', ' '])));
     }
     let row = line.strip_prefix('|')?.trim_end_matches('|');
-    let (id, text) = row.split_once('|')?;
-    let id = id.trim();
-    (id.contains('-') && id.bytes().any(|byte| byte.is_ascii_digit())).then(|| (id, text.trim()))
+    let mut cells = row.split('|').map(str::trim);
+    let (id, text) = (cells.next()?.trim_matches('*'), cells.next()?);
+    (id.contains('-') && id.bytes().any(|byte| byte.is_ascii_digit())).then_some((id, text))
 }
 
 /// Where a text has a word, one or several; its singular and plural are one.
@@ -164,7 +164,8 @@ mod tests {
     #[test]
     fn items_and_rows_are_numbered_rules() {
         assert_eq!(numbered("- **X-1** Text."), Some(("X-1", "Text.")));
-        assert_eq!(numbered("| X-A-2 | ruling | more |"), Some(("X-A-2", "ruling | more")));
+        assert_eq!(numbered("| X-A-2 | ruling | more |"), Some(("X-A-2", "ruling")));
+        assert_eq!(numbered("| **X-A-3** | ruling | |"), Some(("X-A-3", "ruling")));
         assert_eq!(numbered("| word | meaning |"), None);
         assert_eq!(numbered("plain text"), None);
     }

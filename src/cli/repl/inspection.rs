@@ -710,10 +710,11 @@ impl Repl {
         if self.screen.json() {
             return self.help_list(words);
         }
-        let option = words.focus().and_then(|open| open.ask.options().iter().position(|option| option.enabled));
-        let example = match (option, words.focus()) {
-            (Some(at), Some(open)) => format!("{}, {}", at + 1, open.ask.options()[at].label.to_lowercase()),
-            _ => "2, yes, NAME".to_owned(),
+        // Only open options have numbers.
+        let option = words.focus().and_then(|open| open.ask.options().iter().find(|option| option.enabled));
+        let example = match option {
+            Some(option) => format!("1, {}", option.label.to_lowercase()),
+            None => "2, yes, NAME".to_owned(),
         };
         let rows = [
             (example.as_str(), "answers the question: number, name or its beginning"),

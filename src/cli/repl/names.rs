@@ -82,6 +82,18 @@ pub fn field<'t>(whose: &str, known: &[(String, String)], text: &'t str) -> Resu
             }
         }
     }
+    // The heading of a table is often short: `KD` for `Kill Damage`.
+    let initials = |label: &str| label.split([' ', '_']).filter_map(|part| part.chars().next()).collect::<String>();
+    let short: Vec<&(String, String)> = known
+        .iter()
+        .filter(|(name, label)| {
+            [name, label].iter().any(|text| initials(text).to_lowercase() == first.text.to_lowercase())
+        })
+        .collect();
+    match short.as_slice() {
+        [(name, _)] if first.text.chars().count() > 1 => return Ok((name.clone(), text[first.end..].trim())),
+        _ => {}
+    }
     let near = nearest(&first.text, both.iter().map(|(_, spelling)| spelling.as_str()));
     let near = near.and_then(|near| known.iter().find(|(name, label)| name == near || label == near));
     let wrong = match near {

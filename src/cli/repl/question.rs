@@ -95,7 +95,7 @@ fn cells_of_closed(option: &Choice) -> Vec<Span> {
 fn wanted(question: &Question, shown: &Shown<'_>) -> Option<Row> {
     let mut text = match &question.ask {
         Ask::Choose { other: true, options } if options.is_empty() => "Type anything, in your own words".to_owned(),
-        Ask::Choose { other: true, .. } => "Type a name from the list, or anything else in your own words".to_owned(),
+        Ask::Choose { other: true, .. } => "Type a name from the list, or an answer of your own".to_owned(),
         Ask::Choose { .. } => return None,
         Ask::ChooseMany { min: 0, max, options } if *max >= options.len() => {
             "Type names or numbers with commas, `all` or `none`".to_owned()
@@ -209,7 +209,7 @@ mod tests {
                 "Where does Ranger go?",
                 "     Near",
                 "  -  Far   no way",
-                "  Type a name from the list, or anything else in your own words",
+                "  Type a name from the list, or an answer of your own",
             ]
         );
     }

@@ -82,6 +82,12 @@ pub fn read(line: &str, words: &Vocabulary, accepts: impl Fn(&str) -> bool) -> M
         return meaning;
     }
     let (first, rest) = split_first(line);
+    // `do nothing` and `skip turn` begin with the name of another command.
+    if Command::find(first).is_some()
+        && let Some(command) = of_newcomer(line)
+    {
+        return Meaning::Command(command, String::new());
+    }
     if let Some(command) = Command::find(first).filter(|_| !begins_code(rest)) {
         return Meaning::Command(command, rest.to_owned());
     }
@@ -98,7 +104,9 @@ pub fn read(line: &str, words: &Vocabulary, accepts: impl Fn(&str) -> bool) -> M
     if let Some(pair) = pair(line, words) {
         return pair;
     }
-    if is_code {
+    // `Move (10, 0)` is an answer; `move(10, 0)` calls a function.
+    let is_spaced = line[first.len()..].starts_with(' ') && rest.starts_with('(');
+    if is_code && !(is_spaced && (option > 0 || words.names_an_option(first))) {
         return Meaning::Lua(line.to_owned());
     }
     if let Some((act, rest)) = words.free_act(line)
@@ -118,7 +126,10 @@ pub fn read(line: &str, words: &Vocabulary, accepts: impl Fn(&str) -> bool) -> M
         return Meaning::Command(command, rest.to_owned());
     }
     // Two letters are too few to tell a slip from another word.
-    let near = nearest(first, Command::names()).filter(|near| *near != first && first.chars().count() > 2);
+    let singular = first.strip_suffix('s').unwrap_or(first);
+    let is_known = words.names.iter().any(|name| name.eq_ignore_ascii_case(singular))
+        || FIGHTING.contains(&&*first.to_lowercase());
+    let near = nearest(first, Command::names()).filter(|near| *near != first && first.chars().count() > 2 && !is_known);
     if words.focus().is_some() {
         // A misspelt command is likelier than an unknown answer.
         return match near {
@@ -153,6 +164,9 @@ fn exact(line: &str, words: &Vocabulary) -> Option<Meaning> {
     Some(Meaning::Answer { head: cut.head, named: cut.named, otherwise })
 }
 
+/// What people type in a fight and for yes and no: no slips of a command's name.
+const FIGHTING: [&str; 8] = ["hit", "run", "gain", "nope", "kick", "stab", "cast", "walk"];
+
 /// What people type who do not know the commands yet, with the command that they mean.
 const NEWCOMERS: [(&str, Word); 24] = [
     ("go back", Word::Undo),
@@ -181,11 +195,16 @@ const NEWCOMERS: [(&str, Word); 24] = [
     ("what can i do", Word::Options),
 ];
 
+/// The command that a whole line of a newcomer means.
+fn of_newcomer(line: &str) -> Option<&'static Command> {
+    let plain = line.trim_end_matches(['?', '!', '.']).to_lowercase();
+    NEWCOMERS.iter().find(|(typed, _)| *typed == plain).map(|(_, word)| Command::of(*word))
+}
+
 /// The command that a line means by what newcomers type, or by the beginning of its name if no other command begins so.
 fn by_beginning(line: &str) -> Option<(&'static Command, &str)> {
-    let plain = line.trim_end_matches(['?', '!', '.']).to_lowercase();
-    if let Some((_, word)) = NEWCOMERS.iter().find(|(typed, _)| *typed == plain) {
-        return Some((Command::of(*word), ""));
+    if let Some(command) = of_newcomer(line) {
+        return Some((command, ""));
     }
     let (first, rest) = split_first(line);
     if begins_code(rest) {

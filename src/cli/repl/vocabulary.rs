@@ -242,6 +242,9 @@ impl Vocabulary {
     }
 }
 
+/// Words that begin the text of a card and are no verbs.
+const NO_VERBS: [&str; 12] = ["the", "not", "you", "your", "one", "any", "all", "for", "with", "out", "when", "only"];
+
 /// The verbs of the options of the focused question.
 fn verbs(open: &[Open], rules: &Ruleset) -> Vec<(String, String)> {
     let options = open.first().map_or(&[][..], |open| open.ask.options());
@@ -249,7 +252,7 @@ fn verbs(open: &[Open], rules: &Ruleset) -> Vec<(String, String)> {
         let card = rules.cards().iter().find(|card| card.id == option.id)?;
         let (first, _) = split_first(&card.text);
         let verb = fold(first.trim_end_matches([',', '.', ':', ';']));
-        (verb.len() > 2).then(|| (verb, option.label.to_string()))
+        (verb.len() > 2 && !NO_VERBS.contains(&&*verb)).then(|| (verb, option.label.to_string()))
     };
     let all: Vec<(String, String)> = options.iter().filter_map(verb).collect();
     let is_alone = |(verb, _): &&(String, String)| all.iter().filter(|(other, _)| other == verb).count() == 1;
