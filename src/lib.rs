@@ -72,6 +72,7 @@
 //! | `store` | campaigns that survive | `store` |
 //! | `watch` | rules that are edited while a game runs | `watch` |
 //! | `serve` | the protocol for other languages | `serve` |
+//! | `lsp` | the language server for editors | `lsp` |
 //!
 //! `bundled` puts the rulesets of the repository into the program. An enum to which a kind may be added is
 //! `#[non_exhaustive]`. `docs/embedding.md` has the rest.
@@ -85,6 +86,8 @@ pub mod check;
 #[doc(inline)]
 pub use riskbreaker_dice as dice;
 pub mod lab;
+#[cfg(feature = "lsp")]
+pub mod lsp;
 #[doc(inline)]
 pub use riskbreaker_names as names;
 pub mod play;
@@ -121,9 +124,9 @@ mod tests {
     use std::path::{Path, PathBuf};
 
     /// The modules in the order of `docs/architecture.md`: each names only those before it.
-    const ROOMS: [&str; 13] = [
+    const ROOMS: [&str; 14] = [
         "work", "names", "dice", "state", "ruleset", "play", "script", "lab", "spec", "watch", "check", "store",
-        "serve",
+        "serve", "lsp",
     ];
 
     fn sources(folder: &Path, found: &mut Vec<PathBuf>) {

@@ -9,7 +9,7 @@ use crate::script::syntax::{AstNode, AstVisitor, BinaryOp, Block, Expression, Ex
 use crate::state::Schema;
 
 /// What is known of the names of fields, whatever kind they stand in.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Fields {
     /// The type of each field name, where all kinds that have it agree.
     pub types: BTreeMap<String, Option<ValueType>>,

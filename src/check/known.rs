@@ -33,12 +33,17 @@ pub(super) type Wrong = (String, String);
 impl<'r> Known<'r> {
     /// Collects the names of a stack; `None` if the budget does not cover that.
     pub fn new(stack: &'r Stack, rules: Option<&'r Rulebook>, budget: &WorkBudget) -> Option<Known<'r>> {
+        let names = Names::new(stack, rules.map(Rulebook::schema), budget)?;
+        Some(Known::with_names(stack, rules, names, budget))
+    }
+
+    /// The same with names that have been collected before.
+    pub fn with_names(stack: &'r Stack, rules: Option<&'r Rulebook>, names: Names, budget: &WorkBudget) -> Known<'r> {
         let texts: Vec<&str> =
             stack.parts().iter().filter_map(|part| part.folder.file("RULES.md")).map(|source| &*source.text).collect();
         let ids = texts.iter().flat_map(|text| text.lines()).flat_map(leading_ids).collect();
-        let names = Names::new(stack, rules.map(Rulebook::schema), budget)?;
         let (dynamic_switches, budget) = (AtomicBool::new(false), budget.clone());
-        Some(Known { stack, rules, names, ids, texts, dynamic_switches, budget, unwritten: Mutex::default() })
+        Known { stack, rules, names, ids, texts, dynamic_switches, budget, unwritten: Mutex::default() }
     }
 
     pub fn schema(&self) -> Option<&'r Schema> {

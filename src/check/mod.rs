@@ -1,5 +1,6 @@
 //! The check of a ruleset: mistakes that are no load errors. They would show only in play, or never.
 
+mod analysis;
 mod calls;
 mod data;
 mod declared;
@@ -34,11 +35,12 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 
+pub use self::analysis::Analysis;
 use self::known::Known;
 use self::script::Reader;
 use crate::play::{Driver, MACHINE_STACK, Ruleset, Scenario, Session, Setup, Step};
 use crate::ruleset::{
-    Library, Problem, Rulebook, SCRIPT_FILES, SCRIPT_FOLDERS, Source, SourceKind, Stack, instead, nearest,
+    Library, Problem, Rulebook, SCRIPT_FILES, SCRIPT_FOLDERS, Source, SourceKind, Stack, instead, nearest, with_layers,
 };
 use crate::script::meant;
 use crate::work::WorkBudget;
@@ -125,6 +127,10 @@ enum Depth {
 }
 
 fn run(library: &Library, id: &str, layers: &[String], depth: Depth, budget: &WorkBudget) -> CheckReport {
+    analyse(library, id, layers, depth, budget).report
+}
+
+fn analyse(library: &Library, id: &str, layers: &[String], depth: Depth, budget: &WorkBudget) -> Analysis {
     let (library, name, layers, budget) = (library.clone(), id.to_string(), layers.to_vec(), budget.clone());
     // Nested code is read by recursion: a large stack keeps deep nesting from ending the host.
     let reader = thread::Builder::new().name("check".into()).stack_size(MACHINE_STACK);
@@ -133,28 +139,26 @@ fn run(library: &Library, id: &str, layers: &[String], depth: Depth, budget: &Wo
         Ok(Ok(found)) => found,
         _ => {
             let problem = Problem::new(id, "could not be checked: the check itself failed");
-            CheckReport { problems: vec![problem], ..CheckReport::default() }
+            Analysis::of(CheckReport { problems: vec![problem], ..CheckReport::default() })
         }
     }
 }
 
-fn find(library: &Library, id: &str, layers: &[String], depth: Depth, budget: &WorkBudget) -> CheckReport {
-    let problems_alone = |problems| CheckReport { problems, ..CheckReport::default() };
+fn find(library: &Library, id: &str, layers: &[String], depth: Depth, budget: &WorkBudget) -> Analysis {
     let stack = match Stack::resolve(library, id, layers) {
-        Ok(stack) => stack,
-        Err(error) => return problems_alone(error.problems),
+        Ok(stack) => Arc::new(stack),
+        Err(error) => return Analysis::of(CheckReport { problems: error.problems, ..CheckReport::default() }),
     };
     // `game+house` asks about the house rules alone.
     let own = stack.main().index + usize::from(id.contains('+'));
-    let nothing_examined = |problems| CheckReport {
-        problems,
-        unexamined: paths_from(&stack, own).collect(),
-        interrupted: budget.is_interrupted(),
+    let nothing_examined = |problems| {
+        let unexamined = paths_from(&stack, own).collect();
+        Analysis::of(CheckReport { problems, unexamined, interrupted: budget.is_interrupted() })
     };
     if budget.is_spent() {
         return nothing_examined(Vec::new());
     }
-    let (rules, mut found) = match Ruleset::load_with(library, id, layers) {
+    let (rules, mut found) = match Ruleset::load_read(stack.clone(), &with_layers(id, layers).1) {
         Ok(rules) => (Some(rules), Vec::new()),
         Err(error) => (None, error.problems),
     };
@@ -202,11 +206,15 @@ fn find(library: &Library, id: &str, layers: &[String], depth: Depth, budget: &W
         found.append(&mut idle);
     }
     for problem in &mut found {
-        place(problem, &stack);
+        if let Some(text) = stack.text_of(&problem.path) {
+            place(problem, text);
+        }
     }
     found.sort();
     found.dedup_by(|one, two| one.path == two.path && one.line == two.line && one.message == two.message);
-    CheckReport { problems: found, unexamined, interrupted: budget.is_interrupted() }
+    let report = CheckReport { problems: found, unexamined, interrupted: budget.is_interrupted() };
+    let names = known.names;
+    Analysis { report, own, stack: Some(stack), rules, names: Some(names) }
 }
 
 /// The scripts and data files of a stack from a part on.
@@ -388,9 +396,9 @@ fn line_from(stack: &Stack, path: &str, line: u32, word: &str) -> u32 {
 }
 
 /// Finds the column of a problem that has only its line: that of a name in its message, or where the line begins.
-fn place(problem: &mut Problem, stack: &Stack) {
+fn place(problem: &mut Problem, text: &str) {
     let (Some(line), None) = (problem.line, problem.column) else { return };
-    let Some(text) = stack.text_of(&problem.path).and_then(|text| text.lines().nth(line as usize - 1)) else { return };
+    let Some(text) = text.lines().nth(line as usize - 1) else { return };
     let named =
         problem.message.split('`').skip(1).step_by(2).find_map(|name| text.find(name).filter(|_| !name.is_empty()));
     let at = named.unwrap_or_else(|| text.len() - text.trim_start().len());

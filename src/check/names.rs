@@ -21,7 +21,7 @@ use crate::work::WorkBudget;
 const CALLS_DEEP: usize = 4;
 
 /// Names over all files of a ruleset, those of its parents among them.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Names {
     /// What the check may still do.
     budget: WorkBudget,
@@ -89,7 +89,7 @@ pub(super) struct Names {
 }
 
 /// What a file returns, as far as that can be read off.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Module {
     /// The names in the table that it returns, with how they are called where they are functions of the file.
     pub members: BTreeMap<String, Option<Signature>>,
@@ -130,6 +130,13 @@ impl Names {
         names.propagate(stack);
         names.budget = budget.clone();
         Some(names)
+    }
+
+    /// The same names and those of another text of one file.
+    pub fn with_script(&self, inside: &str, full: &str, text: &str) -> Names {
+        let mut names = self.clone();
+        names.script(inside, full, text);
+        names
     }
 
     /// Propagates what functions need and do to their callers, [`CALLS_DEEP`] times.

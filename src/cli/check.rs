@@ -1,4 +1,4 @@
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -105,6 +105,11 @@ pub fn tell(id: &str, problem: &Problem, library: &Library, screen: &mut Screen)
     Ok(())
 }
 
+/// The rulesets in the folder around one. Its parents may lie beside it, be among those of the call, or be built in.
+pub fn around(around: &Path, folder: Option<&Path>) -> Result<Library> {
+    Ok(Library::overlay(library::open(Some(around))?, library::open(folder)?))
+}
+
 /// The rulesets that a path means, and where they lie.
 pub fn chosen(path: Option<PathBuf>, folder: Option<PathBuf>) -> Result<(Library, Vec<String>)> {
     let Some(path) = path else {
@@ -115,9 +120,7 @@ pub fn chosen(path: Option<PathBuf>, folder: Option<PathBuf>) -> Result<(Library
     if path.is_dir() && path.join("ruleset.toml").is_file() {
         let path = path.canonicalize()?;
         let id = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let around = path.parent().unwrap_or(&path);
-        // Its parents may lie beside it, or be built in.
-        let library = Library::overlay(library::open(Some(around))?, library::open(folder.as_deref())?);
+        let library = around(path.parent().unwrap_or(&path), folder.as_deref())?;
         return Ok((library, vec![id]));
     }
     if path.is_dir() {

@@ -13,6 +13,7 @@ mod go_on;
 mod interrupt;
 mod known_entries;
 mod library;
+mod lsp;
 mod merge;
 mod new;
 mod odds;
@@ -91,6 +92,8 @@ enum Command {
     Check(check::Args),
     /// Watches a ruleset; checks and tests it at every save
     Dev(dev::Args),
+    /// Serves an editor: what is wrong while you type, names, rules and cards
+    Lsp(lsp::Args),
     /// Writes a working example: a ruleset, or a part of one
     New(new::Args),
     /// Writes type definitions for editors with Luau support
@@ -247,6 +250,7 @@ fn carry_out(cli: Cli) -> Result<ExitCode> {
         Some(Command::Test(args)) => test::test(args, folder),
         Some(Command::Check(args)) => check::check(args, folder),
         Some(Command::Dev(args)) => dev::dev(args, folder),
+        Some(Command::Lsp(args)) => lsp::lsp(&args, folder),
         Some(Command::New(args)) => new::new(args, folder),
         Some(Command::Types(args)) => types::types(args, folder),
         Some(Command::Cards(args)) => cards::cards(args, folder),

@@ -92,17 +92,16 @@ pub fn write_inside(folder: &Path, inside: &str, text: &str) -> Result<PathBuf> 
     file::replace_inside(folder, inside, text).map_err(|error| report::unwritable(&folder.join(inside), &error))
 }
 
-/// Settings by which luau-lsp finds the module: for itself, for VS Code and for Neovim.
+/// Settings by which editors start the language server, and by which luau-lsp finds the module.
 pub fn settings() -> BTreeMap<String, String> {
-    let luaurc = "{\n\t\"languageMode\": \"nonstrict\",\n\t\"aliases\": {\n\t\t\"riskbreaker\": \".riskbreaker/riskbreaker\",\n\t\t\"parent\": \".\"\n\t}\n}\n";
-    let code = "{\n\t\"luau-lsp.platform.type\": \"standard\",\n\t\"luau-lsp.require.fileAliases\": {\n\t\t\"@riskbreaker\": \"${workspaceFolder}/.riskbreaker/riskbreaker.luau\"\n\t},\n\t\"luau-lsp.require.directoryAliases\": {\n\t\t\"lib/\": \"${workspaceFolder}/lib/\"\n\t},\n\t\"files.associations\": { \"*.luau\": \"luau\" }\n}\n";
-    let suggested = "{\n\t\"recommendations\": [\"JohnnyMorganz.luau-lsp\"]\n}\n";
-    let neovim = "-- Neovim reads this where `exrc` is on.\nvim.lsp.config(\"luau_lsp\", {\n\tcmd = { \"luau-lsp\", \"lsp\" },\n\tfiletypes = { \"luau\" },\n\troot_markers = { \"ruleset.toml\" },\n\tsettings = { [\"luau-lsp\"] = { platform = { type = \"standard\" } } },\n})\nvim.lsp.enable(\"luau_lsp\")\n";
     let all = [
-        (".luaurc", luaurc),
-        (".vscode/settings.json", code),
-        (".vscode/extensions.json", suggested),
-        (".nvim.lua", neovim),
+        (".luaurc", include_str!("../../templates/editors/luaurc.json")),
+        (".vscode/settings.json", include_str!("../../templates/editors/vscode.json")),
+        (".vscode/extensions.json", include_str!("../../templates/editors/vscode-extensions.json")),
+        (".nvim.lua", include_str!("../../templates/editors/nvim.lua")),
+        (".helix/languages.toml", include_str!("../../templates/editors/helix.toml")),
+        (".zed/settings.json", include_str!("../../templates/editors/zed.json")),
+        ("rules.sublime-project", include_str!("../../templates/editors/sublime.json")),
     ];
     all.into_iter().map(|(path, text)| (path.to_owned(), text.to_owned())).collect()
 }

@@ -26,6 +26,8 @@ enum Shelf {
     Overlay(Box<Library>, Box<Library>),
     /// The second has what the first names and does not have; it is not listed.
     Backed(Box<Library>, Box<Library>),
+    /// Some files have other contents, by paths with the ruleset's id.
+    Edited(Box<Library>, Arc<BTreeMap<String, Vec<u8>>>),
 }
 
 impl Library {
@@ -96,13 +98,26 @@ impl Library {
         Library(Shelf::Backed(Box::new(self), Box::new(other)))
     }
 
+    /// The same rulesets with other contents of some files, from pairs of path and content, as in [`Library::from_files`]: what
+    /// an editor has not saved. A file that is not there yet is added to its ruleset, if that has a folder on the disk or is held
+    /// in memory.
+    #[must_use]
+    pub fn with_texts<P, C>(self, texts: impl IntoIterator<Item = (P, C)>) -> Self
+    where
+        P: Into<String>,
+        C: Into<Vec<u8>>,
+    {
+        let texts = texts.into_iter().map(|(path, content)| (path.into(), content.into())).collect();
+        Library(Shelf::Edited(Box::new(self), Arc::new(texts)))
+    }
+
     /// Says in a phrase where the rulesets come from.
     pub fn describe(&self) -> String {
         match &self.0 {
             Shelf::Embedded => "the built-in rulesets".to_owned(),
             Shelf::Disk(path) => format!("the folder {}", quoted_path(path)),
             Shelf::Memory(_) => "rulesets held in memory".to_owned(),
-            Shelf::Backed(front, _) => front.describe(),
+            Shelf::Backed(front, _) | Shelf::Edited(front, _) => front.describe(),
             Shelf::Overlay(front, back) => {
                 format!("{}, then {}", front.describe(), back.describe())
             }
@@ -128,7 +143,7 @@ impl Library {
                 };
                 files.keys().filter_map(folder).collect()
             }
-            Shelf::Backed(front, _) => front.ids().into_iter().collect(),
+            Shelf::Backed(front, _) | Shelf::Edited(front, _) => front.ids().into_iter().collect(),
             Shelf::Overlay(front, back) => front.ids().into_iter().chain(back.ids()).collect(),
         };
         ids.into_iter().filter(|id| is_ruleset_id(id) && !is_litter(id)).collect()
@@ -144,7 +159,7 @@ impl Library {
                 problems.sort();
                 problems
             }
-            Shelf::Backed(front, _) => front.left_out(),
+            Shelf::Backed(front, _) | Shelf::Edited(front, _) => front.left_out(),
             Shelf::Overlay(front, back) => front.left_out().into_iter().chain(back.left_out()).collect(),
             Shelf::Embedded | Shelf::Memory(_) => Vec::new(),
         }
@@ -174,6 +189,7 @@ impl Library {
                 Shelf::Disk(path) => path.join(id).is_dir(),
                 Shelf::Memory(files) => files_under(files, id).next().is_some(),
                 Shelf::Overlay(front, back) | Shelf::Backed(front, back) => front.contains(id) || back.contains(id),
+                Shelf::Edited(library, _) => library.contains(id),
             }
     }
 
@@ -183,6 +199,7 @@ impl Library {
             Shelf::Overlay(front, back) | Shelf::Backed(front, back) => {
                 if front.contains(id) { front } else { back }.holder(id)
             }
+            Shelf::Edited(library, _) => library.holder(id),
             Shelf::Embedded | Shelf::Disk(_) | Shelf::Memory(_) => self,
         }
     }
@@ -199,7 +216,7 @@ impl Library {
     #[doc(hidden)]
     pub fn origin_of(&self, id: &str) -> Option<Origin> {
         match &self.holder(id).0 {
-            _ if !self.contains(id) => None,
+            _ if !self.contains(id) || self.texts_of(id).next().is_some() => None,
             Shelf::Disk(path) => Origin::of_folder(&path.join(id)),
             Shelf::Memory(files) => Some(Origin::Memory(files.clone())),
             _ => Some(Origin::Embedded),
@@ -215,6 +232,7 @@ impl Library {
             Shelf::Overlay(front, back) | Shelf::Backed(front, back) => {
                 front.folders().into_iter().chain(back.folders()).collect()
             }
+            Shelf::Edited(library, _) => library.folders(),
             Shelf::Embedded | Shelf::Memory(_) => Vec::new(),
         }
     }
@@ -229,12 +247,30 @@ impl Library {
             return Err(LoadError::new(id, vec![self.unknown(id)]));
         }
         let mut intake = Intake::new(id);
+        let texts: BTreeMap<&str, &[u8]> = self.texts_of(id).collect();
         match &self.holder(id).0 {
-            Shelf::Disk(path) => return read_folder(id, &path.join(id)),
-            Shelf::Memory(files) => files_under(files, id).for_each(|(path, content)| intake.take(path, content)),
+            Shelf::Disk(path) => return read_folder(id, &path.join(id), &texts),
+            Shelf::Memory(files) => {
+                let files: BTreeMap<&str, &[u8]> = files_under(files, id).chain(texts).collect();
+                files.into_iter().for_each(|(path, content)| intake.take(path, content));
+            }
             _ => bundled::take(id, &mut intake),
         }
         intake.finish()
+    }
+
+    /// The files of a ruleset that have other contents than those in its folder. An inner text is hidden by an outer one.
+    fn texts_of(&self, id: &str) -> Box<dyn Iterator<Item = (&str, &[u8])> + '_> {
+        match &self.0 {
+            Shelf::Edited(library, texts) => {
+                let outer: Vec<(&str, &[u8])> = files_under(texts, id).collect();
+                Box::new(library.texts_of(id).chain(outer))
+            }
+            Shelf::Overlay(front, back) | Shelf::Backed(front, back) => {
+                if front.contains(id) { front } else { back }.texts_of(id)
+            }
+            Shelf::Embedded | Shelf::Disk(_) | Shelf::Memory(_) => Box::new(std::iter::empty()),
+        }
     }
 
     /// Reads what a ruleset says about itself. Of the built-in ones only that file is read, so it costs little.
@@ -269,6 +305,7 @@ impl Library {
     /// The ids of all rulesets that can be named, those that stand behind others included.
     fn known_ids(&self) -> Vec<String> {
         match &self.0 {
+            Shelf::Edited(library, _) => library.known_ids(),
             Shelf::Overlay(front, back) | Shelf::Backed(front, back) => {
                 let ids: BTreeSet<String> = front.known_ids().into_iter().chain(back.known_ids()).collect();
                 ids.into_iter().collect()
@@ -493,6 +530,33 @@ mod tests {
         assert_eq!(on_disk.folder_of("b"), Some(scratch.0.join("b")));
         let error = on_disk.read("notes").unwrap_err();
         assert_eq!((&*error.problems[0].path, &*error.problems[0].message), ("notes/ruleset.toml", "is missing"));
+    }
+
+    #[test]
+    fn texts_that_are_not_saved_hide_those_on_the_disk_and_add_files() {
+        let scratch = Scratch::new();
+        scratch.write("a/ruleset.toml", manifest("a"));
+        scratch.write("a/lib/x.luau", "return 1");
+        let library = || Library::open(&scratch.0).unwrap();
+        let texts = [("a/lib/x.luau", "return 2"), ("a/lib/y.luau", "return 3"), ("b/lib/x.luau", "return 4")];
+        let edited = library().with_texts(texts);
+        let folder = edited.read("a").unwrap();
+        assert_eq!((&*folder.files["lib/x.luau"].text, &*folder.files["lib/y.luau"].text), ("return 2", "return 3"));
+        assert_eq!((edited.ids(), edited.folder_of("a")), (vec!["a".to_owned()], Some(scratch.0.join("a"))));
+        assert!(edited.origin_of("a").is_none(), "it does not look like that on the disk");
+        let again = edited.with_texts([("a/lib/x.luau", "return 5")]);
+        assert_eq!(&*again.read("a").unwrap().files["lib/x.luau"].text, "return 5");
+        assert_eq!(&*library().read("a").unwrap().files["lib/x.luau"].text, "return 1");
+        // A manifest that is broken on the disk is mended in the editor.
+        scratch.write("a/ruleset.toml", "id =");
+        assert!(library().read("a").is_err());
+        assert!(library().with_texts([("a/ruleset.toml", manifest("a"))]).read("a").is_ok());
+        let in_memory = library_of_one().with_texts([("a/x.luau", "return 1")]);
+        assert_eq!(in_memory.read("a").unwrap().files.len(), 2);
+    }
+
+    fn library_of_one() -> Library {
+        library(&["a"])
     }
 
     #[test]

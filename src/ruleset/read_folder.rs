@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -8,11 +9,16 @@ use super::quoted::system_message;
 use super::source::{Source, is_litter};
 
 /// Reads a ruleset's folder from the disk. It opens nothing but regular files inside the folder: links that lead out,
-/// devices and pipes are refused by name.
-pub(crate) fn read_folder(id: &str, root: &Path) -> Result<Folder, LoadError> {
+/// devices and pipes are refused by name. Of a file whose text is given, the contents on the disk are not read; a text without a
+/// file is added.
+pub(crate) fn read_folder(id: &str, root: &Path, texts: &BTreeMap<&str, &[u8]>) -> Result<Folder, LoadError> {
     let mut intake = Intake::new(id);
     match root.canonicalize() {
-        Ok(root) => FolderReader { root, intake: &mut intake, seen: 0 }.folder("", 0),
+        Ok(root) => {
+            let mut reader = FolderReader { root, intake: &mut intake, texts, seen: 0 };
+            reader.folder("", 0);
+            reader.add_new_texts();
+        }
         Err(error) => intake.refuse(unreadable(id, &error)),
     }
     intake.finish()
@@ -24,6 +30,7 @@ const MOST_ENTRIES: usize = 20_000;
 struct FolderReader<'i> {
     root: PathBuf,
     intake: &'i mut Intake,
+    texts: &'i BTreeMap<&'i str, &'i [u8]>,
     seen: usize,
 }
 
@@ -126,10 +133,21 @@ impl FolderReader<'_> {
     }
 
     fn file(&mut self, path: &str, full: &Path) {
+        if let Some(text) = self.texts.get(path) {
+            return self.intake.take(path, text);
+        }
         match read_regular(full) {
             Ok(Some(bytes)) => self.intake.take(path, &bytes),
             Ok(None) => self.intake.refuse(Problem::new(self.intake.named(path), "is no regular file")),
             Err(error) => self.intake.refuse(unreadable(&self.intake.named(path), &error)),
+        }
+    }
+
+    fn add_new_texts(&mut self) {
+        for (path, text) in self.texts {
+            if Intake::wants(path) && fs::symlink_metadata(self.root.join(path)).is_err() {
+                self.intake.take(path, text);
+            }
         }
     }
 
@@ -172,7 +190,8 @@ mod tests {
     }
 
     fn read(scratch: &Scratch) -> Result<Folder, Vec<String>> {
-        read_folder("g", &scratch.0.join("g")).map_err(|error| error.problems.iter().map(ToString::to_string).collect())
+        read_folder("g", &scratch.0.join("g"), &BTreeMap::new())
+            .map_err(|error| error.problems.iter().map(ToString::to_string).collect())
     }
 
     #[test]

@@ -47,4 +47,7 @@ pub use fault::{cure_of_syntax, meant};
 #[doc(hidden)]
 pub use spec_file::{SpecFile, SpecMethods};
 pub use table::{Advise, Evaluated, LookAhead, Table};
+#[cfg(feature = "lsp")]
+#[doc(hidden)]
+pub use types::luau_type;
 pub use types::{reference_page, type_module};

@@ -147,7 +147,8 @@ fn one_of<N: std::fmt::Debug>(names: impl IntoIterator<Item = N>) -> String {
 }
 
 /// The type of a field as a script reads it.
-fn luau_type(ty: &Type) -> String {
+/// The type of a field as Luau writes it.
+pub fn luau_type(ty: &Type) -> String {
     match ty {
         Type::Int { .. } => "number".into(),
         Type::Bool => "boolean".into(),

@@ -1,0 +1,173 @@
+//! The words of a script, also of one that does not read as Luau: that is how it is while somebody types.
+
+use std::ops::Range;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum TokenKind {
+    Name,
+    /// With its quotes.
+    Text,
+    Number,
+    Comment,
+    Sign,
+}
+
+/// A word of a script, and the bytes in which it stands.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Token {
+    pub kind: TokenKind,
+    pub begin: usize,
+    pub end: usize,
+}
+
+impl Token {
+    pub fn text<'t>(&self, text: &'t str) -> &'t str {
+        &text[self.begin..self.end]
+    }
+
+    /// The bytes between the quotes of a text, or between the brackets of a long one.
+    pub fn inner(&self, text: &str) -> Range<usize> {
+        let whole = self.text(text);
+        let quotes = match whole.as_bytes().first() {
+            Some(b'[') => 2 + whole[1..].bytes().take_while(|byte| *byte == b'=').count(),
+            _ => 1,
+        };
+        let begin = (self.begin + quotes).min(self.end);
+        let closed = whole.len() >= 2 * quotes && whole.as_bytes()[whole.len() - 1] == closing(whole.as_bytes()[0]);
+        begin..if closed { self.end - quotes } else { self.end }.max(begin)
+    }
+}
+
+fn closing(open: u8) -> u8 {
+    if open == b'[' { b']' } else { open }
+}
+
+/// All words of a script, comments among them.
+pub(super) fn tokens(text: &str) -> Vec<Token> {
+    let bytes = text.as_bytes();
+    let (mut found, mut at) = (Vec::new(), 0);
+    // The open braces inside each text between backquotes that is not over.
+    let mut within: Vec<usize> = Vec::new();
+    while at < bytes.len() {
+        let byte = bytes[at];
+        let (kind, end) = match byte {
+            b'`' | b'}' if byte == b'`' || within.last() == Some(&0) => {
+                if byte == b'}' {
+                    within.pop();
+                }
+                let end = piece_end(bytes, at);
+                if bytes[end - 1] == b'{' && end > at + 1 {
+                    within.push(0);
+                }
+                (TokenKind::Text, end)
+            }
+            _ if byte.is_ascii_whitespace() => {
+                at += 1;
+                continue;
+            }
+            b'-' if bytes.get(at + 1) == Some(&b'-') => {
+                let end = long_end(bytes, at + 2).unwrap_or_else(|| line_end(bytes, at));
+                (TokenKind::Comment, end)
+            }
+            b'"' | b'\'' => (TokenKind::Text, quoted_end(bytes, at)),
+            b'[' if long_end(bytes, at).is_some() => (TokenKind::Text, long_end(bytes, at).unwrap_or(bytes.len())),
+            b'0'..=b'9' => (TokenKind::Number, word_end(bytes, at)),
+            _ if byte == b'_' || byte.is_ascii_alphabetic() => (TokenKind::Name, word_end(bytes, at)),
+            _ => {
+                match (byte, within.last_mut()) {
+                    (b'{', Some(depth)) => *depth += 1,
+                    (b'}', Some(depth)) => *depth -= 1,
+                    _ => {}
+                }
+                (TokenKind::Sign, at + text[at..].chars().next().map_or(1, char::len_utf8))
+            }
+        };
+        found.push(Token { kind, begin: at, end });
+        at = end;
+    }
+    found
+}
+
+fn word_end(bytes: &[u8], at: usize) -> usize {
+    let length = bytes[at..].iter().take_while(|byte| **byte == b'_' || byte.is_ascii_alphanumeric()).count();
+    at + length
+}
+
+fn line_end(bytes: &[u8], at: usize) -> usize {
+    bytes[at..].iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |length| at + length)
+}
+
+/// The end of a text in quotes: one that is not closed ends with its line.
+fn quoted_end(bytes: &[u8], at: usize) -> usize {
+    let mut end = at + 1;
+    while let Some(byte) = bytes.get(end) {
+        match byte {
+            b'\\' => end += 1,
+            b'\n' => return end,
+            byte if *byte == bytes[at] => return end + 1,
+            _ => {}
+        }
+        end += 1;
+    }
+    bytes.len()
+}
+
+/// The end of a piece of a text between backquotes: behind the brace that opens an expression, or behind the last backquote.
+fn piece_end(bytes: &[u8], at: usize) -> usize {
+    let mut end = at + 1;
+    while let Some(byte) = bytes.get(end) {
+        match byte {
+            b'\\' => end += 1,
+            b'`' | b'{' => return end + 1,
+            _ => {}
+        }
+        end += 1;
+    }
+    bytes.len()
+}
+
+/// The end of `[[...]]` or `[==[...]==]` that begins at a place; `None` if none begins there.
+fn long_end(bytes: &[u8], at: usize) -> Option<usize> {
+    let signs = bytes.get(at + 1..)?.iter().take_while(|byte| **byte == b'=').count();
+    if bytes.get(at) != Some(&b'[') || bytes.get(at + 1 + signs) != Some(&b'[') {
+        return None;
+    }
+    let close = [&b"]"[..], &vec![b'='; signs], &b"]"[..]].concat();
+    let begin = at + 2 + signs;
+    let length = bytes[begin..].windows(close.len()).position(|window| *window == close);
+    Some(length.map_or(bytes.len(), |length| begin + length + close.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<&str> {
+        tokens(text).iter().map(|token| token.text(text)).collect()
+    }
+
+    #[test]
+    fn a_script_falls_into_words_also_while_it_is_typed() {
+        assert_eq!(
+            words("rb.each(\"fo\\\"e\", 1.5)"),
+            ["rb", ".", "each", "(", "\"fo\\\"e\"", ",", "1", ".", "5", ")"]
+        );
+        assert_eq!(words("a--[[b\nc]]d -- e\nf"), ["a", "--[[b\nc]]", "d", "-- e", "f"]);
+        assert_eq!(words("x = \"open\ny = [==[a]]\n]==]"), ["x", "=", "\"open", "y", "=", "[==[a]]\n]==]"]);
+        assert_eq!(words("a[b] `x\n{y}` ü \\"), ["a", "[", "b", "]", "`x\n{", "y", "}`", "ü", "\\"]);
+        assert_eq!(words("`a{f({ `b{c}` })}d` e"), ["`a{", "f", "(", "{", "`b{", "c", "}`", "}", ")", "}d`", "e"]);
+        for open in ["\"", "[[", "--[[", "`\\", "'\\", "--", "[=", "\"\\"] {
+            assert!(!words(open).is_empty(), "{open}");
+        }
+    }
+
+    #[test]
+    fn the_inner_of_a_text_has_no_quotes() {
+        for (text, inner) in
+            [("\"ab\"", "ab"), ("\"ab", "ab"), ("[[ab]]", "ab"), ("[=[ab]=]", "ab"), ("\"", ""), ("[[", "")]
+        {
+            let [token] = tokens(text)[..] else { panic!("{text}") };
+            assert_eq!(&text[token.inner(text)], inner, "{text}");
+        }
+    }
+}

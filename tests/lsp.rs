@@ -1,0 +1,296 @@
+//! Conversations of an editor with the language server, which runs as the program that people install.
+#![cfg(feature = "cli")]
+
+#[path = "files/editor.rs"]
+mod editor;
+mod files;
+
+use editor::Editor;
+use serde_json::{Value as Json, json};
+
+const REST: &str = "tug/maneuvers/rest.luau";
+
+#[test]
+fn a_mistake_is_shown_while_it_is_typed_and_its_fix_takes_it_away() {
+    let mut editor = Editor::over(&["tug"]);
+    assert_eq!(editor.open(REST), Vec::<Json>::new());
+    // What is typed is not saved. The column is counted in units of UTF-16, of which a die takes two.
+    editor.replace(REST, "ctx.actor:add(\"rests\", 1)", "rb.say(\"\u{1f3b2}\") ctx.actor:add(\"restz\", 1)");
+    let found = editor.diagnostics(REST);
+    let [one] = found.as_slice() else { panic!("{found:#?}") };
+    assert!(one["message"].as_str().unwrap().contains("`restz`"), "{one}");
+    assert_eq!(editor.text_in(REST, &one["range"]), "restz");
+    assert_eq!(one["source"], "riskbreaker");
+
+    let actions = editor.actions(REST, &one["range"]);
+    let [fix] = actions.as_slice() else { panic!("{actions:#?}") };
+    assert_eq!((&fix["title"], &fix["isPreferred"]), (&json!("Change `restz` to `rests`"), &json!(true)));
+    assert_eq!(fix["diagnostics"][0]["message"], one["message"]);
+    editor.apply(&fix["edit"]);
+    assert_eq!(editor.diagnostics(REST), Vec::<Json>::new());
+    assert!(editor.text(REST).contains("ctx.actor:add(\"rests\", 1)"));
+    editor.end();
+}
+
+#[test]
+fn what_a_change_breaks_in_other_files_is_shown_there() {
+    let mut editor = Editor::over(&["tug"]);
+    editor.open("tug/kinds.luau");
+    editor.replace("tug/kinds.luau", "rests = rb.int", "naps = rb.int");
+    // The card is not open, and reads the field that is gone.
+    let found = editor.diagnostics_until(REST, |found| !found.is_empty());
+    assert!(found.iter().any(|one| one["message"].as_str().unwrap().contains("rests")), "{found:#?}");
+    editor.replace("tug/kinds.luau", "naps = rb.int", "rests = rb.int");
+    assert_eq!(editor.diagnostics_until(REST, <[Json]>::is_empty), Vec::<Json>::new());
+    editor.end();
+}
+
+#[test]
+fn data_files_and_the_manifest_are_checked_as_they_are_typed() {
+    let mut editor = Editor::over(&["tug"]);
+    editor.open("tug/scenarios/two.toml");
+    editor.open("tug/ruleset.toml");
+    editor.replace("tug/ruleset.toml", "scenario = \"two\"", "scenario = \"twö\"");
+    let found = editor.diagnostics("tug/ruleset.toml");
+    let [one] = found.as_slice() else { panic!("{found:#?}") };
+    assert!(one["message"].as_str().unwrap().contains("scenarios/twö.toml"), "{one}");
+    editor.replace("tug/ruleset.toml", "scenario = \"twö\"", "scenario = \"two\"");
+    assert_eq!(editor.diagnostics("tug/ruleset.toml"), Vec::<Json>::new());
+    editor.end();
+}
+
+#[test]
+fn messages_that_cannot_be_read_are_answered_and_end_nothing() {
+    let mut editor = Editor::over(&["tug"]);
+    editor.raw("{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":");
+    assert_eq!(editor.next_response()["error"]["code"], -32700);
+    editor.raw("[1, 2]");
+    assert_eq!(editor.next_response()["error"]["code"], -32600);
+    assert_eq!(editor.request_raw("textDocument/codeAction", json!({ "range": 1 }))["error"]["code"], -32602);
+    assert_eq!(editor.request_raw("textDocument/dance", json!({}))["error"]["code"], -32601);
+    assert_eq!(editor.request_raw("initialize", json!({}))["error"]["code"], -32600);
+    editor.notify("textDocument/didChange", &json!({ "textDocument": 5 }));
+    editor.notify("$/setTrace", &json!({ "value": "off" }));
+    // A text that belongs to no ruleset, and one that is no file.
+    editor.notify(
+        "textDocument/didOpen",
+        &json!({ "textDocument": { "uri": "untitled:x", "languageId": "luau", "version": 1, "text": "x" } }),
+    );
+    assert_eq!(editor.open(REST), Vec::<Json>::new());
+    editor.end();
+}
+
+#[test]
+fn the_conversation_has_a_beginning_and_an_end() {
+    let mut editor = Editor::before_initialize(&["tug"]);
+    assert_eq!(editor.request_raw("textDocument/hover", json!({}))["error"]["code"], -32002);
+    editor.initialize();
+    assert_eq!(editor.request("shutdown", Json::Null), Json::Null);
+    assert_eq!(editor.request_raw("textDocument/hover", json!({}))["error"]["code"], -32600);
+    editor.notify("exit", &Json::Null);
+    assert_eq!(editor.code(), Some(0));
+    // An editor that is gone.
+    let mut editor = Editor::over(&["tug"]);
+    editor.close_input();
+    assert_eq!(editor.code(), Some(1));
+}
+
+/// A house rule over the small game: it reads the field `rests` and the card `rest`.
+fn with_house() -> Editor {
+    let mut editor = Editor::before_initialize(&["tug"]);
+    editor.write("house/ruleset.toml", "id = \"house\"\ntitle = \"House\"\nversion = \"1\"\nover = [\"tug\"]\n");
+    editor.write("house/RULES.md", "# House\n\n- **HOUSE-1** A tired puller pulls less: `rests` counts.\n");
+    editor.write(
+        "house/hooks/tired.luau",
+        "local rb = require(\"@riskbreaker\")\n\nreturn rb.hook({\n\tid = \"tired\",\n\trules = { \"HOUSE-1\" },\n\talways = true,\n\t\
+         before = {\n\t\tmove_rope = function(e)\n\t\t\tif e.who.rests > 0 then\n\t\t\t\te.by = 0\n\t\t\tend\n\t\tend,\n\t},\n})\n",
+    );
+    editor.initialize();
+    editor
+}
+
+const TIRED: &str = "house/hooks/tired.luau";
+
+#[test]
+fn hovering_tells_what_a_word_a_rule_a_card_or_a_field_is() {
+    let mut editor = with_house();
+    assert_eq!(editor.open(TIRED), Vec::<Json>::new());
+    for (piece, within, told) in [
+        ("rb.hook", 4, "A condition or a house rule that hangs on verbs"),
+        ("HOUSE-1", 3, "A tired puller pulls less"),
+        ("rests", 2, "rests: number"),
+        ("move_rope", 2, "rb.act.move_rope(rope, by, who)"),
+    ] {
+        let hover = editor.at("textDocument/hover", TIRED, piece, within, json!({}));
+        assert!(hover["contents"]["value"].as_str().unwrap().contains(told), "{piece}: {hover}");
+    }
+    editor.open("tug/specs/maneuvers/rest.luau");
+    let hover = editor.at("textDocument/hover", "tug/specs/maneuvers/rest.luau", "\"rest\"", 2, json!({}));
+    assert!(hover["contents"]["value"].as_str().unwrap().contains("Do nothing; at most twice."), "{hover}");
+    assert_eq!(editor.at("textDocument/hover", TIRED, "local", 1, json!({})), Json::Null);
+    editor.end();
+}
+
+#[test]
+fn a_definition_is_the_file_or_the_line_that_declares_a_name() {
+    let mut editor = with_house();
+    editor.open(TIRED);
+    for (piece, within, path, found) in [
+        ("HOUSE-1", 1, "house/RULES.md", "HOUSE-1"),
+        ("rests", 1, "tug/kinds.luau", "rests"),
+        ("move_rope", 1, "tug/verbs.luau", "move_rope"),
+    ] {
+        let places = editor.at("textDocument/definition", TIRED, piece, within, json!({}));
+        let [place] = places.as_array().unwrap().as_slice() else { panic!("{piece}: {places}") };
+        assert_eq!(editor.path_of(&place["uri"]), path);
+        assert_eq!(editor.text_in(path, &place["range"]), found);
+    }
+    editor.open("tug/specs/maneuvers/rest.luau");
+    let places = editor.at("textDocument/definition", "tug/specs/maneuvers/rest.luau", "\"rest\"", 2, json!({}));
+    assert_eq!(editor.path_of(&places[0]["uri"]), REST);
+    editor.end();
+}
+
+#[test]
+fn completion_offers_words_verbs_fields_and_ids() {
+    let mut editor = with_house();
+    editor.open(TIRED);
+    // Nothing of this is whole: it is being typed.
+    for (typed, label, detail) in [
+        ("rb.", "each", "rb.each("),
+        ("rb.ea", "each", "rb.each("),
+        ("rb.act.", "move_rope", "rb.act.move_rope(rope, by, who)"),
+        ("rb.switches.", "wins_at", "switch"),
+        ("rb.each(\"", "puller", "kind"),
+        ("e.who:add(\"", "rests", "puller: number"),
+        ("e.who.", "rests", "puller: number"),
+        ("e.who:", "need", "derived value of puller"),
+        ("math.", "floor", "math"),
+    ] {
+        editor.replace(TIRED, "e.by = 0", typed);
+        let items = editor.at("textDocument/completion", TIRED, typed, typed.len(), json!({}));
+        let item = items.as_array().unwrap().iter().find(|item| item["label"] == label);
+        let item = item.unwrap_or_else(|| panic!("{typed}: {items}"));
+        assert!(item["detail"].as_str().unwrap().starts_with(detail), "{typed}: {item}");
+        editor.replace(TIRED, typed, "e.by = 0");
+    }
+    editor.replace(TIRED, "\"HOUSE-1\" }", "\"");
+    let items = editor.at("textDocument/completion", TIRED, "rules = { \"", 11, json!({}));
+    let labels: Vec<_> = items.as_array().unwrap().iter().map(|item| item["label"].as_str().unwrap()).collect();
+    assert_eq!(labels, ["HOUSE-1", "TUG-1", "TUG-2"]);
+    editor.end();
+}
+
+#[test]
+fn a_field_is_renamed_over_two_layers() {
+    let mut editor = with_house();
+    editor.open(TIRED);
+    let references = editor.at("textDocument/references", TIRED, "rests", 1, json!({ "context": {} }));
+    let count = references.as_array().unwrap().len();
+    let new_name = json!({ "newName": "naps" });
+    let edit = editor.at("textDocument/rename", TIRED, "rests", 1, new_name);
+    let changes = edit["changes"].as_object().unwrap();
+    assert_eq!(changes.values().map(|edits| edits.as_array().unwrap().len()).sum::<usize>(), count);
+    editor.apply(&edit);
+    for path in [TIRED, "house/RULES.md", "tug/kinds.luau", REST] {
+        let text = editor.text_of(path);
+        assert!(text.contains("naps") && !text.replace("\"rests\"", "").contains(".rests"), "{path}: {text}");
+    }
+    assert_eq!(editor.text_of("tug/kinds.luau").matches("label = \"rests\"").count(), 1, "what people read stays");
+    editor.notify("textDocument/didSave", &json!({ "textDocument": { "uri": editor.uri(TIRED) } }));
+    assert_eq!(editor.diagnostics(TIRED), Vec::<Json>::new());
+    // What the game reads now is the new name, so nothing is found there either.
+    editor.open("tug/kinds.luau");
+    assert_eq!(editor.diagnostics("tug/kinds.luau"), Vec::<Json>::new());
+    for (piece, new, why) in [
+        ("naps", "strength", "is there already"),
+        ("naps", "two words", "is no name"),
+        ("rules", "x", "a name of the host"),
+    ] {
+        let params = json!({ "newName": new });
+        let refused = editor.at_raw("textDocument/rename", TIRED, piece, 1, params);
+        assert!(refused["error"]["message"].as_str().unwrap().contains(why), "{piece}: {refused}");
+    }
+    editor.end();
+}
+
+#[test]
+fn a_card_is_renamed_with_its_files() {
+    let mut editor = Editor::over(&["tug"]);
+    editor.open(REST);
+    let edit = editor.at("textDocument/rename", REST, "\"rest\"", 2, json!({ "newName": "pause" }));
+    let changes = edit["documentChanges"].as_array().unwrap();
+    let moved: Vec<String> = changes
+        .iter()
+        .filter(|change| change["kind"] == "rename")
+        .map(|change| format!("{} {}", editor.path_of(&change["oldUri"]), editor.path_of(&change["newUri"])))
+        .collect();
+    assert_eq!(
+        moved,
+        [
+            "tug/maneuvers/rest.luau tug/maneuvers/pause.luau",
+            "tug/specs/maneuvers/rest.luau tug/specs/maneuvers/pause.luau"
+        ]
+    );
+    let edited =
+        changes.iter().any(|change| change["textDocument"]["uri"] == editor.uri("tug/specs/maneuvers/rest.luau"));
+    assert!(edited, "{edit}");
+    editor.end();
+}
+
+#[test]
+fn symbols_lenses_and_formatting_are_answered() {
+    let mut editor = with_house();
+    editor.open(TIRED);
+    let of = |editor: &Editor, path: &str| json!({ "textDocument": { "uri": editor.uri(path) } });
+    let named = |symbols: &Json| -> Vec<String> {
+        symbols.as_array().unwrap().iter().map(|symbol| symbol["name"].as_str().unwrap().to_owned()).collect()
+    };
+    let params = of(&editor, TIRED);
+    let symbols = named(&editor.request("textDocument/documentSymbol", params));
+    assert_eq!(symbols, ["id", "rules", "always", "before", "move_rope"]);
+    let found = named(&editor.request("workspace/symbol", json!({ "query": "move_r" })));
+    assert_eq!(found, ["move_rope", "move_rope"]);
+    let params = of(&editor, REST);
+    let lenses = editor.request("textDocument/codeLens", params);
+    let lines: Vec<&str> =
+        lenses.as_array().unwrap().iter().map(|lens| lens["command"]["arguments"][0].as_str().unwrap()).collect();
+    assert!(lines[0].ends_with("test tug --filter specs/maneuvers/rest.luau"), "{lines:?}");
+    assert!(lines[1].ends_with("odds rest --rules tug"), "{lines:?}");
+    let mut params = of(&editor, TIRED);
+    params["options"] = json!({ "tabSize": 4, "insertSpaces": false });
+    // Without stylua there is no answer.
+    let edits = editor.request("textDocument/formatting", params);
+    assert!(edits.is_null() || edits.as_array().unwrap().len() <= 1);
+    editor.end();
+}
+
+/// Somebody types a file from its begin: every request is answered at every place.
+#[test]
+fn each_beginning_of_a_file_is_answered() {
+    let mut editor = Editor::over(&["tug"]);
+    for path in [
+        "tug/verbs.luau",
+        "tug/maneuvers/pull.luau",
+        "tug/ruleset.toml",
+        "tug/RULES.md",
+        "tug/specs/maneuvers/rest.luau",
+    ] {
+        let text = editor.open(path).is_empty().then(|| editor.text(path).to_owned()).unwrap();
+        let ends: Vec<usize> = (0..=text.len()).filter(|end| text.is_char_boundary(*end)).step_by(41).collect();
+        for end in ends {
+            let all = json!({ "text": &text[..end] });
+            editor.set(path, &text[..end], &all);
+            let place = editor.place(&text[..end]);
+            let document = json!({ "uri": editor.uri(path) });
+            for method in ["hover", "definition", "completion", "references", "documentSymbol", "codeLens"] {
+                let params =
+                    json!({ "textDocument": document, "position": place, "context": { "includeDeclaration": true } });
+                editor.request(&format!("textDocument/{method}"), params);
+            }
+        }
+        editor.set(path, &text, &json!({ "text": &text }));
+        assert_eq!(editor.diagnostics(path), Vec::<Json>::new(), "{path}");
+    }
+    editor.end();
+}
