@@ -210,12 +210,13 @@ impl<'w> Lookup<'w> {
 /// Whether a key is what its file declares: a kind or a field, a verb, an entry or a free act, a switch or a seat.
 fn is_declaration(stem: &str, around: &[String]) -> bool {
     let around: Vec<&str> = around.iter().map(String::as_str).collect();
-    match (stem.split('/').next(), &*around) {
-        (Some("kinds"), [] | [_, "fields" | "derived"]) | (Some("verbs"), []) => true,
-        (Some("play"), ["entries" | "free" | "views"]) => true,
-        (Some("ruleset"), ["switches" | "seats" | "words"]) => true,
-        _ => false,
-    }
+    matches!(
+        (stem.split('/').next(), &*around),
+        (Some("kinds"), [] | [_, "fields" | "derived"])
+            | (Some("verbs"), [])
+            | (Some("play"), ["entries" | "free" | "views"])
+            | (Some("ruleset"), ["switches" | "seats" | "words"])
+    )
 }
 
 /// What a ruleset has under a name, one paragraph for each.
@@ -283,10 +284,11 @@ fn name_mentions(inside: &str, text: &str, name: &str) -> Vec<Range<usize>> {
                     TokenKind::Name if token.text(text) == name && !is_word && is_mentioned(&tokens, index, text) => {
                         found.push(token.begin..token.end);
                     }
-                    TokenKind::Text if text[token.inner(text)] == *name => {
-                        if !(before(1) == "=" && PROSE_KEYS.contains(&before(2))) {
-                            found.push(token.inner(text));
-                        }
+                    TokenKind::Text
+                        if text[token.inner(text)] == *name
+                            && !(before(1) == "=" && PROSE_KEYS.contains(&before(2))) =>
+                    {
+                        found.push(token.inner(text));
                     }
                     _ => {}
                 }
