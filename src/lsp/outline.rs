@@ -135,9 +135,10 @@ pub(super) fn rule_text(text: &str, id: &str) -> Option<String> {
         let trimmed = line.trim();
         !trimmed.is_empty() && !trimmed.starts_with(['#', '|', '-', '*', '+'])
     };
+    let line = lines[first].trim();
+    let item = ["- ", "* ", "+ "].iter().find_map(|mark| line.strip_prefix(mark)).unwrap_or(line);
     let rest = lines[first + 1..].iter().take_while(goes_on).map(|line| line.trim());
-    let all: Vec<&str> =
-        std::iter::once(lines[first].trim().trim_start_matches(['-', '*', '+', ' '])).chain(rest).collect();
+    let all: Vec<&str> = std::iter::once(item).chain(rest).collect();
     Some(all.join(" "))
 }
 
