@@ -1,15 +1,15 @@
 use std::collections::{BTreeMap, HashMap};
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde_json::{Value as Json, json};
 
-use super::commands::{Apart, Command, Outcome, Written, load, must_have_seat, read, written};
+use super::commands::{Command, Outcome, Written, load, must_have_seat, read, written};
 use super::error::Failure;
+use super::job::{Extent, Job, Progress, reply};
 use super::keeper::{Keeper, is_campaign};
 use super::messages::*;
 use super::misfit::takes;
@@ -100,36 +100,6 @@ impl Drop for UnderWay {
     }
 }
 
-/// Work at a table that a message asks for.
-pub struct Job {
-    host: Host,
-    table: Arc<Table>,
-    outbox: Arc<Outbox>,
-    /// That of the request; nothing for a notification.
-    id: Option<Id>,
-    work: Work,
-    /// The line of jobs that it stands in, if it is not that of its table.
-    lane: Option<Arc<str>>,
-}
-
-/// Work at a table, up to its end or for a slice.
-type Work = Box<dyn FnOnce(&Arc<Table>, Extent) -> Result<Progress, Failure> + Send>;
-
-/// How far a game plays on before its thread is given back.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Extent {
-    Slice,
-    Whole,
-}
-
-/// What came of work at a table.
-enum Progress {
-    Done(Json),
-    Rest(Work),
-    /// The rest needs no table: it is a job of its own in a line of that name.
-    Apart(Arc<str>, Apart),
-}
-
 /// What a message came to.
 #[must_use]
 #[non_exhaustive]
@@ -142,68 +112,6 @@ pub enum Received {
     Shutdown,
 }
 
-impl Job {
-    /// The line that the job stands in: that of its table, or one for what looks ahead for a seat of it. The jobs of a line, and
-    /// their slices, have to run in order, one at a time.
-    pub fn line(&self) -> &str {
-        self.lane.as_deref().unwrap_or(&self.table.name)
-    }
-
-    /// Does the work; the answer is in the outbox then.
-    pub fn run(self) {
-        let mut rest = self.run_to(Extent::Whole);
-        while let Some(job) = rest {
-            rest = job.run_to(Extent::Whole);
-        }
-    }
-
-    /// Does the work, but gives back the rest of it when a game has played for about 50 ms without asking anybody, so that
-    /// other tables have their turn, or when the rest stands in another line. No other job of the same line may run before the rest.
-    pub fn run_slice(self) -> Option<Job> {
-        self.run_to(Extent::Slice)
-    }
-
-    /// A panic ends the table, and nothing else.
-    fn run_to(self, extent: Extent) -> Option<Job> {
-        let Job { host, table, outbox, id, work, lane } = self;
-        let began = Instant::now();
-        let progress = catch_unwind(AssertUnwindSafe(|| work(&table, extent))).unwrap_or_else(|_| {
-            if lane.is_some() {
-                return Err(Failure::internal("looking ahead failed; the table goes on"));
-            }
-            let _ = catch_unwind(AssertUnwindSafe(|| table.close("the host failed at this table")));
-            host.forget(&table);
-            Err(Failure::internal("this table had to be closed; the others go on"))
-        });
-        if lane.is_none() {
-            table.set_slow(matches!(progress, Ok(Progress::Rest(_))) || began.elapsed() > QUICK);
-        }
-        let result = match progress {
-            Ok(Progress::Rest(work)) => return Some(Job { host, table, outbox, id, work, lane }),
-            Ok(Progress::Apart(lane, apart)) => {
-                let work: Work = Box::new(move |_, _| apart().map(Progress::Done));
-                return Some(Job { host, table, outbox, id, work, lane: Some(lane) });
-            }
-            Ok(Progress::Done(result)) => Ok(result),
-            Err(failure) => Err(failure),
-        };
-        reply(&outbox, id, result);
-        None
-    }
-
-    /// Answers that too much waits already.
-    pub fn refuse_busy(self, waiting: usize) {
-        reply(&self.outbox, self.id, Err(Failure::Busy { waiting }));
-    }
-
-    /// Whether others go first: it looks ahead, the table's last job took long, or its game has not begun.
-    pub(super) fn is_slow(&self) -> bool {
-        self.lane.is_some() || self.table.is_slow()
-    }
-}
-
-/// A table with a job, or a part of one, that takes longer is slow.
-const QUICK: Duration = Duration::from_millis(50);
 /// Most tables of a host.
 const MOST_TABLES: usize = 100_000;
 /// Most viewers of a connection.
@@ -314,7 +222,7 @@ impl Host {
     }
 
     /// Takes a table away, if it still is that one, and ends its invitations.
-    fn forget(&self, table: &Arc<Table>) {
+    pub(super) fn forget(&self, table: &Arc<Table>) {
         self.shared.ended.store(true, Ordering::Relaxed);
         let mut tables = self.tables();
         if tables.get(&table.name).is_some_and(|known| Arc::ptr_eq(known, table)) {
@@ -1052,17 +960,4 @@ fn request_of(id: Option<Id>, method: String, params: Option<Json>) -> Result<Re
     };
     let (table, key) = (text("table")?, text("key")?);
     Ok(Request { id, method, params: Json::Object(params), viewer, table, key })
-}
-
-/// Answers a request; notifications are not answered.
-fn reply(outbox: &Outbox, id: Option<Id>, result: Result<Json, Failure>) {
-    let Some(id) = id else { return };
-    outbox.reply(match result {
-        Ok(result) => format!(r#"{{"id":{id},"jsonrpc":"2.0","result":{result}}}"#),
-        Err(failure) => {
-            let data = serde_json::to_value(&failure).unwrap_or_default();
-            let error = json!({ "code": failure.code(), "message": failure.to_string(), "data": data });
-            format!(r#"{{"error":{error},"id":{id},"jsonrpc":"2.0"}}"#)
-        }
-    });
 }

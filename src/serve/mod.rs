@@ -7,6 +7,7 @@ mod commands;
 mod error;
 mod frames;
 mod host;
+mod job;
 mod keeper;
 mod messages;
 mod methods;
@@ -24,7 +25,8 @@ mod viewer;
 #[cfg(feature = "web")]
 pub mod web;
 
-pub use host::{Connection, Host, Job, Received};
+pub use host::{Connection, Host, Received};
+pub use job::Job;
 pub use methods::{METHODS, Method};
 pub use outbox::Outbox;
 pub use queue::Queue;

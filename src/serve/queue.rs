@@ -2,7 +2,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 
-use super::host::Job;
+use super::job::Job;
 use super::messages::MOST_WAITING;
 use crate::play::MACHINE_STACK;
 
