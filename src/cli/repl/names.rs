@@ -90,9 +90,10 @@ pub fn field<'t>(whose: &str, known: &[(String, String)], text: &'t str) -> Resu
             [name, label].iter().any(|text| initials(text).to_lowercase() == first.text.to_lowercase())
         })
         .collect();
-    match short.as_slice() {
-        [(name, _)] if first.text.chars().count() > 1 => return Ok((name.clone(), text[first.end..].trim())),
-        _ => {}
+    if let [(name, _)] = short.as_slice()
+        && first.text.chars().count() > 1
+    {
+        return Ok((name.clone(), text[first.end..].trim()));
     }
     let near = nearest(&first.text, both.iter().map(|(_, spelling)| spelling.as_str()));
     let near = near.and_then(|near| known.iter().find(|(name, label)| name == near || label == near));
