@@ -146,14 +146,9 @@ pub(super) struct Remembered {
     people: BTreeMap<u32, Person>,
 }
 
-/// The role of a person with these seats.
-fn role_of_seats(seats: &[String]) -> Option<Role> {
-    Role::of_seats(seats)
-}
-
 fn role_of_words(role: &str, seats: &[String]) -> Option<Role> {
     Role::of_word(role, seats.first().map(String::as_str)).and_then(|role| match role {
-        Role::Seat(_) => role_of_seats(seats),
+        Role::Seat(_) => Role::of_seats(seats),
         other => Some(other),
     })
 }
@@ -602,7 +597,7 @@ impl Host {
             return Ok((role_of(role, None)?, Vec::new()));
         }
         table.with(|game| seats.iter().try_for_each(|seat| must_have_seat(game.session.ruleset(), seat)))?;
-        let role = role_of_seats(&seats);
+        let role = Role::of_seats(&seats);
         Ok((role.ok_or_else(|| Failure::BadParams { message: "the request needs `seat`".into() })?, seats))
     }
 

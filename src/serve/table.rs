@@ -15,7 +15,7 @@ use super::keeper::Keeper;
 use super::messages::{ByeNotice, ChatNotice, EVENT_BYTES, KEYS_KEPT, LINES_SHOWN, PresenceNotice, ResyncNotice};
 use super::people::Remembered;
 use super::viewer::{Role, Viewer};
-use crate::play::{DecisionCount, Driver, Order, QuestionId, Ruleset, Session, WorkedOut, push_sparing};
+use crate::play::{DecisionCount, Driver, Order, Question, QuestionId, Ruleset, Session, WorkedOut, push_sparing};
 use crate::ruleset::ContentHash;
 use crate::state::{LARGEST_NUMBER, Value};
 use crate::store::{HostChange, HostMemory, HostRow, KeptResult, random_number};
@@ -67,7 +67,7 @@ pub(super) struct Game {
     chat: VecDeque<ChatLine>,
     said: u64,
     /// What looks ahead now, by the question that it is about: it ends when that is no longer open.
-    looking_ahead: Vec<(QuestionId, Weak<AtomicBool>)>,
+    looking_ahead: Vec<LookingAhead>,
     /// The port at which the table is served, and whether its join code is taken and anybody may watch, as its campaign remembers.
     port: Option<u16>,
     lobby: Option<(bool, bool)>,
@@ -181,10 +181,8 @@ impl Table {
 
     /// Ends the game for all who look at it.
     pub fn close(&self, reason: &str) -> bool {
-        let Some(game) = self.lock().take() else { return false };
-        game.looking_ahead.iter().filter_map(|(_, interrupt)| interrupt.upgrade()).for_each(|interrupt| {
-            interrupt.store(true, Ordering::Relaxed);
-        });
+        let Some(mut game) = self.lock().take() else { return false };
+        end_looking_ahead(&mut game.looking_ahead, &[]);
         for viewer in &game.viewers {
             viewer.leave();
             tell(viewer, "bye", &ByeNotice { table: self.name.clone(), reason: reason.to_owned() });
@@ -339,19 +337,6 @@ impl Game {
         self.session.fork()
     }
 
-    /// Ends what looks ahead from questions that are open no more.
-    fn end_looking_ahead(&mut self) {
-        let open = self.session.questions();
-        self.looking_ahead.retain(|(question, interrupt)| {
-            let Some(interrupt) = interrupt.upgrade() else { return false };
-            let stands = open.iter().any(|asked| asked.id == *question);
-            if !stands {
-                interrupt.store(true, Ordering::Relaxed);
-            }
-            stands
-        });
-    }
-
     // Viewers
 
     /// A viewer comes. `most` is how many may be there then.
@@ -381,7 +366,7 @@ impl Game {
         }
     }
 
-    /// Tells the game masters something at most once a second.
+    /// Tells the game masters something.
     pub fn tell_masters(&self, method: &'static str, notice: &impl Serialize) {
         let masters = self.viewers.iter().filter(|viewer| !viewer.is_gone() && viewer.role == Role::GameMaster);
         masters.for_each(|viewer| tell(viewer, method, notice));
@@ -565,7 +550,7 @@ impl Game {
             return Err(failure);
         }
         self.seq += 1;
-        self.end_looking_ahead();
+        end_looking_ahead(&mut self.looking_ahead, self.session.questions());
         self.count_decisions(by);
         self.viewers.retain(|viewer| !viewer.is_gone());
         let told = self.told.as_ref().is_some_and(|told| told.are_of(self));
@@ -743,6 +728,21 @@ fn random_generation() -> u64 {
 /// Tells requests with the same key apart, in this host and in later ones.
 pub(super) fn fingerprint(method: &str, params: &Json) -> i64 {
     ContentHash::of_parts([method.as_bytes(), params.to_string().as_bytes()]).short()
+}
+
+/// The question from which somebody looks ahead, and the flag that ends it.
+type LookingAhead = (QuestionId, Weak<AtomicBool>);
+
+/// Ends what looks ahead from questions that are open no more.
+fn end_looking_ahead(all: &mut Vec<LookingAhead>, open: &[Question]) {
+    all.retain(|(question, interrupt)| {
+        let Some(interrupt) = interrupt.upgrade() else { return false };
+        let stands = open.iter().any(|asked| asked.id == *question);
+        if !stands {
+            interrupt.store(true, Ordering::Relaxed);
+        }
+        stands
+    });
 }
 
 /// Sends a notice to a viewer.
