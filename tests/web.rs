@@ -464,10 +464,14 @@ fn serve(host: impl riskbreaker_web::Host) -> Server {
 }
 
 fn socket(server: &Server) -> WebSocket<TcpStream> {
-    let own = server.addresses().own();
-    let stream = TcpStream::connect(own.host()).unwrap();
+    socket_at(server.addresses().own().host())
+}
+
+/// A socket of a server at a host with its port.
+fn socket_at(host: &str) -> WebSocket<TcpStream> {
+    let stream = TcpStream::connect(host).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(120))).unwrap();
-    tungstenite::client(format!("ws://{}/v1/ws", own.host()), stream).unwrap().0
+    tungstenite::client(format!("ws://{host}/v1/ws"), stream).unwrap().0
 }
 
 /// Sends a message and gives all lines up to its answer.
@@ -480,6 +484,23 @@ fn over_socket(socket: &mut WebSocket<TcpStream>, message: &str) -> Vec<String> 
             if !line.starts_with(r#"{"jsonrpc""#) {
                 return lines;
             }
+        }
+    }
+}
+
+/// Makes a request, again after each wait that the host asks for. `take` gets what comes up to each answer, and gives the answer.
+fn patiently(
+    socket: &mut WebSocket<TcpStream>,
+    method: &str,
+    params: &Json,
+    mut take: impl FnMut(&[String]) -> Json,
+) -> Json {
+    let message = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
+    loop {
+        let answer = take(&over_socket(socket, &message));
+        match answer["error"]["data"]["wait_ms"].as_u64() {
+            Some(wait) => std::thread::sleep(Duration::from_millis(wait)),
+            None => return answer,
         }
     }
 }
@@ -545,26 +566,26 @@ struct Mirror {
 }
 
 impl Mirror {
-    fn take(&mut self, lines: &[String]) -> Json {
+    fn take(viewer: &Json, view: &mut Json, lines: &[String]) -> Json {
         let mut answer = Json::Null;
         for line in lines {
             let line: Json = serde_json::from_str(line).unwrap();
             let params = &line["params"];
             match line["method"].as_str() {
                 None => answer = line,
-                Some("step") if params["viewer"] == self.viewer => self.step(params),
-                Some("presence") => self.view["presence"] = params["presence"].clone(),
+                Some("step") if params["viewer"] == *viewer => Mirror::step(view, params),
+                Some("presence") => view["presence"] = params["presence"].clone(),
                 Some(_) => {}
             }
         }
         answer
     }
 
-    fn step(&mut self, step: &Json) {
-        assert_eq!(step["seq"].as_u64(), self.view["seq"].as_u64().map(|seq| seq + 1), "no hole in the numbers");
+    fn step(view: &mut Json, step: &Json) {
+        assert_eq!(step["seq"].as_u64(), view["seq"].as_u64().map(|seq| seq + 1), "no hole in the numbers");
         let list = |value: &Json| value.as_array().cloned().unwrap_or_default();
         let mut entities: BTreeMap<u64, Json> =
-            list(&self.view["entities"]).into_iter().map(|entity| (entity["id"].as_u64().unwrap(), entity)).collect();
+            list(&view["entities"]).into_iter().map(|entity| (entity["id"].as_u64().unwrap(), entity)).collect();
         for entity in list(&step["changed"]) {
             let id = entity["id"].as_u64().unwrap();
             match entity["gone"] == true {
@@ -572,24 +593,17 @@ impl Mirror {
                 false => entities.insert(id, entity),
             };
         }
-        self.view["entities"] = entities.into_values().collect();
+        view["entities"] = entities.into_values().collect();
         for name in ["seq", "state", "questions", "waiting", "undo", "settings"] {
             if let Some(now) = step.get(name) {
-                self.view[name] = now.clone();
+                view[name] = now.clone();
             }
         }
     }
 
     fn ask(&mut self, method: &str, params: Json) -> Json {
-        let message = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
-        loop {
-            let lines = over_socket(&mut self.socket, &message);
-            let answer = self.take(&lines);
-            match answer["error"]["data"]["wait_ms"].as_u64() {
-                Some(wait) => std::thread::sleep(Duration::from_millis(wait)),
-                None => return answer,
-            }
-        }
+        let (viewer, view) = (&self.viewer, &mut self.view);
+        patiently(&mut self.socket, method, &params, |lines| Mirror::take(viewer, view, lines))
     }
 
     fn join(server: &Server, params: Json) -> Mirror {
@@ -770,16 +784,11 @@ impl Ear {
     }
 
     fn ask(&mut self, method: &str, params: Json) -> Json {
-        let message = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
-        loop {
-            let lines = over_socket(&mut self.socket, &message);
-            lines.iter().for_each(|line| self.heard += &format!("{method}: {line}\n"));
-            let answer: Json = serde_json::from_str(lines.last().unwrap()).unwrap();
-            match answer["error"]["data"]["wait_ms"].as_u64() {
-                Some(wait) => std::thread::sleep(Duration::from_millis(wait)),
-                None => return answer,
-            }
-        }
+        let heard = &mut self.heard;
+        patiently(&mut self.socket, method, &params, |lines| {
+            lines.iter().for_each(|line| *heard += &format!("{method}: {line}\n"));
+            serde_json::from_str(lines.last().unwrap()).unwrap()
+        })
     }
 }
 
@@ -883,12 +892,6 @@ impl Program {
         Program { address: address.to_owned(), code, child }
     }
 
-    fn socket(&self) -> WebSocket<TcpStream> {
-        let stream = TcpStream::connect(&self.address).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(120))).unwrap();
-        tungstenite::client(format!("ws://{}/v1/ws", self.address), stream).unwrap().0
-    }
-
     fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
@@ -928,7 +931,7 @@ fn a_table_that_is_killed_has_kept_all_that_it_acknowledged() {
             0 => Program::start(&folder, Path::new(RULESETS), &["--rules", "tug", "--port", "0"]),
             _ => Program::start(&folder, Path::new(RULESETS), &[]),
         };
-        let mut socket = program.socket();
+        let mut socket = socket_at(&program.address);
         let hello = match &token {
             None => json!({ "code": program.code }),
             Some(token) => json!({ "token": token }),
@@ -986,9 +989,7 @@ fn a_storm_of_connections_leaves_nothing_behind() {
         for _ in 0..4 {
             scope.spawn(|| {
                 for turn in 0..50 {
-                    let stream = TcpStream::connect(&own).unwrap();
-                    stream.set_read_timeout(Some(Duration::from_secs(120))).unwrap();
-                    let mut socket = tungstenite::client(format!("ws://{own}/v1/ws"), stream).unwrap().0;
+                    let mut socket = socket_at(&own);
                     let hello = json!({ "jsonrpc": "2.0", "id": 1, "method": "hello", "params": { "token": token } });
                     let told = over_socket(&mut socket, &hello.to_string());
                     assert!(told.last().unwrap().contains("result"), "{told:?}");
@@ -1034,7 +1035,7 @@ fn rules_that_change_on_the_disk_come_to_the_table() {
         }
     }
     let program = Program::start(&folder, &folder.join("rulesets"), &["--rules", "tug", "--port", "0"]);
-    let mut socket = program.socket();
+    let mut socket = socket_at(&program.address);
     let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "hello", "params": { "code": program.code } });
     let welcome: Json = serde_json::from_str(over_socket(&mut socket, &hello.to_string()).last().unwrap()).unwrap();
     let before = welcome["result"]["view"]["settings"]["rules"]["hash"].clone();
