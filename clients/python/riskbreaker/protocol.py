@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, TypedDict
+from typing import Any, Dict, List, Optional, TypedDict
 
 Json = Dict[str, Any]
 
@@ -66,13 +66,46 @@ class Question(_Question, total=False):
     proposal: Any
 
 
-class Entity(TypedDict):
-    """A thing in the game with the fields that the viewer may see."""
-
+class _Entity(TypedDict):
     id: int
     kind: str
     title: str
     fields: Json
+    numbers: List[Json]
+
+
+class Entity(_Entity, total=False):
+    """A thing in the game with the fields that the viewer may see, and what the rules declare of it.
+
+    `numbers` are those of its status line, `side` and `position` what the rules say of it, `seat` the seat that plays it.
+    """
+
+    seat: str
+    side: Json
+    position: Json
+
+
+class _Turn(TypedDict):
+    entity: int
+    title: str
+    state: str
+
+
+class Turn(_Turn, total=False):
+    """A turn in the order of play. `state` is `acted`, `now`, `to_come` or `out`."""
+
+    at: int
+    note: str
+
+
+class _Order(TypedDict):
+    turns: List[Turn]
+
+
+class Order(_Order, total=False):
+    """Who acts when, and what that is the order of."""
+
+    label: str
 
 
 class _Over(TypedDict, total=False):
@@ -105,9 +138,24 @@ class _Present(TypedDict):
 
 
 class Present(_Present, total=False):
-    """Who is connected in a role."""
+    """Who is connected in a role. `people` are their names, `seats` all of their seats if they are several."""
 
     seat: str
+    seats: List[str]
+    people: List[str]
+
+
+class _ChatLine(TypedDict):
+    id: int
+    role: str
+    text: str
+
+
+class ChatLine(_ChatLine, total=False):
+    """What somebody has said beside the game."""
+
+    name: str
+    seats: List[str]
 
 
 class _Rules(TypedDict):
@@ -133,11 +181,16 @@ class Settings(TypedDict):
     switches: Json
 
 
-class UndoState(TypedDict):
-    """Whether the viewer may take decisions back, and how many."""
-
+class _UndoState(TypedDict):
     allowed: bool
     decisions: int
+
+
+class UndoState(_UndoState, total=False):
+    """Whether the viewer may take decisions back, and how many. `takes_back` is the decision that comes first."""
+
+    redo: bool
+    takes_back: Json
 
 
 class _View(TypedDict):
@@ -159,7 +212,10 @@ class View(_View, total=False):
     """Everything that a viewer may know of a table."""
 
     seat: str
+    seats: List[str]
     after: int
+    order: Optional[Order]
+    chat: List[ChatLine]
 
 
 class _Step(TypedDict):
@@ -179,6 +235,7 @@ class Step(_Step, total=False):
 
     left_out: int
     settings: Settings
+    order: Optional[Order]
 
 
 class Refused(Exception):
