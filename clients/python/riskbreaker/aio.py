@@ -10,20 +10,20 @@
 from __future__ import annotations
 
 import asyncio
-import collections
 import contextlib
 import inspect
 import json
 import sys
 import traceback
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, AsyncIterator, Awaitable, Callable, Deque, Dict, List, Mapping, Optional, Sequence, Set, Tuple, Type, TypeVar, Union, cast
+from typing import TYPE_CHECKING, Any, AsyncIterator, Awaitable, Callable, Dict, List, Mapping, Optional, Sequence, Set, Tuple, Type, TypeVar, Union, cast
 
 from .follow import Change, Follower
 from .game import entities_frame, log_frame, new_table
 from .odds import CardOdds, DiceOdds, GameOdds, card_command, dice_command, game_command
 from .program import NAME, resolve, run_json_async
 from .protocol import Ended, Entity, Event, Json, Present, Question, Refused, Step, View
+from .records import Records
 from .simulation import Simulation, sim_command
 
 if TYPE_CHECKING:
@@ -34,16 +34,15 @@ LONGEST_LINE = 256 * 1024 * 1024
 """The longest message that is read. The host has no limit for views."""
 
 
-class Host:
+class Host(Records["Viewer"]):
     """The program, as its operator. Tasks may share it: several requests may be under way.
 
     `Host(...)` describes the program; `async with`, or `start`, starts it.
     """
 
     def __init__(self, program: str = NAME, *options: str) -> None:
+        super().__init__()
         self._command = [resolve(program), *options, "serve", "--stdio"]
-        self._viewers: List[Viewer] = []
-        self._campaigns: Dict[str, str] = {}
         self._last = 0
         self._closed = self._stepped = False
         self.ended = True
@@ -52,8 +51,6 @@ class Host:
         self._restarting: Optional[asyncio.Task[None]] = None
         self._tasks: Set[asyncio.Task[Any]] = set()
         self._waiting: Dict[int, Tuple[asyncio.Future[Any], Callable[[Any], Any]]] = {}
-        self._by_number: Dict[int, Viewer] = {}
-        self._early: Deque[Tuple[str, Json]] = collections.deque(maxlen=100)
         self.limits: Json = {}
         self.on_error: Callable[[BaseException], object] = _print_error
 
@@ -61,8 +58,7 @@ class Host:
         """Starts the program. Raises `OSError` if it cannot be started, and `Ended` if it ends at once."""
         pipe = asyncio.subprocess.PIPE
         self._process = await asyncio.create_subprocess_exec(*self._command, stdin=pipe, stdout=pipe, limit=LONGEST_LINE)
-        self._by_number.clear()
-        self._early.clear()
+        self._begin_anew()
         self.ended = self._stepped = self._closed = False
         self._reader = asyncio.ensure_future(self._read(self._process))
         try:
@@ -81,9 +77,9 @@ class Host:
 
     async def open(self, campaign: str, **new: Any) -> str:
         """Opens the table of a campaign file; without such a file a new one, with the parameters of `table.new`."""
-        for table, path in self._campaigns.items():
-            if path == campaign:
-                return table
+        table = self._table_of(campaign)
+        if table is not None:
+            return table
         try:
             return cast(str, (await self.call("table.load", path=campaign, table=new.get("table")))["table"])
         except Refused as refused:
@@ -165,9 +161,7 @@ class Host:
                 reasons[table] = str(refused)
                 del self._campaigns[table]
         for viewer in list(self._viewers):
-            reason = reasons.get(viewer.table)
-            if reason is None and viewer.table not in self._campaigns:
-                reason = "riskbreaker has ended, and no campaign file has this table"
+            reason = self._lost(viewer, reasons)
             try:
                 if reason is None:
                     await self._greet(viewer)
@@ -252,24 +246,6 @@ class Host:
                     self._report(viewer.take, method, params)
 
         await self._request("hello", {"table": viewer.table, "role": viewer.role, "seat": viewer.seat, **last}, take)
-
-    def _note_campaign(self, method: str, params: Json, result: Any) -> None:
-        """Remembers which file has which table, for `restart`."""
-        path = params.get("campaign" if method == "table.new" else "path") or ""
-        if method in ("table.new", "table.load", "table.save") and path.endswith(".rbsave"):
-            table = result.get("table") or params.get("table") or self._by_number[params["viewer"]].table
-            self._campaigns[table] = path
-        elif method == "table.close":
-            self._campaigns.pop(params.get("table", ""), None)
-
-    def _knows(self, viewer: Viewer) -> bool:
-        return self._by_number.get(viewer.number) is viewer
-
-    def _forget(self, viewer: Viewer) -> None:
-        if self._knows(viewer):
-            del self._by_number[viewer.number]
-        if viewer in self._viewers:
-            self._viewers.remove(viewer)
 
     def _report(self, callback: Callable[..., Any], *arguments: Any) -> None:
         """Calls back; a callback may be a coroutine function. `on_error` gets an exception, but not that of an ended program."""

@@ -13,7 +13,6 @@
 
 from __future__ import annotations
 
-import collections
 import contextlib
 import json
 import subprocess
@@ -22,24 +21,24 @@ import threading
 import time
 import traceback
 from types import TracebackType
-from typing import Any, Callable, Deque, Dict, List, Mapping, Optional, Tuple, Type, TypeVar, cast
+from typing import Any, Callable, Dict, List, Mapping, Optional, Type, TypeVar, cast
 
 from .follow import Change, Follower
 from .odds import CardOdds
 from .program import NAME, resolve
 from .protocol import Ended, Json, Present, Question, Refused, Step, View
+from .records import Records
 
 Result = TypeVar("Result")
 
 
-class Host:
+class Host(Records["Viewer"]):
     """The program, as its operator. Threads may share it: their calls are carried out one after the other."""
 
     def __init__(self, program: str = NAME, *options: str) -> None:
+        super().__init__()
         self._command = [resolve(program), *options, "serve", "--stdio"]
         self._lock = threading.RLock()
-        self._viewers: List[Viewer] = []
-        self._campaigns: Dict[str, str] = {}
         self._last = 0
         self._closed = False
         self.on_error: Callable[[Exception], None] = _print_error
@@ -73,9 +72,9 @@ class Host:
     def open(self, campaign: str, **new: Any) -> str:
         """Opens the table of a campaign file; without such a file a new one, with the parameters of `table.new`."""
         with self._lock:
-            for table, path in self._campaigns.items():
-                if path == campaign:
-                    return table
+            table = self._table_of(campaign)
+            if table is not None:
+                return table
             try:
                 return cast(str, self.call("table.load", path=campaign, table=new.get("table"))["table"])
             except Refused as refused:
@@ -109,9 +108,7 @@ class Host:
                     reasons[table] = str(refused)
                     del self._campaigns[table]
             for viewer in list(self._viewers):
-                reason = reasons.get(viewer.table)
-                if reason is None and viewer.table not in self._campaigns:
-                    reason = "riskbreaker has ended, and no campaign file has this table"
+                reason = self._lost(viewer, reasons)
                 try:
                     if reason is None:
                         self._greet(viewer)
@@ -163,8 +160,7 @@ class Host:
     def _start(self) -> None:
         self._process: Any = subprocess.Popen(self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self._answered: Dict[int, Json] = {}
-        self._by_number: Dict[int, Viewer] = {}
-        self._early: Deque[Tuple[str, Json]] = collections.deque(maxlen=100)
+        self._begin_anew()
         self._stepped = self.ended = False
         try:
             self.limits: Json = self.call("hello", protocol=1, client="python")["limits"]
@@ -219,26 +215,9 @@ class Host:
             if params.get("viewer") == viewer.number:
                 self._report(viewer.take, method, params)
 
-    def _note_campaign(self, method: str, params: Json, result: Any) -> None:
-        """Remembers which file has which table, for `restart`."""
-        path = params.get("campaign" if method == "table.new" else "path") or ""
-        if method in ("table.new", "table.load", "table.save") and path.endswith(".rbsave"):
-            table = result.get("table") or params.get("table") or self._by_number[params["viewer"]].table
-            self._campaigns[table] = path
-        elif method == "table.close":
-            self._campaigns.pop(params.get("table", ""), None)
-
-    def _knows(self, viewer: Viewer) -> bool:
-        """Whether the program that runs now has the viewer."""
-        return self._by_number.get(viewer.number) is viewer
-
     def _forget(self, viewer: Viewer) -> None:
-        """The viewer has left: nothing more is told to it."""
         with self._lock:
-            if self._knows(viewer):
-                del self._by_number[viewer.number]
-            if viewer in self._viewers:
-                self._viewers.remove(viewer)
+            super()._forget(viewer)
 
     def _report(self, callback: Callable[..., Any], *arguments: Any) -> None:
         """Calls back. `on_error` gets an exception; that of an ended program is raised where the result is waited for."""
