@@ -228,7 +228,7 @@ fn nothing_asks(
     })
 }
 
-/// The entities that are named as answers, of those that the ruleset can tell to be hit, each with whoever is asked for that
+/// The entities that are named as answers, of those that the ruleset can tell to be hit, each with the one who is asked for that
 /// answer: an answer of which that is not said is given for the one whose hits the query counts.
 fn targets_in(game: &Game, query: &OddsQuery, against: &[EntityId]) -> BTreeMap<EntityId, Option<EntityId>> {
     let view = View::new(&game.context);
@@ -357,7 +357,7 @@ struct Exploration<'a> {
     origins: HashMap<Vec<u8>, Origin>,
     /// Agenda entries behind the open action on the sampled run.
     passed: usize,
-    /// The entities that the given answers name and that can be hit, each with whoever would hit it, if that is known.
+    /// The entities that the given answers name and that can be hit, each with the one who would hit it, if that is known.
     targets: BTreeMap<EntityId, Option<EntityId>>,
     vm: &'a mut dyn Machine,
     query: &'a OddsQuery,

@@ -1,4 +1,4 @@
-//! Which outcomes are successes for whoever is asked, from what the ruleset declares: hits, numbers and sides.
+//! Which outcomes are successes for the one who is asked, from what the ruleset declares: hits, numbers and sides.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::state::{EntityId, NumberSource, OutcomeKind};
 /// The sides of a game, as its ruleset declares them.
 struct Sides<'v, 's> {
     view: &'v View<'s>,
-    /// The side of whoever is asked.
+    /// The side of the one who is asked.
     own: Option<Arc<str>>,
     /// The seat that is asked.
     seat: Arc<str>,

@@ -380,7 +380,7 @@ pub(super) fn hit_chances(
     viewer: &Viewer,
 ) -> Vec<(Arc<str>, Fraction, bool)> {
     let Ask::Choose { options, .. } = &question.ask else { return Vec::new() };
-    // A free act attacks nobody: whoever is hit later is hit without it.
+    // A free act attacks nobody: somebody who is hit later is hit without it.
     if session.game().is_free_act(question.id.action) {
         return Vec::new();
     }
@@ -400,7 +400,7 @@ pub(super) fn hit_chances(
         let given = vec![Given::to(question, Value::Text(id.clone()))];
         let query = OddsQuery { given, viewer: Some(viewer.clone()), limits, ..OddsQuery::default() };
         let Ok(odds) = session.odds_ahead(question.id, query, None) else { return Vec::new() };
-        // Whoever is never hit was not aimed at: the question is about something else.
+        // A target that is never hit was not aimed at: the question is about something else.
         let Some((_, chance)) = odds.hits().pop() else { return Vec::new() };
         chances.push((id, chance, odds.is_exact()));
     }

@@ -13,7 +13,7 @@ use crate::state::{EntityId, EntryId, Key, Value};
 unsafe extern "Rust" {
     /// Returns the script engine of the program.
     ///
-    /// Whoever plays needs an engine, and the engine is built on this code. So the function is only declared here. The crate of
+    /// A game needs an engine, and the engine is built on this code. So the function is only declared here. The crate of
     /// the engine defines it, and the linker joins the two: a program without that crate does not link.
     pub safe fn riskbreaker_script_engine() -> &'static dyn Engine;
 }

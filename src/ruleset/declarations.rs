@@ -60,7 +60,7 @@ pub struct HitSign {
     pub kind: KindId,
     pub field: FieldId,
     pub counts: HitCount,
-    /// Where a hit makes an entity refer to its target: the field of that entity which refers to whoever has hit. `None` if the
+    /// Where a hit makes an entity refer to its target: the field of that entity which refers to the attacker. `None` if the
     /// ruleset does not say.
     pub by: Option<FieldId>,
 }

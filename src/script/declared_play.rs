@@ -122,7 +122,7 @@ impl Loader<'_> {
 
     /// What a hit is: fields as `kind.field`, separated by commas. A number rises with a hit, or falls where `-` stands before it;
     /// by a reference, a hit makes more entities refer to the target. `scar.bearer by scar.cause` says besides which field of these
-    /// refers to whoever has hit.
+    /// refers to the attacker.
     fn hit(&mut self, play: &Table, declarations: &Declarations) -> Result<Vec<HitSign>> {
         const CURE: &str = "write hit = \"-character.health\": a number that falls with a hit, one that rises, or a reference to \
                             the one who was hit, such as \"scar.bearer\"; \"scar.bearer by scar.cause\" names the field \

@@ -284,7 +284,7 @@ pub struct EstimateReport {
 pub struct OutcomeReport {
     pub text: String,
     pub chance: Chance,
-    /// What it is for whoever is asked.
+    /// What it is for the one who is asked.
     pub kind: OutcomeKind,
 }
 

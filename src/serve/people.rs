@@ -415,7 +415,7 @@ impl Entrance {
         let lobby = self.lobby(table);
         let mut dropped = None;
         if lobby.waiting.len() >= MOST_WAITING {
-            // Whoever has left makes room.
+            // A viewer that has left makes room.
             let left =
                 lobby.waiting.iter().find(|(_, waiting)| waiting.outbox.upgrade().is_none_or(|to| to.is_closed()));
             let left = left.map(|(request, _)| *request).ok_or(Failure::Full { what: "the waiting room" })?;

@@ -51,7 +51,7 @@ impl Role {
         }
     }
 
-    /// The role of whoever plays these seats; `None` if there are none.
+    /// The role of a person who plays these seats; `None` if there are none.
     pub fn of_seats(seats: impl IntoIterator<Item = impl AsRef<str>>) -> Option<Role> {
         let mut seats: Vec<Arc<str>> = seats.into_iter().map(|seat| Arc::from(seat.as_ref())).collect();
         seats.sort_unstable();

@@ -20,7 +20,7 @@ pub struct NetworkHost {
 }
 
 impl NetworkHost {
-    /// Serves the games of a host. Threads of `queue` carry the requests out; `log` takes lines for whoever runs the server.
+    /// Serves the games of a host. Threads of `queue` carry the requests out; `log` takes lines for the operator.
     pub fn new(host: Host, queue: Arc<Queue>, log: impl Fn(&str) + Send + Sync + 'static) -> NetworkHost {
         NetworkHost { host, queue, log: Box::new(log) }
     }

@@ -1,11 +1,11 @@
 use serde::Serialize;
 
-/// What a roll or an outcome is for whoever acts.
+/// What a roll or an outcome is for the one who acts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum OutcomeKind {
-    /// It came as whoever acts wanted.
+    /// It came as the one who acts wanted.
     Success,
     /// It did not.
     Failure,

@@ -9,7 +9,7 @@ pub trait Host: Send + Sync + 'static {
     /// `wake` is called from any thread whenever the client has messages to fetch. It does not block.
     fn connect(&self, wake: Arc<dyn Fn() + Send + Sync>) -> Arc<dyn Client>;
 
-    /// Takes a line for the log of whoever runs the server. It has no tokens and no codes.
+    /// Takes a line for the log of the server. It has no tokens and no codes.
     fn log(&self, line: &str);
 }
 
