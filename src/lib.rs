@@ -82,26 +82,36 @@
 #![cfg_attr(not(test), deny(clippy::too_many_lines))]
 
 #[cfg(feature = "check")]
-pub mod check;
+#[doc(inline)]
+pub use riskbreaker_check as check;
 #[doc(inline)]
 pub use riskbreaker_dice as dice;
-pub mod lab;
+#[doc(inline)]
+pub use riskbreaker_lab as lab;
 #[cfg(feature = "lsp")]
-pub mod lsp;
+#[doc(inline)]
+pub use riskbreaker_lsp as lsp;
 #[doc(inline)]
 pub use riskbreaker_names as names;
-pub mod play;
-pub mod ruleset;
-pub mod script;
+#[doc(inline)]
+pub use riskbreaker_play as play;
+#[doc(inline)]
+pub use riskbreaker_ruleset as ruleset;
+#[doc(inline)]
+pub use riskbreaker_script as script;
 #[cfg(feature = "serve")]
-pub mod serve;
-pub mod spec;
+#[doc(inline)]
+pub use riskbreaker_serve as serve;
+#[doc(inline)]
+pub use riskbreaker_spec as spec;
 #[doc(inline)]
 pub use riskbreaker_state as state;
 #[cfg(feature = "store")]
-pub mod store;
+#[doc(inline)]
+pub use riskbreaker_store as store;
 #[cfg(feature = "watch")]
-pub mod watch;
+#[doc(inline)]
+pub use riskbreaker_watch as watch;
 use riskbreaker_work as work;
 
 pub use crate::play::{
@@ -117,68 +127,13 @@ pub use crate::work::WorkBudget;
 #[doc = include_str!("../docs/embedding.md")]
 struct Book;
 
+/// The rulesets of this repository, which [`Library::embedded`] finds.
+#[cfg(feature = "bundled")]
+#[linkme::distributed_slice(riskbreaker_ruleset::EMBEDDED)]
+static RULESETS: include_dir::Dir<'static> = include_dir::include_dir!("$CARGO_MANIFEST_DIR/rulesets");
+
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-    use std::fs;
-    use std::path::{Path, PathBuf};
-
-    /// The modules in the order of `docs/architecture.md`: each names only those before it.
-    const ROOMS: [&str; 14] = [
-        "work", "names", "dice", "state", "ruleset", "play", "script", "lab", "spec", "watch", "check", "store",
-        "serve", "lsp",
-    ];
-
-    fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
-        for entry in fs::read_dir(folder).unwrap().flatten() {
-            let path = entry.path();
-            if path.is_dir() {
-                sources(&path, found);
-            } else if path.extension().is_some_and(|ending| ending == "rs") {
-                found.push(path);
-            }
-        }
-    }
-
-    /// Rooms that a source names by `crate::ROOM`, or by `crate::Name`, which is the front door above all of them.
-    fn named(text: &str) -> BTreeSet<String> {
-        let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
-        let code: String = code.flat_map(|line| [line, "\n"]).collect();
-        let mut names = BTreeSet::new();
-        for path in code.split("crate::").skip(1) {
-            let several = path.strip_prefix('{').map(|rest| rest.split('}').next().unwrap_or_default());
-            for path in several.map_or(vec![path], |several| several.split(',').collect()) {
-                let name = path.trim_start().split(|c: char| !(c.is_alphanumeric() || c == '_')).next();
-                names.extend(name.filter(|name| !name.is_empty()).map(str::to_owned));
-            }
-        }
-        names
-    }
-
-    #[test]
-    fn no_module_names_one_above_it() {
-        let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-        let mut files = Vec::new();
-        sources(&src, &mut files);
-        let (mut upward, mut looked_at) = (Vec::new(), 0);
-        for file in files {
-            let inside = file.strip_prefix(&src).unwrap();
-            let room = inside.components().next().unwrap().as_os_str().to_string_lossy().replace(".rs", "");
-            let Some(at) = ROOMS.iter().position(|known| *known == room) else {
-                assert!(["lib", "main", "cli"].contains(&&*room), "{room} has no place in the order of the modules");
-                continue;
-            };
-            looked_at += 1;
-            for name in named(&fs::read_to_string(&file).unwrap()) {
-                if !ROOMS[..=at].contains(&&*name) {
-                    upward.push(format!("{} names crate::{name}", inside.display()));
-                }
-            }
-        }
-        assert!(looked_at > 100, "only {looked_at} files were looked at");
-        assert_eq!(upward, Vec::<String>::new());
-    }
-
     #[test]
     fn the_front_door_has_about_thirty_names() {
         let text = include_str!("lib.rs");
@@ -188,10 +143,14 @@ mod tests {
         assert!((25..=35).contains(&names.count()), "{exports}");
     }
 
+    #[cfg(feature = "bundled")]
     #[test]
-    fn what_a_source_names_is_found() {
-        let text = "use crate::play::{Game};\n// crate::cli::none\nlet x = crate::{dice::Dice, state::State};";
-        assert_eq!(named(text).into_iter().collect::<Vec<_>>(), ["dice", "play", "state"]);
-        assert_eq!(named("fn f(x: crate::Session) {}").into_iter().collect::<Vec<_>>(), ["Session"]);
+    fn every_built_in_ruleset_reads() {
+        let library = crate::Library::embedded();
+        assert_eq!(library.describe(), "the built-in rulesets");
+        assert!(library.ids().len() >= 5, "{:?}", library.ids());
+        for id in library.ids() {
+            library.read(&id).unwrap();
+        }
     }
 }

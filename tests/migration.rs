@@ -399,7 +399,6 @@ fn flip_all(id: &str) {
                 SwitchKind::Choice { values } => values.iter().map(Value::text).collect(),
                 SwitchKind::Toggle => vec![true.into(), false.into()],
                 SwitchKind::Range { min, max } => vec![(*min).into(), (*max).into()],
-                other => panic!("{other:?}"),
             };
             let before = session.switch(&switch.name).cloned();
             for value in values {

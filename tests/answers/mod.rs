@@ -40,6 +40,5 @@ pub fn any_answer(question: &Question, n: u64) -> Answer {
         Ask::Order { .. } => Answer::Order(open.iter().map(|option| option.id.clone()).collect()),
         Ask::Line { .. } => Answer::Line(format!("W:Line {}", n % 9)),
         Ask::Dice { sides, .. } => Answer::Faces(sides.iter().map(|sides| n as u32 % sides + 1).collect()),
-        other => panic!("{other:?}"),
     }
 }

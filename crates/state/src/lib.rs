@@ -4,8 +4,6 @@
 // Tables of cases in tests may be longer.
 #![cfg_attr(not(test), deny(clippy::too_many_lines))]
 
-use riskbreaker_dice as dice;
-
 // Missing documentation is allowed in modules whose items other modules of the host use, but no embedder.
 
 #[allow(missing_docs)]

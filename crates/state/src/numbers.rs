@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{Audience, EntityId};
-use crate::dice::DiceRng;
+use riskbreaker_dice::DiceRng;
 
 /// The numbering of entities, agenda entries or attachments, in a game that has one which not everybody may see.
 ///

@@ -206,7 +206,6 @@ impl Kind {
     }
 
     /// Whether it has a derived value of that name.
-    #[cfg(feature = "check")]
     #[doc(hidden)]
     pub fn has_derived(&self, name: &str) -> bool {
         self.derived.iter().any(|derived| **derived == *name)

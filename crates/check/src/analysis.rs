@@ -1,0 +1,83 @@
+use std::sync::Arc;
+use std::thread;
+
+use super::known::Known;
+use super::names::Names;
+use super::script::Reader;
+use super::{CheckReport, Depth, analyse, data, place};
+use riskbreaker_play::{MACHINE_STACK, Ruleset};
+use riskbreaker_ruleset::{Library, Problem, Source, SourceKind, Stack};
+use riskbreaker_work::WorkBudget;
+
+/// A check with what it has read, so that one file can be read again without the others.
+pub struct Analysis {
+    /// What the check has found.
+    pub report: CheckReport,
+    /// The place among the parts of the first one that is checked.
+    pub(super) own: usize,
+    pub(super) stack: Option<Arc<Stack>>,
+    pub(super) rules: Option<Arc<Ruleset>>,
+    pub(super) names: Option<Names>,
+}
+
+impl Analysis {
+    /// Checks a ruleset as [`super::check`] does.
+    pub fn new(library: &Library, id: &str, budget: &WorkBudget) -> Analysis {
+        analyse(library, id, &[], Depth::Everything, budget)
+    }
+
+    pub(super) fn of(report: CheckReport) -> Analysis {
+        Analysis { report, own: 0, stack: None, rules: None, names: None }
+    }
+
+    /// The ruleset with what lies below and on top of it; `None` if that cannot be read.
+    pub fn stack(&self) -> Option<&Arc<Stack>> {
+        self.stack.as_ref()
+    }
+
+    /// The ruleset; `None` if it does not load.
+    pub fn rules(&self) -> Option<&Arc<Ruleset>> {
+        self.rules.as_ref()
+    }
+
+    /// Problems of another text of one file: those that reading it shows, with the names that the check has found in the other
+    /// files. `None` if the whole ruleset has to be checked for them. The path begins with the ruleset's id.
+    pub fn read_again(&self, path: &str, text: &str, budget: &WorkBudget) -> Option<Vec<Problem>> {
+        let (stack, names) = (self.stack.as_ref()?, self.names.as_ref()?);
+        let (part, inside) = stack.part_of(path)?;
+        if part < self.own || stack.is_spec_of_another(part, inside) {
+            return None;
+        }
+        let source = match Source::read(path, text.as_bytes()) {
+            Ok(source) => source,
+            Err(problems) => return Some(problems),
+        };
+        let rules = self.rules.as_deref();
+        let read = || match source.kind()? {
+            SourceKind::Script => {
+                let names = names.with_script(inside, path, &source.text);
+                let known = Known::with_names(stack, rules.map(Ruleset::book), names, budget);
+                let mut reader = Reader::new(&known, part, inside, &source);
+                reader.read();
+                Some(reader.found)
+            }
+            SourceKind::Data if super::DATA_PLACES.iter().any(|place| super::inside(inside, place)) => {
+                let known = Known::with_names(stack, rules.map(Ruleset::book), names.clone(), budget);
+                Some(data::findings(&source, inside, rules?, &known))
+            }
+            _ => None,
+        };
+        let mut found = on_large_stack(read)?;
+        found.iter_mut().for_each(|problem| place(problem, &source.text));
+        found.sort();
+        Some(found)
+    }
+}
+
+/// Runs something that reads nested code by recursion; `None` if it gives nothing or panics.
+pub(super) fn on_large_stack<T: Send>(read: impl FnOnce() -> Option<T> + Send) -> Option<T> {
+    thread::scope(|scope| {
+        let thread = thread::Builder::new().name("check".into()).stack_size(MACHINE_STACK);
+        thread.spawn_scoped(scope, read).ok()?.join().ok().flatten()
+    })
+}

@@ -1,0 +1,348 @@
+//! Mistakes in data files: unknown names, and positions that cannot be set up.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::known::Known;
+use super::slip::is_slip;
+use riskbreaker_ruleset::{Document, Problem, Rulebook, Source, in_order, slips};
+use riskbreaker_state::Value;
+
+/// The fewest letters of a word that is checked for a misspelling.
+const LETTERS: usize = 5;
+
+/// A key or a text of a data file, whole or a piece of it, and where it stands.
+struct Word {
+    text: String,
+    span: Range<usize>,
+    is_key: bool,
+}
+
+/// Keys that nothing reads, seats, policies and house rules that are not there, and words that are one slip away from
+/// another that scripts and data know.
+pub(super) fn findings(source: &Source, inside: &str, rules: &Rulebook, known: &Known<'_>) -> Vec<Problem> {
+    let read = Document::read(source, |document| {
+        let mut reader = Reader { document, rules, known, found: Vec::new() };
+        for entry in in_order(document.root()) {
+            let named = match (entry.key, entry.value) {
+                ("seats", DeValue::Table(seats)) if inside.starts_with("scenarios/") => {
+                    in_order(seats)
+                        .iter()
+                        .for_each(|seat| reader.seated(seat.key, &seat.key_span, seat.value, &seat.span));
+                    true
+                }
+                ("switches", DeValue::Table(switches)) if inside.starts_with("scenarios/") => {
+                    for switch in in_order(switches) {
+                        reader.name("switch", switch.key, &switch.key_span);
+                    }
+                    true
+                }
+                (key, DeValue::Table(seats))
+                    if inside.starts_with("scenarios/") && is_slip_of_seats(key) && reader.names_drivers(seats) =>
+                {
+                    let wrong = format!("`{key}` names policies, but nothing reads it");
+                    reader.problem(&entry.key_span, wrong, "did you mean `seats`?".into());
+                    true
+                }
+                _ => false,
+            };
+            if !named {
+                reader.entry(entry.key, &entry.key_span, entry.value, &entry.span);
+            }
+        }
+        Ok(reader.found)
+    });
+    read.unwrap_or_default()
+}
+
+fn is_slip_of_seats(key: &str) -> bool {
+    key != "seats" && slips(key, "seats", 2).is_some()
+}
+
+struct Reader<'r> {
+    document: &'r Document<'r>,
+    rules: &'r Rulebook,
+    known: &'r Known<'r>,
+    found: Vec<Problem>,
+}
+
+impl Reader<'_> {
+    fn problem(&mut self, span: &Range<usize>, message: String, cure: String) {
+        self.found.push(self.document.problem(span, message).with_cure(cure));
+    }
+
+    fn name(&mut self, sort: &str, name: &str, span: &Range<usize>) {
+        if let Some((message, cure)) = self.known.wrong_name(sort, name) {
+            self.problem(span, message, cure);
+        }
+    }
+
+    /// Whether all values of a table are policies, or other words for those who play a seat.
+    fn names_drivers(&self, table: &DeTable<'_>) -> bool {
+        let drivers: Vec<&str> =
+            self.rules.policies().iter().map(|policy| &**policy).chain(["human", "absent"]).collect();
+        let is_driver = |value: &DeValue<'_>| matches!(value, DeValue::String(name) if drivers.contains(&&**name));
+        !table.is_empty() && table.values().all(|value| is_driver(value.get_ref()))
+    }
+
+    /// Who plays a seat.
+    fn seated(&mut self, seat: &str, key: &Range<usize>, driver: &DeValue<'_>, span: &Range<usize>) {
+        self.name("seat", seat, key);
+        let DeValue::String(driver) = driver else { return };
+        let mut drivers: Vec<String> = self.rules.policies().iter().map(ToString::to_string).collect();
+        drivers.extend(["human".to_string(), "absent".to_string()]);
+        if !drivers.iter().any(|known| **known == **driver) {
+            self.problem(span, format!("there is no policy `{driver}`"), self.known.instead(driver, &drivers));
+        }
+    }
+
+    fn entry(&mut self, key: &str, key_span: &Range<usize>, value: &DeValue<'_>, span: &Range<usize>) {
+        let names = &self.known.names;
+        let plain = key.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_' || byte.is_ascii_digit());
+        if plain
+            && !names.is_read(key)
+            && let Some(near) = names.meant(key)
+        {
+            self.problem(key_span, format!("nothing reads `{key}`"), format!("did you mean `{near}`?"));
+        }
+        if key == "seat"
+            && let DeValue::String(seat) = value
+        {
+            return self.name("seat", seat, span);
+        }
+        if matches!(key, "title" | "text" | "name") {
+            return;
+        }
+        self.value(value, span);
+    }
+
+    fn value(&mut self, value: &DeValue<'_>, span: &Range<usize>) {
+        match value {
+            DeValue::Table(table) => {
+                for entry in in_order(table) {
+                    self.entry(entry.key, &entry.key_span, entry.value, &entry.span);
+                }
+            }
+            DeValue::Array(items) => items.iter().for_each(|item| self.value(item.get_ref(), &item.span())),
+            DeValue::String(text) => {
+                // Before an equals sign stands a name, which is free.
+                let words = text.split_once('=').map_or(&**text, |(_, words)| words);
+                for word in pieces(words) {
+                    self.slip(word, span);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// A word that stands nowhere else, and one letter too many, too few or two swapped make it one that does.
+    fn slip(&mut self, word: &str, span: &Range<usize>) {
+        let names = &self.known.names;
+        let letters = word.chars().count();
+        let like_a_word = word.chars().all(|letter| letter.is_alphabetic() || matches!(letter, ' ' | '_' | '-'));
+        if letters < LETTERS || !like_a_word || names.said(word) > 1 || names.is_given(word) {
+            return;
+        }
+        let lower = word.to_lowercase();
+        if names.given().any(|given| given.to_lowercase() == lower) {
+            return;
+        }
+        let capital = |word: &str| word.starts_with(|letter: char| letter.is_uppercase());
+        let meant = names.given().chain(names.often_said()).filter(|other| is_slip(word, other));
+        let meant = meant.min_by_key(|other| capital(other) != capital(word));
+        if let Some(meant) = meant {
+            let cure = format!("did you mean `{meant}`?");
+            self.problem(span, format!("`{word}` stands nowhere else"), cure);
+        }
+    }
+}
+
+/// What a text of a data file is put together from: `M5: Sword, Knockdown; KD 3` are five.
+pub(super) fn pieces(text: &str) -> impl Iterator<Item = &str> {
+    text.split([';', ':', ',', '=']).map(str::trim).filter(|piece| !piece.is_empty())
+}
+
+/// The place in the data files of a ruleset that a fault is about. It is a key or text that the fault names, in the scenario or
+/// in a file of `cast/`. Nothing where it names none.
+pub(super) fn blamed(rules: &Rulebook, scenario: &str, message: &str) -> Option<(String, (u32, u32))> {
+    let stack = rules.stack();
+    let scenario = format!("{scenario}.toml");
+    let cast = stack.files_in("cast");
+    let scenarios = stack.files_in("scenarios");
+    let own = scenarios.iter().find(|(path, _)| path.rsplit('/').next() == Some(&*scenario)).map(|(_, found)| found.1);
+    let sources: Vec<&Source> = own.into_iter().chain(cast.values().map(|(_, source)| *source)).collect();
+    let words: Vec<(usize, Word)> = sources
+        .iter()
+        .enumerate()
+        .flat_map(|(at, source)| words_of(source).into_iter().map(move |word| (at, word)))
+        .collect();
+    let often = |text: &str| words.iter().filter(|(_, word)| word.text == text).count();
+    // "the field `health` takes a whole number, not a text (8)": the entry of that key with that value is meant. The first
+    // of a scenario fails first; in the cast one that stands alone is sure.
+    let entries: Vec<(usize, Entry)> = sources
+        .iter()
+        .enumerate()
+        .flat_map(|(at, source)| entries_of(source).into_iter().map(move |entry| (at, entry)))
+        .collect();
+    let found_at = |(at, entry): &(usize, Entry)| Some((sources[*at].path.clone(), entry.at));
+    let said = |(_, entry): &&(usize, Entry)| message.ends_with(&format!("({})", entry.value));
+    let of_ours = |(at, _): &&(usize, Entry)| *at == 0 && own.is_some();
+    let mut named = entries.iter().filter(said).filter(|(_, entry)| message.contains(&format!("`{}`", entry.key)));
+    if let Some(first) = named.next()
+        && (of_ours(&first) || named.next().is_none())
+    {
+        return found_at(first);
+    }
+    // A script may keep it under another name, or fail on it before any field takes it.
+    let elsewhere: Vec<Entry> = scenarios
+        .values()
+        .map(|(_, source)| *source)
+        .filter(|source| own.is_none_or(|own| own.path != source.path))
+        .flat_map(entries_of)
+        .collect();
+    let unlike_others = |(_, one): &&(usize, Entry)| {
+        let shape = |entry: &Entry| (entry.listed, std::mem::discriminant(&entry.value));
+        let mut others = elsewhere.iter().filter(|other| other.key == one.key).peekable();
+        others.peek().is_some() && others.all(|other| shape(other) != shape(one))
+    };
+    let ours = || entries.iter().filter(of_ours);
+    for found in [ours().filter(said).collect::<Vec<_>>(), ours().filter(unlike_others).collect()] {
+        if let [only] = found.as_slice() {
+            return found_at(only);
+        }
+    }
+    // "takes one of these, not that": what stands last is what was found.
+    let given = message.rsplit_once(" not ").map(|(_, given)| given).into_iter();
+    // Behind a colon stands what it may be.
+    let wrong = message.split_once(": ").map(|(wrong, _)| wrong).into_iter();
+    for told in given.chain(wrong).chain([message]) {
+        let small = told.to_lowercase();
+        let named = words.iter().filter(|(at, word)| {
+            // A message names people as they are told: `Knight` for the `knight` of the scenario.
+            let ours = *at == 0 && own.is_some() && word.text.chars().count() > 2;
+            stands_in(told, &word.text) || ours && stands_in(&small, &word.text.to_lowercase())
+        });
+        // In a file of the cast a word that many have proves nothing.
+        let sure = |word: &Word| often(&word.text) == 1 && (word.is_key || word.text.chars().count() > 2);
+        let telling = named.filter(|(at, word)| (*at == 0 && own.is_some()) || sure(word));
+        // The rarest says most of all where it is, and a value more than its key.
+        let first = |word: &Word| told.find(&word.text).unwrap_or(usize::MAX);
+        let best = telling.min_by_key(|(at, word)| (often(&word.text), word.is_key, *at, first(word)));
+        if let Some((at, word)) = best {
+            return Some((sources[*at].path.clone(), sources[*at].position(word.span.start)));
+        }
+    }
+    None
+}
+
+/// Whether a message names a word, not as a piece of a longer one.
+fn stands_in(message: &str, word: &str) -> bool {
+    let part = |letter: char| letter.is_alphanumeric() || letter == '_';
+    word.chars().count() > 1
+        && message
+            .match_indices(word)
+            .any(|(at, _)| !message[..at].ends_with(part) && !message[at + word.len()..].starts_with(part))
+}
+
+/// A value of a data file that is no table, alone or in a list, with the key under which it stands.
+pub(super) struct Entry {
+    pub key: String,
+    pub value: Value,
+    /// Whether it stands in a list.
+    pub listed: bool,
+    /// Whether no other key stands above its own.
+    pub at_top: bool,
+    pub at: (u32, u32),
+}
+
+/// The values of a data file, in its order.
+pub(super) fn entries_of(source: &Source) -> Vec<Entry> {
+    struct Finder<'s> {
+        source: &'s Source,
+        found: Vec<Entry>,
+    }
+    impl Finder<'_> {
+        fn note(&mut self, key: &str, value: &DeValue<'_>, span: &Range<usize>, at_top: bool, listed: bool) {
+            let value = match value {
+                DeValue::Table(table) => {
+                    in_order(table)
+                        .iter()
+                        .for_each(|entry| self.note(entry.key, entry.value, &entry.span, false, false));
+                    return;
+                }
+                DeValue::Array(items) => {
+                    return items.iter().for_each(|item| self.note(key, item.get_ref(), &item.span(), at_top, true));
+                }
+                DeValue::String(text) => Value::text(&**text),
+                DeValue::Boolean(yes) => Value::Bool(*yes),
+                DeValue::Integer(number) => number.as_str().parse().map_or(Value::None, Value::Int),
+                _ => return,
+            };
+            let at = self.source.position(span.start);
+            self.found.push(Entry { key: key.to_string(), value, listed, at_top, at });
+        }
+    }
+    let read = Document::read(source, |document| {
+        let mut finder = Finder { source, found: Vec::new() };
+        for entry in in_order(document.root()) {
+            finder.note(entry.key, entry.value, &entry.span, true, false);
+        }
+        Ok(finder.found)
+    });
+    read.unwrap_or_default()
+}
+
+fn words_of(source: &Source) -> Vec<Word> {
+    fn of_value(value: &DeValue<'_>, span: Range<usize>, words: &mut Vec<Word>) {
+        match value {
+            DeValue::Table(table) => {
+                for entry in in_order(table) {
+                    words.push(Word { text: entry.key.to_string(), span: entry.key_span, is_key: true });
+                    of_value(entry.value, entry.span, words);
+                }
+            }
+            DeValue::Array(items) => {
+                items.iter().for_each(|item: &Spanned<_>| of_value(item.get_ref(), item.span(), words))
+            }
+            DeValue::String(text) => {
+                words.push(Word { text: text.to_string(), span: span.clone(), is_key: false });
+                let said: BTreeSet<&str> = pieces(text).chain(text.split([';', ':', ',', '=', ' '])).collect();
+                let pieces = said.into_iter().filter(|piece| *piece != &**text && !piece.is_empty());
+                words.extend(pieces.map(|piece| Word { text: piece.to_string(), span: span.clone(), is_key: false }));
+            }
+            DeValue::Integer(number) => words.push(Word { text: number.as_str().to_string(), span, is_key: false }),
+            _ => {}
+        }
+    }
+    let read = Document::read(source, |document| {
+        let mut words = Vec::new();
+        for entry in in_order(document.root()) {
+            if matches!(entry.key, "title" | "text") {
+                continue;
+            }
+            words.push(Word { text: entry.key.to_string(), span: entry.key_span, is_key: true });
+            of_value(entry.value, entry.span, &mut words);
+        }
+        Ok(words)
+    });
+    read.unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_taken_to_pieces() {
+        assert_eq!(pieces("M5: Sword, Push; KD 3").collect::<Vec<_>>(), ["M5", "Sword", "Push", "KD 3"]);
+    }
+
+    #[test]
+    fn a_word_is_named_whole() {
+        assert!(stands_in("`figther` is nobody", "figther") && stands_in("by roundd: no", "roundd"));
+        assert!(!stands_in("rounds go on", "round") && !stands_in("a b", "a"));
+    }
+}

@@ -1,0 +1,164 @@
+//! Facts of cards, items and `cast/` files that differ from all other facts of the same name.
+
+use std::collections::BTreeMap;
+
+use super::data::{Entry, entries_of};
+use super::is_from;
+use super::slip::is_slip;
+use riskbreaker_dice::Dice;
+use riskbreaker_ruleset::{Card, Fact, Problem, Rulebook, Stack, instead_or};
+use riskbreaker_state::Value;
+
+/// The number of facts that must agree before a different one is reported.
+const AGREEING: usize = 4;
+
+pub(super) fn findings(stack: &Stack, own: usize, rules: &Rulebook) -> Vec<Problem> {
+    let mut found = odd_facts(stack, rules.items());
+    found.extend(odd_facts(stack, rules.cards()));
+    found.extend(odd_shapes(stack, rules.items()));
+    found.extend(odd_shapes(stack, rules.cards()));
+    found.retain(|problem| is_from(stack, own, &problem.path));
+    found.extend(odd_names(stack, own, rules));
+    found.extend(odd_types(stack, own));
+    found
+}
+
+/// A fact that is the only one without dice, or a misspelt text among equal ones.
+fn odd_facts(stack: &Stack, cards: &[Card]) -> Vec<Problem> {
+    let mut facts: BTreeMap<&str, Vec<(&Card, &str)>> = BTreeMap::new();
+    for card in cards {
+        for (name, fact) in &card.facts {
+            if let Fact::Plain(Value::Text(text)) = fact {
+                facts.entry(name).or_default().push((card, text));
+            }
+        }
+    }
+    let mut found = Vec::new();
+    for (name, facts) in &facts {
+        let no_dice: Vec<_> = facts.iter().filter(|(_, text)| Dice::parse(text).is_err()).collect();
+        if let [(card, text)] = no_dice.as_slice()
+            && facts.len() > AGREEING
+            && let Err(error) = Dice::parse(text)
+        {
+            let message = format!("`{name}` is not dice: {error}");
+            let cure = "write it as 5, 2d6 or 1d10+1".into();
+            found.extend(problem(stack, card, name, &format!("\"{text}\""), message, cure));
+            continue;
+        }
+        let times = |text: &str| facts.iter().filter(|(_, other)| *other == text).count();
+        for (card, text) in facts.iter().filter(|(_, text)| times(text) == 1) {
+            let near = facts.iter().map(|(_, other)| *other).filter(|other| is_slip(text, other));
+            if let Some(meant) = near.max_by_key(|other| times(other)).filter(|other| times(other) >= AGREEING) {
+                let message = format!("nothing else has the {name} \"{text}\"");
+                let cure = format!("did you mean \"{meant}\"?");
+                found.extend(problem(stack, card, name, &format!("\"{text}\""), message, cure));
+            }
+        }
+    }
+    found
+}
+
+/// The only list under names, or the only table with names among lists.
+fn odd_shapes(stack: &Stack, cards: &[Card]) -> Vec<Problem> {
+    let mut facts: BTreeMap<&str, Vec<(&Card, bool)>> = BTreeMap::new();
+    for card in cards {
+        for (name, fact) in &card.facts {
+            match fact {
+                Fact::Plain(Value::List(list)) if !list.is_empty() => facts.entry(name).or_default().push((card, true)),
+                Fact::Plain(Value::Map(_)) => facts.entry(name).or_default().push((card, false)),
+                _ => {}
+            }
+        }
+    }
+    let mut found = Vec::new();
+    for (name, facts) in &facts {
+        for list in [true, false] {
+            let odd: Vec<_> = facts.iter().filter(|(_, is_list)| *is_list == list).collect();
+            let [(card, _)] = odd.as_slice() else { continue };
+            if facts.len() > AGREEING {
+                let (here, others) =
+                    if list { ("a list", "a table with names") } else { ("a table with names", "a list") };
+                let message = format!("`{name}` is {here}, and everywhere else it is {others}");
+                let cure =
+                    if list { "give each value its name: { name = value }" } else { "write a list: { one, two }" };
+                found.extend(problem(stack, card, name, "=", message, cure.into()));
+            }
+        }
+    }
+    found
+}
+
+/// A problem at the line in which a card says a fact.
+fn problem(stack: &Stack, card: &Card, name: &str, said: &str, message: String, cure: String) -> Option<Problem> {
+    let path = card.origins.get(name)?;
+    let says = |line: &str| line.trim_start().starts_with(name) && line.contains(said);
+    let line = 1 + stack.text_of(path)?.lines().position(says)?;
+    Some(Problem::new(path.as_str(), message).at((line as u32, 1)).with_cure(cure))
+}
+
+/// A text in a file of the cast, and where it stands: path, line and column.
+struct InCast {
+    text: String,
+    path: String,
+    at: (u32, u32),
+}
+
+/// A name in the cast that is none, where all others under the same key are ids of items, or of cards.
+fn odd_names(stack: &Stack, own: usize, rules: &Rulebook) -> Vec<Problem> {
+    let mut said: BTreeMap<String, Vec<InCast>> = BTreeMap::new();
+    for (_, (_, source)) in stack.files_in("cast") {
+        for Entry { key, value, at, .. } in entries_of(source).into_iter().filter(|entry| entry.at_top) {
+            if let Some(text) = value.as_text() {
+                let in_cast = InCast { text: text.to_string(), path: source.path.clone(), at };
+                said.entry(key).or_default().push(in_cast);
+            }
+        }
+    }
+    let ids = |cards: &[Card]| cards.iter().map(|card| card.id.to_string()).collect::<Vec<_>>();
+    let sorts = [("item", ids(rules.items())), ("card", ids(rules.cards()))];
+    let mut found = Vec::new();
+    for (key, said) in &said {
+        for (sort, ids) in &sorts {
+            let odd: Vec<_> = said.iter().filter(|name| !ids.contains(&name.text)).collect();
+            let [InCast { text, path, at }] = odd.as_slice() else { continue };
+            if said.len() <= AGREEING || !is_from(stack, own, path) {
+                continue;
+            }
+            let otherwise = format!("all others under `{key}` are ids of {sort}s");
+            let cure = instead_or(text, ids.iter().map(String::as_str), otherwise);
+            found.push(Problem::new(path.as_str(), format!("there is no {sort} `{text}`")).at(*at).with_cure(cure));
+        }
+    }
+    found
+}
+
+/// A number in quotes under a key of the cast where all others are numbers, or what is meant for true or false where all others are
+/// that. Other texts may be right: `"unlimited"`, dice, a fraction.
+fn odd_types(stack: &Stack, own: usize) -> Vec<Problem> {
+    let mut said: BTreeMap<String, Vec<(&str, Entry)>> = BTreeMap::new();
+    for (_, (_, source)) in stack.files_in("cast") {
+        for entry in entries_of(source).into_iter().filter(|entry| entry.at_top && !entry.listed) {
+            said.entry(entry.key.clone()).or_default().push((source.path.as_str(), entry));
+        }
+    }
+    let mut found = Vec::new();
+    for (key, said) in &said {
+        for number in [true, false] {
+            let sort = if number { "a number" } else { "true or false" };
+            let fits = |value: &Value| if number { value.as_int().is_some() } else { matches!(value, Value::Bool(_)) };
+            let odd: Vec<_> = said.iter().filter(|(_, entry)| !fits(&entry.value)).collect();
+            let [(path, Entry { value, at, .. })] = odd.as_slice() else { continue };
+            let is_meant = match value.as_text() {
+                Some(text) if number => text.trim().parse::<i64>().is_ok(),
+                Some(text) => ["true", "false", "yes", "no"].contains(&text.trim().to_lowercase().as_str()),
+                None => number || matches!(value, Value::Int(0 | 1)),
+            };
+            if said.len() <= AGREEING || !is_from(stack, own, path) || !is_meant {
+                continue;
+            }
+            let message = format!("`{key}` is not {sort}, as it is in every other file of cast/");
+            found.push(Problem::new(*path, message).at(*at).with_cure(format!("write {sort}, without quotes")));
+        }
+    }
+    found
+}

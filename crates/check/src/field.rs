@@ -1,0 +1,333 @@
+use super::script::Reader;
+use super::symbol::Symbol;
+use super::syntax::{constant, listed, literal, named, text};
+use super::value_type::ValueType;
+use riskbreaker_ruleset::SwitchKind;
+use riskbreaker_script::api;
+use riskbreaker_script::syntax::{BinaryOp, Expression, ExpressionKind, Location};
+use riskbreaker_state::{Kind, State, Type, Value};
+
+impl Reader<'_> {
+    /// A house rule, or a field, is compared with a value that it never has.
+    pub(super) fn compared(&mut self, one: Expression<'_>, value: Expression<'_>) {
+        let Some(constant) = constant(value).filter(|constant| *constant != Value::None) else { return };
+        if let Some(Symbol::Switch(name)) = self.symbol(one) {
+            let Some(switch) = self.known.stack.switch(&name) else { return };
+            let fits = match (&switch.kind, &constant) {
+                (SwitchKind::Choice { values }, Value::Text(text)) => values.iter().any(|value| **value == **text),
+                (SwitchKind::Toggle, Value::Bool(_)) | (SwitchKind::Range { .. }, Value::Int(_)) => true,
+                _ => false,
+            };
+            if !fits {
+                let cure = match (&switch.kind, &constant) {
+                    (SwitchKind::Choice { values }, Value::Text(text)) => self.known.instead(text, values),
+                    _ => format!("it is {}", switch.kind),
+                };
+                self.problem(value.location(), (format!("the switch `{name}` is never {}", shown(&constant)), cure));
+            }
+            return;
+        }
+        let Value::Text(given) = &constant else { return };
+        let chosen = match one.kind() {
+            ExpressionKind::Local { local, .. } => self.choices.get(&local.id).cloned(),
+            _ => self.chosen_ids(one),
+        };
+        if let Some(ids) = chosen.filter(|ids| !ids.iter().any(|id| **id == **given)) {
+            let wrong = format!("the answer is never \"{given}\": it is the id of an option");
+            return self.problem(value.location(), (wrong, self.known.instead(given, &ids)));
+        }
+        let ExpressionKind::IndexName { expr, index, .. } = one.kind() else { return self.slip(value) };
+        if index == "topic" && !self.is_spec() {
+            let topics: Vec<String> = self.known.names.topics().iter().cloned().collect();
+            if !topics.iter().any(|topic| **topic == **given)
+                && self.known.nearest(given, topics.iter().map(String::as_str)).is_some()
+            {
+                let wrong = format!("no question has the topic \"{given}\"");
+                self.problem(value.location(), (wrong, self.known.instead(given, &topics)));
+            }
+            return;
+        }
+        let (name, thing) = (text(index), self.symbol(expr));
+        if name == "kind" && !self.is_spec() {
+            let asks = api::QUESTIONS.iter().map(|(ask, _)| ask.to_string());
+            let kinds: Vec<String> = asks.chain(self.known.names("kind").unwrap_or_default()).collect();
+            let near = self.known.nearest(given, kinds.iter().map(String::as_str)).is_some();
+            if near && !kinds.iter().any(|kind| **kind == **given) && self.known.names.times(given) <= 1 {
+                let wrong = format!("there is no kind \"{given}\", neither of a question nor of an entity");
+                return self.problem(value.location(), (wrong, self.known.instead(given, &kinds)));
+            }
+        }
+        if thing == Some(Symbol::Holder) {
+            let wrong = self.known.wrong_name("hook", given).filter(|_| name == "hook");
+            return self.tell(value.location(), wrong);
+        }
+        let kind = match &thing {
+            Some(Symbol::Entity(Some(kind))) => self.known.kind(kind),
+            Some(Symbol::Entity(None)) | None => None,
+            _ => return,
+        };
+        let types: Vec<&Type> = match kind {
+            Some(kind) => kind.field_named(&name).map(|field| &kind.field(field).ty).into_iter().collect(),
+            None => self.known.types_of(&name).collect(),
+        };
+        if types.is_empty() {
+            return self.slip(value);
+        }
+        let mut values: Vec<String> = Vec::new();
+        for ty in &types {
+            let Type::Enum(texts) = ty else { return };
+            values.extend(texts.iter().map(ToString::to_string));
+        }
+        let certain = kind.is_some() || self.known.nearest(given, values.iter().map(String::as_str)).is_some();
+        if !types.is_empty() && certain && !values.iter().any(|value| **value == **given) {
+            self.problem(
+                value.location(),
+                (format!("`{name}` is never \"{given}\""), self.known.instead(given, &values)),
+            );
+        }
+    }
+
+    /// Fields that are given by name, with the values that can be read off.
+    pub(super) fn fields_of(&mut self, kind: &Kind, table: Expression<'_>) {
+        for (name, at, value) in named(table) {
+            self.field(kind, &name, at, Some(value));
+        }
+    }
+
+    fn field(&mut self, kind: &Kind, name: &str, at: Location, value: Option<Expression<'_>>) {
+        let Some(field) = kind.field_named(name) else {
+            let names: Vec<String> = kind.fields.iter().map(|field| field.name.to_string()).collect();
+            return self
+                .problem(at, (format!("a {} has no field `{name}`", kind.name), self.known.instead(name, &names)));
+        };
+        let declared = kind.field(field);
+        let (Some(value), Some(schema)) = (value, self.known.schema()) else { return };
+        if matches!(declared.ty, Type::Ref(_)) && self.takes_an_entity(name, value) {
+            return;
+        }
+        if let Type::List(element) = &declared.ty {
+            return self.elements_fit(name, element, value);
+        }
+        let Some(given) = constant(value) else { return };
+        if given == Value::None {
+            return;
+        }
+        if matches!(declared.ty, Type::Ratio | Type::Map(_)) {
+            return;
+        }
+        if let Err(wrong) = declared.ty.check(&given, schema, &State::new()) {
+            self.problem(
+                value.location(),
+                (format!("the field `{name}` {wrong}"), format!("it is declared in {}", declared.origin)),
+            );
+        }
+    }
+
+    /// The constants in a list that is written out.
+    fn elements_fit(&mut self, field: &str, element: &Type, list: Expression<'_>) {
+        let Some(schema) = self.known.schema() else { return };
+        for value in listed(list) {
+            let Some(given) = constant(value).filter(|given| *given != Value::None) else { continue };
+            if element.is_plain()
+                && let Err(wrong) = element.check(&given, schema, &State::new())
+            {
+                let wrong = format!("an element of the field `{field}` {wrong}");
+                self.problem(
+                    value.location(),
+                    (wrong, "write a value that it takes, or change its declaration".into()),
+                );
+            }
+        }
+    }
+
+    /// Something that is no entity, given to a field that refers to one.
+    fn takes_an_entity(&mut self, field: &str, value: Expression<'_>) -> bool {
+        let Some((wrong, cure)) = self.no_entity(value).filter(|_| !self.is_spec()) else { return false };
+        self.problem(value.location(), (format!("the field `{field}` takes an entity, and {wrong}"), cure));
+        true
+    }
+
+    /// A value that no kind takes in that field.
+    fn fits_no_kind(&mut self, field: &str, value: Option<Expression<'_>>) {
+        let (Some(value), Some(schema)) = (value, self.known.schema()) else { return };
+        let Some(given) = constant(value).filter(|given| *given != Value::None) else { return };
+        let mut wrong = None;
+        for ty in self.known.types_of(field) {
+            if matches!(ty, Type::Ratio | Type::List(_) | Type::Map(_)) {
+                return;
+            }
+            match ty.check(&given, schema, &State::new()) {
+                Ok(()) => return,
+                Err(told) => wrong = Some(told),
+            }
+        }
+        if let Some(told) = wrong {
+            let cure = "write a value that it takes, or change its declaration in kinds.luau".to_string();
+            self.problem(value.location(), (format!("the field `{field}` {told}"), cure));
+        }
+    }
+
+    /// `:set(value, "field")`, the two in the wrong order.
+    fn field_comes_first(&mut self, name: &str, args: &[Expression<'_>]) -> bool {
+        let [first, second, ..] = args else { return false };
+        let Some(field) = literal(*second).filter(|field| self.known.types_of(field).next().is_some()) else {
+            return false;
+        };
+        // What is called like a name may be one.
+        let words = ["field", "name", "key", "stat", "what", "which"];
+        let called_so =
+            super::syntax::name_of(*first).is_some_and(|called| !words.iter().any(|word| called.contains(word)));
+        let no_text = self.value_type(*first).is_some_and(|sort| sort != ValueType::Text);
+        let wrong = literal(*first).is_none() && (called_so || no_text);
+        if wrong {
+            let cure = format!("write :{name}(\"{field}\", value)");
+            self.problem(first.location(), ("the name of the field comes first".into(), cure));
+        }
+        wrong
+    }
+
+    /// The types that a field can have: of its kind, if that is known, or else of every kind that has such a field.
+    fn types_at(&self, thing: &Option<Symbol>, field: &str) -> Vec<&Type> {
+        match thing {
+            Some(Symbol::Entity(Some(kind))) => {
+                let kind = self.known.kind(kind);
+                kind.and_then(|kind| Some(&kind.field(kind.field_named(field)?).ty)).into_iter().collect()
+            }
+            _ => self.known.types_of(field).collect(),
+        }
+    }
+
+    /// A value that is no constant, of a sort that the field never takes.
+    fn of_another_sort(&mut self, thing: &Option<Symbol>, field: &str, args: &[Expression<'_>]) -> bool {
+        let Some(value) = args.get(1).copied() else { return false };
+        if self.known.always_refers(field) && self.takes_an_entity(field, value) {
+            return true;
+        }
+        let types = self.types_at(thing, field);
+        if matches!(value.kind(), ExpressionKind::Nil) {
+            let never = !types.is_empty() && types.iter().all(|ty| !matches!(ty, Type::Ref(_)));
+            if never {
+                let wrong = format!("the field `{field}` takes {}, not nothing", ValueType::of_type(types[0]).words());
+                self.problem(value.location(), (wrong, "only a reference can be nothing".into()));
+            }
+            return never;
+        }
+        let Some(sort) = self.value_type(value).filter(|_| constant(value).is_none()) else { return false };
+        let fits = |ty: &&Type| {
+            let wanted = ValueType::of_type(ty);
+            let tables = wanted.is_table() && sort.is_table();
+            wanted == sort || tables || wanted == ValueType::Entity && sort == ValueType::Table
+        };
+        if types.is_empty() || types.iter().any(fits) {
+            return false;
+        }
+        let wrong = format!("the field `{field}` takes {}, not {}", list_of(types[0]), sort.words());
+        self.problem(value.location(), (wrong, "write a value that it takes, or change its declaration".into()));
+        true
+    }
+
+    /// `expr:name(args)`.
+    pub(super) fn method(&mut self, of: Expression<'_>, name: &str, args: &[Expression<'_>], at: Location) {
+        let thing = self.symbol(of);
+        if thing == Some(Symbol::Spec) && api::spec_method(name).is_none() {
+            let names: Vec<String> = api::SPEC_METHODS.iter().map(|method| method.name.to_string()).collect();
+            self.problem(at, (format!("a spec has no `t:{name}`"), self.known.instead(name, &names)));
+        }
+        if thing == Some(Symbol::Spec) {
+            self.spec_call(name, args);
+        }
+        let takes_a_field = matches!(name, "set" | "add" | "shift" | "reaches");
+        if !takes_a_field || thing == Some(Symbol::Spec) || self.is_spec() {
+            return;
+        }
+        if let Some(what) = self.pure.last().filter(|_| name != "reaches") {
+            let wrong = format!(":{name} is called in {what}, which may only read");
+            self.problem(at, (wrong, "move it to `resolve`, a verb or an agenda entry".into()));
+        }
+        if self.field_comes_first(name, args) {
+            return;
+        }
+        let Some((field, place)) = args.first().and_then(|arg| Some((literal(*arg)?, arg.location()))) else { return };
+        if args.len() == 1 && self.known.types_of(&field).next().is_some() {
+            let (missing, cure) = match name {
+                "set" => ("the new value", format!("write :set(\"{field}\", value)")),
+                "reaches" => ("the number to reach", format!("write :reaches(\"{field}\", n)")),
+                _ => ("the number to add", format!("write :{name}(\"{field}\", n)")),
+            };
+            self.problem(at, (format!("{missing} of `{field}` is missing"), cure));
+            return;
+        }
+        if name == "set" && self.of_another_sort(&thing, &field, args) {
+            return;
+        }
+        let types = if name == "set" { Vec::new() } else { self.types_at(&thing, &field) };
+        let adds = matches!(name, "add" | "shift");
+        if let Some(by) = args.get(1).filter(|by| adds && is_fraction(**by) && !types.contains(&&Type::Ratio)) {
+            let wrong = format!(":{name} takes a whole number, and this is a fraction");
+            return self.problem(
+                by.location(),
+                (wrong, "write `//` to divide without a rest, or count in a smaller unit".into()),
+            );
+        }
+        if let Some(first) = types.first()
+            && !types.iter().any(|ty| matches!(ty, Type::Int { .. } | Type::Ratio))
+        {
+            let wrong = format!(":{name} takes a number field, and `{field}` is {}", list_of(first));
+            let cure = if adds { format!("write :set(\"{field}\", value)") } else { "compare the field itself".into() };
+            return self.problem(place, (wrong, cure));
+        }
+        if let (None, Some(by)) = (&thing, args.get(1).filter(|_| name != "set"))
+            && let Some(sort) = self.value_type(*by).filter(|sort| *sort != ValueType::Number)
+        {
+            let wrong = format!("expected a number, found {}", sort.words());
+            let why = if adds { ", why?" } else { "" };
+            return self.problem(by.location(), (wrong, format!("it is written :{name}(\"field\", n{why})")));
+        }
+        match thing {
+            Some(Symbol::Entity(Some(kind))) => {
+                if let Some(kind) = self.known.kind(&kind) {
+                    let value = args.get(1).copied().filter(|_| name == "set");
+                    self.field(kind, &field, place, value);
+                }
+            }
+            _ => {
+                let wrong = self.known.wrong_name("field", &field);
+                self.tell(place, wrong.map(|(_, cure)| (format!("no kind has a field `{field}`"), cure)));
+                self.fits_no_kind(&field, args.get(1).copied().filter(|_| name == "set"));
+            }
+        }
+    }
+}
+
+/// Whether an expression is a number that is not whole, as far as it is written out.
+fn is_fraction(expression: Expression<'_>) -> bool {
+    match expression.kind() {
+        ExpressionKind::Grouped(inner) => is_fraction(inner),
+        ExpressionKind::Number { value, .. } => value.fract() != 0.0,
+        ExpressionKind::Binary { lhs, op: BinaryOp::Divide, rhs } => match (lhs.kind(), rhs.kind()) {
+            (ExpressionKind::Number { value: above, .. }, ExpressionKind::Number { value: below, .. }) => {
+                (above / below).fract() != 0.0
+            }
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+/// The values that a field of a type accepts, in words.
+fn list_of(ty: &Type) -> &'static str {
+    match ty {
+        Type::List(_) => "a list",
+        Type::Map(_) => "a table",
+        Type::Ratio => "a ratio",
+        other => ValueType::of_type(other).words(),
+    }
+}
+
+/// A value as a sentence has it.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Text(text) => format!("\"{text}\""),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,170 @@
+//! Endless loops, and functions that can end without a result.
+
+use std::collections::BTreeSet;
+
+use super::script::Reader;
+use super::signature::type_named;
+use super::symbol::Symbol;
+use super::syntax::{any_of_loop, leaves_loop, literal, text};
+use super::value_type::ValueType;
+use riskbreaker_script::api;
+use riskbreaker_script::syntax::{
+    AstNode, AstVisitor, Block, Expression, ExpressionKind, Function, Location, Position, Statement, StatementView,
+    Type,
+};
+
+impl Reader<'_> {
+    /// A function with a result type that can end without `return`.
+    pub(super) fn promised(&mut self, function: &Function<'_>) {
+        if promised_type(function).is_none() || !falls_through(function.body) {
+            return;
+        }
+        let wrong = "this function must return a value, and can end without one".to_string();
+        match function.body.as_slice().last() {
+            Some(last) if matches!(last.view(), StatementView::Expression(_)) => {
+                self.problem(last.location(), (wrong, "write `return` in front of this".into()));
+            }
+            _ => self.problem(end_of(function), (wrong, "add `return ...` before this `end`".into())),
+        }
+    }
+
+    /// A loop whose condition uses only local variables and what is read off them, and that changes none of it.
+    pub(super) fn ends(&mut self, condition: Expression<'_>, body: Block<'_>) {
+        let mut asked = Asked::default();
+        if !asked.takes(condition) || asked.locals.is_empty() || leaves_loop(body) {
+            return;
+        }
+        let mut changed = Changed { reader: self, asked: &asked, found: false };
+        body.visit(&mut changed);
+        // A function that is called in the loop may change what it has caught.
+        if changed.found || asked.locals.iter().any(|id| self.locals.caught.contains(id)) {
+            return;
+        }
+        let wrong = "this loop never ends: nothing in it changes its condition".to_string();
+        let cure = "change in the loop what its condition asks for, or add a `break`";
+        self.problem(condition.location(), (wrong, cure.into()));
+    }
+}
+
+/// Where the `end` of a function stands.
+pub(super) fn end_of(function: &Function<'_>) -> Location {
+    let end = function.location.end;
+    Location::new(Position::new(end.line, end.column.saturating_sub(3)), end)
+}
+
+/// The value that the type of a function says it gives back: a number, a text, a truth value or a table.
+pub(super) fn promised_type(function: &Function<'_>) -> Option<ValueType> {
+    let ty = function.returns?;
+    type_named(ty).or_else(|| matches!(ty, Type::Table).then_some(ValueType::Table))
+}
+
+/// Whether a block can be run to its end and past it.
+pub(super) fn falls_through(block: Block<'_>) -> bool {
+    block.as_slice().last().is_none_or(|last| goes_on(*last))
+}
+
+/// Whether what stands behind a statement can be run.
+pub(super) fn goes_on(statement: Statement<'_>) -> bool {
+    match statement.view() {
+        StatementView::Return(_) | StatementView::Break | StatementView::Continue => false,
+        StatementView::Block(inner) => falls_through(inner),
+        StatementView::If(branch) => falls_through(branch.then_body) || branch.else_body.is_none_or(goes_on),
+        StatementView::While(looped) => {
+            let breaks = |statement: Statement<'_>| matches!(statement.view(), StatementView::Break);
+            !matches!(looped.condition.kind(), ExpressionKind::Boolean(true)) || any_of_loop(looped.body, &breaks)
+        }
+        StatementView::Repeat(looped) => falls_through(looped.body),
+        StatementView::Expression(called) => !ends_action(called.expr),
+        _ => true,
+    }
+}
+
+/// A call behind which nothing is run.
+fn ends_action(expression: Expression<'_>) -> bool {
+    let ExpressionKind::Call { func, .. } = expression.kind() else { return false };
+    match func.kind() {
+        ExpressionKind::IndexName { expr, index, .. } => {
+            let rb = matches!(expr.kind(), ExpressionKind::Local { local, .. } if local.name == "rb");
+            rb && (index == "cut" || index == "finish")
+        }
+        ExpressionKind::Global(name) => name == "error",
+        _ => false,
+    }
+}
+
+/// What a condition asks for: local variables, and names that are read off them.
+#[derive(Default)]
+struct Asked {
+    locals: BTreeSet<u64>,
+    names: BTreeSet<String>,
+}
+
+impl Asked {
+    /// Takes an expression that only compares and calculates with these and with constants; gives whether it does.
+    fn takes(&mut self, expression: Expression<'_>) -> bool {
+        match expression.kind() {
+            ExpressionKind::Local { local, .. } => {
+                self.locals.insert(local.id);
+                true
+            }
+            ExpressionKind::IndexName { expr, index, .. } => {
+                self.names.insert(text(index));
+                self.takes(expr)
+            }
+            ExpressionKind::Number { .. } | ExpressionKind::String { .. } | ExpressionKind::Boolean(_) => true,
+            ExpressionKind::Nil => true,
+            ExpressionKind::Grouped(inner) => self.takes(inner),
+            ExpressionKind::Unary { op: riskbreaker_script::syntax::UnaryOp::Length, .. } => false,
+            ExpressionKind::Unary { rhs, .. } => self.takes(rhs),
+            ExpressionKind::Binary { lhs, rhs, .. } => self.takes(lhs) && self.takes(rhs),
+            _ => false,
+        }
+    }
+}
+
+/// Looks for what may change a condition: where it reads names off something, everything that may act.
+struct Changed<'c, 'r> {
+    reader: &'c Reader<'r>,
+    asked: &'c Asked,
+    found: bool,
+}
+
+impl Changed<'_, '_> {
+    fn called(&self, func: Expression<'_>, args: &[Expression<'_>], self_call: bool) -> bool {
+        if let Some(called) = self.reader.called(func, self_call) {
+            return !called.signature.pure;
+        }
+        let ExpressionKind::IndexName { expr, index, .. } = func.kind() else {
+            return !matches!(func.kind(), ExpressionKind::Global(_));
+        };
+        match self.reader.symbol(expr) {
+            Some(Symbol::Vocabulary) => api::word(&text(index))
+                .is_none_or(|word| word.acts && !matches!(word.group, api::Group::Dice | api::Group::Telling)),
+            Some(Symbol::Library(library)) => library == "table",
+            _ if self_call && matches!(&*text(index), "set" | "add" | "shift") => {
+                args.first().and_then(|field| literal(*field)).is_none_or(|field| self.asked.names.contains(&field))
+            }
+            Some(Symbol::Entity(_)) => false,
+            _ => true,
+        }
+    }
+}
+
+impl<'ast> AstVisitor<'ast> for Changed<'_, '_> {
+    fn visit_node(&mut self, node: AstNode<'ast>) -> bool {
+        self.found |= match node {
+            AstNode::Statement(statement) => statement.assigned().iter().any(|target| match target.kind() {
+                ExpressionKind::Local { local, .. } => self.asked.locals.contains(&local.id),
+                ExpressionKind::IndexName { index, .. } => self.asked.names.contains(&text(index)),
+                _ => !self.asked.names.is_empty(),
+            }),
+            AstNode::Expression(expression) => match expression.kind() {
+                ExpressionKind::Call { func, args, self_call, .. } if !self.asked.names.is_empty() => {
+                    self.called(func, args, self_call)
+                }
+                _ => false,
+            },
+        };
+        !self.found
+    }
+}

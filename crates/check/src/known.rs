@@ -1,0 +1,210 @@
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::CheckReport;
+use super::names::Names;
+use riskbreaker_ruleset::{Problem, Rulebook, Source, Stack, nearest};
+use riskbreaker_spec::leading_ids;
+use riskbreaker_state::{Kind, Schema, Type};
+use riskbreaker_work::WorkBudget;
+
+/// The names of a ruleset that scripts may use, as far as the check can know them.
+pub(super) struct Known<'r> {
+    pub stack: &'r Stack,
+    pub rules: Option<&'r Rulebook>,
+    pub names: Names,
+    /// Ids of the rule texts, and the texts themselves for those that stand elsewhere in them.
+    ids: BTreeSet<String>,
+    texts: Vec<&'r str>,
+    dynamic_switches: AtomicBool,
+    /// What the check may still do.
+    pub budget: WorkBudget,
+    /// Rule ids that are named although the ruleset has no `RULES.md`.
+    unwritten: Mutex<BTreeSet<String>>,
+}
+
+/// The work of comparing a name with another, to find what was meant.
+pub(super) const WORK_OF_COMPARISON: u64 = 100;
+
+/// What is wrong and what to do about it.
+pub(super) type Wrong = (String, String);
+
+impl<'r> Known<'r> {
+    /// Collects the names of a stack; `None` if the budget does not cover that.
+    pub fn new(stack: &'r Stack, rules: Option<&'r Rulebook>, budget: &WorkBudget) -> Option<Known<'r>> {
+        let names = Names::new(stack, rules.map(Rulebook::schema), budget)?;
+        Some(Known::with_names(stack, rules, names, budget))
+    }
+
+    /// The same with names that have been collected before.
+    pub fn with_names(stack: &'r Stack, rules: Option<&'r Rulebook>, names: Names, budget: &WorkBudget) -> Known<'r> {
+        let texts: Vec<&str> =
+            stack.parts().iter().filter_map(|part| part.folder.file("RULES.md")).map(|source| &*source.text).collect();
+        let ids = texts.iter().flat_map(|text| text.lines()).flat_map(leading_ids).collect();
+        let (dynamic_switches, budget) = (AtomicBool::new(false), budget.clone());
+        Known { stack, rules, names, ids, texts, dynamic_switches, budget, unwritten: Mutex::default() }
+    }
+
+    pub fn schema(&self) -> Option<&'r Schema> {
+        self.rules.map(Rulebook::schema)
+    }
+
+    pub fn kind(&self, name: &str) -> Option<&'r Kind> {
+        let schema = self.schema()?;
+        Some(schema.kind(schema.kind_named(name)?))
+    }
+
+    /// Counts the reading of a file. False if the budget is spent.
+    pub fn spend_on(&self, source: &Source) -> bool {
+        self.budget.spend(source.text.len() as u64 * CheckReport::WORK_OF_BYTE)
+    }
+
+    /// Counts the comparison of a name that is not known with so many others. False if the budget is spent.
+    pub fn may_compare(&self, names: usize) -> bool {
+        self.budget.spend(names as u64 * WORK_OF_COMPARISON)
+    }
+
+    /// Finds the name that was most likely meant by a misspelt one; `None` once the budget is spent.
+    pub fn nearest<'c>(&self, word: &str, names: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
+        nearest(word, names.into_iter().take_while(|_| self.may_compare(1)))
+    }
+
+    /// What to write instead of a name.
+    pub fn instead(&self, name: &str, names: &[String]) -> String {
+        if !self.may_compare(names.len()) {
+            return "declare it, or use another".into();
+        }
+        let meant = riskbreaker_ruleset::instead(name, names.iter().map(String::as_str));
+        let begins = names.iter().filter(|known| known.len() >= 3 && name.starts_with(known.as_str()));
+        match names.len() {
+            0 => "there are none".into(),
+            17.. if meant.starts_with("known") => match begins.max_by_key(|known| known.len()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => "declare it, or use another".into(),
+            },
+            _ => meant,
+        }
+    }
+
+    /// Notes that some script reads switches by names that it works out.
+    pub fn note_dynamic_switches(&self) {
+        self.dynamic_switches.store(true, Ordering::Relaxed);
+    }
+
+    pub fn reads_switches_by_name(&self) -> bool {
+        self.dynamic_switches.load(Ordering::Relaxed)
+    }
+
+    /// A rule id that no rule text has.
+    pub fn wrong_rule(&self, id: &str) -> Option<Wrong> {
+        if self.texts.is_empty() {
+            if let Ok(mut unwritten) = self.unwritten.lock() {
+                unwritten.insert(id.to_string());
+            }
+            return None;
+        }
+        if self.ids.contains(id) || self.texts.iter().any(|text| mentions(text, id)) {
+            return None;
+        }
+        let cure = match self.nearest(id, self.ids.iter().map(String::as_str)) {
+            Some(near) => format!("did you mean `{near}`? Or add the rule to RULES.md"),
+            None => "add the rule to RULES.md, as `- **ID** text`".to_string(),
+        };
+        Some((format!("the rule `{id}` is in no RULES.md"), cure))
+    }
+
+    /// Says once that there is no rule text, if rules are named.
+    pub fn no_rule_text(&self) -> Option<Problem> {
+        let unwritten = self.unwritten.lock().ok()?;
+        let first = unwritten.first()?;
+        let problem = Problem::new(
+            self.stack.main().id(),
+            format!("there is no RULES.md, and {} rules are named", unwritten.len()),
+        );
+        Some(problem.with_cure(format!("write the numbered rules there, as `- **{first}** text`")))
+    }
+
+    /// Names of a sort; nothing where they cannot be known.
+    pub fn names(&self, sort: &str) -> Option<Vec<String>> {
+        if sort == "seat" {
+            let seats = self.stack.seats();
+            let gm = (!seats.contains_key("gm")).then(|| "gm".to_string());
+            return (!seats.is_empty()).then(|| seats.keys().cloned().chain(gm).collect());
+        }
+        if sort == "switch" {
+            return Some(self.stack.switches().iter().map(|switch| switch.name.clone()).collect());
+        }
+        Some(self.rules?.names_of(sort)?.into_iter().map(str::to_string).collect())
+    }
+
+    /// An audience is named by a seat, or by one of the words for all and for none.
+    pub fn wrong_audience(&self, name: &str) -> Option<Wrong> {
+        if matches!(name, "everybody" | "nobody" | "gm") { None } else { self.wrong_name("seat", name) }
+    }
+
+    /// Says that a name of a sort is not there, with the nearest one.
+    pub fn wrong_name(&self, sort: &str, name: &str) -> Option<Wrong> {
+        let names = self.names(sort)?;
+        if names.iter().any(|known| known == name) {
+            return None;
+        }
+        let cure = match sort {
+            "hook" | "item" if names.is_empty() => format!("write it: `riskbreaker new {sort} {name}`"),
+            _ => self.instead(name, &names),
+        };
+        Some((format!("there is no {sort} `{name}`"), cure))
+    }
+
+    /// Says that a kind has no such field or derived value.
+    pub fn wrong_member(&self, kind: &Kind, name: &str, methods: &[&str]) -> Option<Wrong> {
+        let members: Vec<String> = kind.members().chain(methods.iter().copied()).map(str::to_string).collect();
+        if members.iter().any(|known| known == name) {
+            return None;
+        }
+        Some((format!("a {} has no `{name}`", kind.name), self.instead(name, &members)))
+    }
+
+    /// Whether some kind has a derived value of that name, and none a field.
+    pub fn is_derived(&self, name: &str) -> bool {
+        let Some(schema) = self.schema() else { return false };
+        let derived = schema.kinds.iter().any(|kind| kind.has_derived(name));
+        derived && schema.kinds.iter().all(|kind| kind.field_named(name).is_none())
+    }
+
+    /// The types of a field, one for each kind that has it.
+    pub fn types_of<'s>(&'s self, field: &'s str) -> impl Iterator<Item = &'r Type> + 's {
+        let kinds = self.schema().into_iter().flat_map(|schema| &schema.kinds);
+        kinds.filter_map(move |kind| Some(&kind.field(kind.field_named(field)?).ty))
+    }
+
+    /// The type of a field that is the same wherever there is one.
+    pub fn type_of_all(&self, field: &str) -> Option<&'r Type> {
+        let mut types = self.types_of(field);
+        let first = types.next()?;
+        types.all(|ty| ty == first).then_some(first)
+    }
+
+    /// Whether a field of that name is a reference, wherever there is one.
+    pub fn always_refers(&self, field: &str) -> bool {
+        let mut types = self.types_of(field).peekable();
+        types.peek().is_some() && types.all(|ty| matches!(ty, Type::Ref(_)))
+    }
+}
+
+/// Whether a text has an id in it, not as a piece of a longer one.
+fn mentions(text: &str, id: &str) -> bool {
+    let part = |c: char| c.is_ascii_alphanumeric() || c == '-';
+    text.match_indices(id).any(|(at, _)| !text[..at].ends_with(part) && !text[at + id.len()..].starts_with(part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_is_mentioned_whole() {
+        assert!(mentions("by X-1, and", "X-1") && mentions("X-1", "X-1"));
+        assert!(!mentions("X-12", "X-1") && !mentions("AX-1", "X-1"));
+    }
+}

@@ -1,0 +1,261 @@
+use super::script::Reader;
+use super::symbol::Symbol;
+use super::syntax::{literal, text};
+use riskbreaker_ruleset::{instead_or, slips};
+use riskbreaker_script::api;
+use riskbreaker_script::syntax::{Expression, ExpressionKind, Location};
+
+impl Reader<'_> {
+    /// Something is read off an expression by name.
+    pub(super) fn member(&mut self, of: Expression<'_>, name: &str, at: Location) {
+        match self.symbol(of) {
+            Some(Symbol::Vocabulary) if api::word(name).is_none() => {
+                let names: Vec<String> = api::WORDS.iter().map(|word| word.name.to_string()).collect();
+                let is_verb = self.known.names("verb").is_some_and(|verbs| verbs.iter().any(|verb| verb == name));
+                // Rules that were right once stay right.
+                if api::FORMER_WORDS.contains(&name) {
+                    return;
+                }
+                let cure =
+                    if is_verb { format!("it is a verb: rb.act.{name}") } else { self.known.instead(name, &names) };
+                self.problem(at, (format!("rb has no `{name}`"), cure));
+            }
+            Some(Symbol::Word(word)) => self.member_of_word(word, name, at),
+            Some(Symbol::Library(library)) => {
+                let names = api::library(library).unwrap_or_default();
+                if !names.contains(&name) {
+                    let cure = match (library, name) {
+                        ("math", "random" | "randomseed") => "roll dice: rb.roll(\"1d6\", \"what for\")".to_string(),
+                        _ => self.known.instead(name, &names.iter().map(|name| name.to_string()).collect::<Vec<_>>()),
+                    };
+                    self.problem(at, (format!("{library} has no `{name}`"), cure));
+                }
+            }
+            Some(Symbol::Entity(Some(kind))) => {
+                if let Some(kind) = self.known.kind(&kind) {
+                    let more: Vec<&str> = api::ENTITY_METHODS.iter().chain(api::ENTITY_FIELDS).copied().collect();
+                    self.tell(at, self.known.wrong_member(kind, name, &more));
+                }
+            }
+            Some(Symbol::Module(path)) => {
+                if let Some(module) = self.known.names.module(&path)
+                    && !module.members.contains_key(name)
+                {
+                    let names: Vec<String> = module.members.keys().cloned().collect();
+                    if self.asked && self.known.nearest(name, names.iter().map(String::as_str)).is_none() {
+                        return; // whether a layer above has put it there
+                    }
+                    self.problem(at, (format!("{path} gives no `{name}`"), self.known.instead(name, &names)));
+                }
+            }
+            Some(Symbol::Event(verb)) => {
+                let params = self.known.rules.and_then(|rules| rules.verb_params(&verb));
+                if let Some(params) = params.filter(|params| !params.is_empty())
+                    && name != "result"
+                    && !params.iter().any(|param| param == name)
+                    && !self.known.names.is_assigned(name)
+                {
+                    let names: Vec<String> = params.iter().cloned().chain(["result".to_string()]).collect();
+                    self.problem(
+                        at,
+                        (format!("a hook at `{verb}` is given no `{name}`"), self.known.instead(name, &names)),
+                    );
+                }
+            }
+            Some(Symbol::Question) => {
+                let own = api::QUESTIONS.iter().flat_map(|(_, own)| own.iter());
+                let known: Vec<String> =
+                    api::QUESTION_FIELDS.iter().chain(own).chain(&["kind"]).map(ToString::to_string).collect();
+                if !known.iter().any(|known| known == name) {
+                    let otherwise =
+                        "it has topic, about, seat, kind, options, min, max, total; `about` is who is asked for";
+                    let cure = instead_or(name, known.iter().map(String::as_str), otherwise);
+                    self.problem(at, (format!("a question has no `{name}`"), cure));
+                }
+            }
+            Some(Symbol::Vocabulary | Symbol::Spec | Symbol::Switch(_) | Symbol::Entities(_)) => {}
+            Some(Symbol::Holder) if self.always && matches!(name, "owner" | "id") => {
+                let wrong = format!("a hook that is always on hangs on nobody, and has no `{name}`");
+                let cure = "take it from what the verb is given, or attach the hook where it begins, without `always`";
+                self.problem(at, (wrong, cure.into()));
+            }
+            None if self.is_no_context_member(of, name) => {
+                let members: Vec<String> =
+                    self.known.names.members_of_context().into_iter().flatten().map(str::to_string).collect();
+                let otherwise = format!("write `ctx.{name} = ...` where the card is asked for, or correct the name");
+                let cure = instead_or(name, members.iter().map(String::as_str), otherwise);
+                self.problem(at, (format!("nothing puts a `{name}` into `ctx`"), cure));
+            }
+            None if let Some(owner) = self.has_instead_of_context(of, name) => {
+                let wrong = format!("nothing puts a `{name}` into `ctx`");
+                self.problem(at, (wrong, format!("did you mean `ctx.{owner}.{name}`?")));
+            }
+            Some(Symbol::Entity(None) | Symbol::Holder) | None => self.nothing_has(of, name, at),
+        }
+    }
+
+    /// Whether this is the context of a card, all of whose members can be known.
+    fn is_known_context(&self, of: Expression<'_>) -> bool {
+        let context = matches!(of.kind(), ExpressionKind::Local { local, .. } if local.name == "ctx");
+        // Of a ruleset that others extend, nobody knows what they will add.
+        let complete = self.known.stack.file("play").is_some() && !self.elsewhere && !self.path.starts_with("convert/");
+        context && complete && !self.asked
+    }
+
+    /// Whether this reads a name off the context of a card that no script puts into one.
+    fn is_no_context_member(&self, of: Expression<'_>, name: &str) -> bool {
+        let members = self.known.names.members_of_context().filter(|_| self.is_known_context(of));
+        members.is_some_and(|mut members| !members.any(|member| member == name))
+    }
+
+    /// The member of the context that has what is read off the context itself.
+    fn has_instead_of_context(&self, of: Expression<'_>, name: &str) -> Option<String> {
+        let known = self.is_known_context(of) && !self.is_spec();
+        self.known.names.has_instead_of_context(name).filter(|_| known).map(str::to_string)
+    }
+
+    /// Nothing in any file of the ruleset has a member of that name, and so it is never there.
+    fn nothing_has(&mut self, of: Expression<'_>, name: &str, at: Location) {
+        let names = &self.known.names;
+        // What comes from another ruleset has names of its own.
+        let foreign = self.elsewhere || self.path.starts_with("convert/");
+        if foreign || names.is_given(name) || matches!(of.kind(), ExpressionKind::Global(_)) {
+            return;
+        }
+        // It is compared with those that are given and those that are read.
+        let compared = self.known.may_compare(2 * names.given().count());
+        // Of a ruleset that others extend, nobody knows what they will add.
+        let is_near = |given: &str| compared && slips(name, given, 1) == Some(1);
+        if self.known.stack.scenario().is_none() && !names.given().any(is_near) {
+            return;
+        }
+        let given = || self.known.nearest(name, names.given().filter(|given| !given.contains(' ')));
+        let near = if compared { names.meant(name).or_else(given) } else { None };
+        let wrong = format!("nothing has a `{name}`");
+        if api::library("table").is_some_and(|names| names.contains(&name)) {
+            return self.problem(at, (wrong, format!("write `table.{name}(list, ...)`")));
+        }
+        match near.map(str::to_string) {
+            Some(near) => self.problem(at, (wrong, format!("did you mean `{near}`?"))),
+            None if self.asked => {}
+            None => self.problem(at, (wrong, "correct the name, or declare it as a field in kinds.luau".into())),
+        }
+    }
+
+    /// A derived value that is read like a field.
+    pub(super) fn uncalled(&mut self, of: Expression<'_>, name: &str, at: Location) {
+        let certain = match self.symbol(of) {
+            Some(Symbol::Entity(Some(kind))) => self.is_derived_of(&kind, name),
+            Some(Symbol::Entity(None)) | None => {
+                // Cases of a spec have keys of their own.
+                let key_of_case = self.is_spec() && self.text.contains(&format!("{name} ="));
+                self.known.is_derived(name) && !self.known.names.is_given_elsewhere(name) && !key_of_case
+            }
+            _ => false,
+        };
+        if certain {
+            let wrong = format!("`{name}` is a derived value, and it is not called");
+            self.problem(at, (wrong, format!("write a colon and brackets: `:{name}()`")));
+        }
+    }
+
+    pub(super) fn member_of_word(&mut self, word: &str, name: &str, at: Location) {
+        let sort = match word {
+            "act" => "verb",
+            "switches" => "switch",
+            "cards" => "card",
+            "items" => "item",
+            "cast" => "cast",
+            _ => return,
+        };
+        self.tell(at, self.known.wrong_name(sort, name));
+    }
+
+    /// A field that is called, or a card's function that is called with a colon.
+    fn called_as_method(&mut self, of: Expression<'_>, name: &str, args: &[Expression<'_>], at: Location) {
+        let symbol = self.symbol(of);
+        let outside =
+            matches!(symbol, Some(Symbol::Module(_) | Symbol::Spec | Symbol::Vocabulary | Symbol::Library(_)));
+        if self.is_spec() || outside || api::ENTITY_METHODS.contains(&name) {
+            return;
+        }
+        let mut kinds = self.known.schema().into_iter().flat_map(|schema| &schema.kinds);
+        if kinds.any(|kind| kind.has_derived(name)) {
+            return;
+        }
+        let is_field = self.known.types_of(name).next().is_some();
+        if is_field && args.is_empty() && self.known.names.type_everywhere(name).is_some() {
+            let wrong = format!("`{name}` is a field, and no function");
+            return self.problem(at, (wrong, format!("write `.{name}`, without brackets")));
+        }
+        let of_cards = matches!(name, "when" | "resolve") && !matches!(symbol, Some(Symbol::Entity(_)));
+        if of_cards && !is_field {
+            let wrong = "a colon stands where a dot belongs: it hands over the card first".to_string();
+            self.problem(at, (wrong, format!("write `.{name}(...)`")));
+        }
+    }
+
+    /// Whether a kind has a derived value of that name, whatever other kinds have.
+    fn is_derived_of(&self, kind: &str, name: &str) -> bool {
+        self.known.kind(kind).is_some_and(|kind| kind.has_derived(name))
+    }
+
+    /// A dot where a colon belongs, or the other way round.
+    pub(super) fn dot_or_colon(&mut self, func: Expression<'_>, args: &[Expression<'_>], self_call: bool) {
+        let ExpressionKind::IndexName { expr, index, index_location, .. } = func.kind() else { return };
+        let name = text(index);
+        if self_call {
+            self.called_as_method(expr, &name, args, index_location);
+        }
+        let method = |known: &str| api::ENTITY_METHODS.contains(&known) || self.known.is_derived(known);
+        let wrong = match self.symbol(expr) {
+            Some(Symbol::Vocabulary) if self_call => format!("rb.{name}"),
+            Some(Symbol::Spec) if !self_call => format!("t:{name}"),
+            Some(Symbol::Module(path)) if self_call && self.takes_no_self(&path, &name, args.len()) => {
+                format!("a dot: `.{name}(...)`")
+            }
+            // Called with a dot, it takes the entity as its first argument.
+            Some(Symbol::Entity(kind))
+                if !self_call
+                    && (method(&name) || kind.as_deref().is_some_and(|kind| self.is_derived_of(kind, &name)))
+                    && !args.first().is_some_and(|arg| matches!(self.symbol(*arg), Some(Symbol::Entity(_)))) =>
+            {
+                format!("a colon: `:{name}({})`", if args.is_empty() { "" } else { "..." })
+            }
+            None if !self_call && args.is_empty() && self.known.is_derived(&name) && self.is_parameter(expr) => {
+                format!("a colon: `:{name}()`")
+            }
+            None if !self_call
+                && matches!(&*name, "set" | "add" | "shift")
+                && args
+                    .first()
+                    .and_then(|arg| literal(*arg))
+                    .is_some_and(|field| self.known.types_of(&field).next().is_some()) =>
+            {
+                format!("a colon: `:{name}(...)`")
+            }
+            _ => return,
+        };
+        let mark = if self_call { "a colon stands where a dot belongs" } else { "a dot stands where a colon belongs" };
+        self.problem(index_location, (mark.to_string(), format!("write {wrong}")));
+    }
+
+    /// Whether a function of a file takes just as many values, and none of them is itself.
+    fn takes_no_self(&self, path: &str, name: &str, given: usize) -> bool {
+        let member = self.known.names.module(path).and_then(|module| module.members.get(name)?.as_ref());
+        member.is_some_and(|function| {
+            !function.spread && function.params.len() == given && function.params.iter().all(|param| param != "self")
+        })
+    }
+
+    /// Whether an expression is read off a local variable that is not a module.
+    fn is_parameter(&self, expression: Expression<'_>) -> bool {
+        match expression.kind() {
+            ExpressionKind::Local { .. } => {
+                !matches!(self.symbol(expression), Some(Symbol::Module(_) | Symbol::Vocabulary))
+            }
+            ExpressionKind::IndexName { expr, .. } => self.is_parameter(expr),
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,312 @@
+//! Unknown names in specs: cards, characters, fields, entries and others.
+
+use std::collections::BTreeMap;
+
+use super::script::Reader;
+use super::syntax::{constant, listed_texts, literal, named};
+use super::value_type::ValueType;
+use riskbreaker_ruleset::SwitchValue;
+use riskbreaker_script::syntax::{AstNode, Block, Expression, ExpressionKind, Location, TableItem};
+use riskbreaker_spec::{EVENT_SORTS, REFUSAL_KINDS};
+use riskbreaker_state::{Kind, Value};
+
+/// Texts of a spec file and who is called so in them: in small letters, how often they stand there, and as they do first.
+pub(super) fn texts_of(block: Block<'_>) -> BTreeMap<String, (usize, String)> {
+    let mut texts: BTreeMap<String, (usize, String)> = BTreeMap::new();
+    block.visit(&mut |node: AstNode<'_>| {
+        if let AstNode::Expression(expression) = node
+            && let Some(text) = literal(expression)
+        {
+            // `A = M5: Sword` is somebody who is called A.
+            let name = text.split_once('=').map_or(&*text, |(name, _)| name).trim().to_string();
+            texts.entry(name.to_lowercase()).or_insert((0, name)).0 += 1;
+        }
+        true
+    });
+    texts
+}
+
+impl Reader<'_> {
+    /// A call of a method of a spec's `t`.
+    pub(super) fn spec_call(&mut self, name: &str, args: &[Expression<'_>]) {
+        if self.elsewhere {
+            return; // other rules have names of their own
+        }
+        let refusal = match name {
+            "refused" => args.get(3),
+            "refused_because" | "refused_answer" | "greyed" | "closed" => args.get(2),
+            _ => None,
+        };
+        self.refusal(refusal);
+        match name {
+            "greyed" | "enabled" if args.len() > if name == "greyed" { 3 } else { 2 } => {
+                self.called_so(args.first());
+                if let Some((topic, at)) = args.last().and_then(|arg| Some((literal(*arg)?, arg.location()))) {
+                    self.topic(&topic, at);
+                }
+            }
+            "play" | "greyed" | "enabled" | "refused" | "refused_because" | "odds" => {
+                if self.played_by_nobody(name, args) {
+                    return;
+                }
+                self.called_so(args.first());
+                self.card_named(args.get(1));
+                let answers = if name == "refused_because" { args.get(3) } else { args.get(2) };
+                self.answers(answers);
+                if name == "odds" {
+                    self.expected(args.get(3));
+                }
+            }
+            "turn" => {
+                self.called_so(args.first());
+                self.answers(args.get(1));
+            }
+            "expect" => self.expected(args.first()),
+            "value" | "edit" => {
+                self.called_so(args.first());
+                self.field_named(args.get(1));
+            }
+            "answer" | "asked" | "refused_answer" => {
+                if let Some((topic, at)) = args.first().and_then(|arg| Some((literal(*arg)?, arg.location()))) {
+                    self.topic(&topic, at);
+                }
+            }
+            "switch" => self.switched(args),
+            "run" => self.sorted("entry", args.first()),
+            "titles" => self.sorted("kind", args.first()),
+            "seat" => self.sorted("seat", args.first()),
+            "given" if args.len() == 1 => {
+                self.sorted("scenario", args.first());
+                self.position(args.first());
+            }
+            "dice" => {
+                for arg in args {
+                    if let Some(sort) =
+                        self.value_type(*arg).filter(|sort| *sort != ValueType::Number && !sort.is_table())
+                    {
+                        let wrong = format!("expected a number, found {}", sort.words());
+                        self.problem(arg.location(), (wrong, "write the faces without quotes: t:dice(5, 4)".into()));
+                    }
+                }
+            }
+            "free" | "closed" => {
+                self.sorted("seat", args.first());
+                self.sorted("free act", args.get(1));
+            }
+            "happened" => {
+                let Some((sort, at)) = args.first().and_then(|arg| Some((literal(*arg)?, arg.location()))) else {
+                    return;
+                };
+                let value_types: Vec<String> = EVENT_SORTS.iter().map(|(sort, _)| sort.to_string()).collect();
+                if !value_types.contains(&sort) {
+                    self.problem(
+                        at,
+                        (format!("there is no kind of event `{sort}`"), self.known.instead(&sort, &value_types)),
+                    );
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn sorted(&mut self, sort: &str, arg: Option<&Expression<'_>>) {
+        let Some((name, at)) = arg.and_then(|arg| Some((literal(*arg)?, arg.location()))) else { return };
+        self.tell(at, self.known.wrong_name(sort, &name));
+    }
+
+    /// `t:play("pull", { ... })`: who plays it has been forgotten.
+    fn played_by_nobody(&mut self, name: &str, args: &[Expression<'_>]) -> bool {
+        let Some(first) = args.first() else { return false };
+        let Some(card) = literal(*first).filter(|card| self.is_card(card)) else { return false };
+        let second = args.get(1);
+        if second.is_some_and(|second| literal(*second).is_some() && name != "refused_because") {
+            return false;
+        }
+        let cure = format!("name them first: t:{name}(\"Ann\", \"{card}\", ...)");
+        self.problem(first.location(), (format!("`{card}` is a card: who plays it is missing"), cure));
+        true
+    }
+
+    fn is_card(&self, name: &str) -> bool {
+        let same = |text: &str| text.to_lowercase().replace(' ', "_") == name.to_lowercase().replace(' ', "_");
+        self.known.rules.is_some_and(|rules| rules.cards().iter().any(|card| same(&card.id) || same(&card.title)))
+    }
+
+    fn card_named(&mut self, arg: Option<&Expression<'_>>) {
+        let (Some(arg), Some(rules)) = (arg, self.known.rules) else { return };
+        let Some(name) = literal(*arg) else { return };
+        // An option that is no card is named in some script.
+        if self.is_card(&name) || self.known.names.times(&name) > 0 || rules.cards().is_empty() {
+            return;
+        }
+        let names: Vec<String> = rules.cards().iter().map(|card| card.id.to_string()).collect();
+        // It may be an option that a position gives a name to.
+        let again =
+            self.spec_texts.get(&name.to_lowercase()).is_some_and(|(times, _)| *times > 1) || name.contains(' ');
+        if again && self.known.nearest(&name, names.iter().map(String::as_str)).is_none() {
+            return;
+        }
+        self.problem(arg.location(), (format!("there is no card `{name}`"), self.known.instead(&name, &names)));
+    }
+
+    /// A name that stands once in the file, while a similar one stands in it as well, is taken for a misspelling.
+    fn called_so(&mut self, arg: Option<&Expression<'_>>) {
+        if let Some((name, at)) = arg.and_then(|arg| Some((literal(*arg)?, arg.location()))) {
+            self.somebody(&name, at);
+        }
+    }
+
+    fn somebody(&mut self, name: &str, at: Location) {
+        let lower = name.trim().to_lowercase();
+        let numbered = |letter: char| letter.is_ascii_digit() || letter == ' ';
+        let plain = lower.trim_end_matches(numbered);
+        let names = &self.known.names;
+        let known = [&*lower, plain].iter().any(|name| {
+            self.spec_texts.get(*name).is_some_and(|(times, _)| *times > 1)
+                || names.said(name) > 0
+                || names.times(name) > 0
+                || self.known.kind(name).is_some()
+        });
+        if known {
+            return;
+        }
+        let others = self.spec_texts.iter().filter(|(other, _)| **other != lower).map(|(_, (_, other))| other.as_str());
+        if let Some(near) = self.known.nearest(&lower, others) {
+            self.problem(at, (format!("nobody is called `{name}` here"), format!("did you mean `{near}`?")));
+        }
+    }
+
+    fn field_named(&mut self, arg: Option<&Expression<'_>>) {
+        if let Some((name, at)) = arg.and_then(|arg| Some((literal(*arg)?, arg.location()))) {
+            self.field_or_value(&name, at);
+        }
+    }
+
+    fn field_or_value(&mut self, name: &str, at: Location) {
+        let Some(mut members) = self.known.names("field") else { return };
+        let kinds = self.known.schema().into_iter().flat_map(|schema| &schema.kinds);
+        let of_kind = |kind: &Kind| {
+            // `t:edit` makes and ends relations by their names.
+            let relation = (kind.relates.len() == 2).then(|| kind.name.to_string());
+            kind.derived.iter().map(ToString::to_string).chain(relation).collect::<Vec<_>>()
+        };
+        members.extend(kinds.flat_map(of_kind));
+        if !members.iter().any(|known| known == name) {
+            self.problem(
+                at,
+                (format!("no kind has a field or a derived value `{name}`"), self.known.instead(name, &members)),
+            );
+        }
+    }
+
+    /// `{ title = { field = value } }`.
+    fn expected(&mut self, arg: Option<&Expression<'_>>) {
+        let Some(ExpressionKind::Table { items }) = arg.map(|arg| arg.kind()) else { return };
+        for item in items {
+            let (key, value) = match item {
+                TableItem::Record { key, value } => (key, value),
+                // One of several that are expected at once: { wanted, chance }.
+                TableItem::List { value } => {
+                    if let ExpressionKind::Table { items } = value.kind()
+                        && let Some(TableItem::List { value }) = items.first()
+                    {
+                        self.expected(Some(value));
+                    }
+                    continue;
+                }
+                _ => continue,
+            };
+            if let Some(title) = literal(*key) {
+                // A text that is said beside fields.
+                if title == "said" && literal(*value).is_some() {
+                    continue;
+                }
+                self.somebody(&title, key.location());
+            }
+            match value.kind() {
+                ExpressionKind::Table { .. } => {
+                    named(*value).for_each(|(field, at, _)| self.field_or_value(&field, at));
+                }
+                _ => {
+                    if let Some(word) = literal(*value).filter(|word| !matches!(&**word, "unchanged" | "gone")) {
+                        let cure = self.known.instead(&word, &["unchanged".to_string(), "gone".to_string()]);
+                        self.problem(value.location(), (format!("nothing is expected by \"{word}\""), cure));
+                    }
+                }
+            }
+        }
+    }
+
+    /// `{ kind = "greyed", rule = "ABC-1" }`: what a refusal is expected to be.
+    fn refusal(&mut self, arg: Option<&Expression<'_>>) {
+        for (field, at, value) in arg.into_iter().flat_map(|arg| named(*arg)) {
+            let fields = || REFUSAL_KINDS.iter().flat_map(|(_, fields)| *fields).copied().chain(["kind", "rule"]);
+            match (field.as_str(), literal(value)) {
+                ("kind", Some(kind)) if REFUSAL_KINDS.iter().all(|(known, _)| *known != kind) => {
+                    let cure = riskbreaker_ruleset::instead(&kind, REFUSAL_KINDS.iter().map(|(known, _)| *known));
+                    self.problem(value.location(), (format!("no refusal is of the kind `{kind}`"), cure));
+                }
+                ("rule", Some(rule)) => self.tell(value.location(), self.known.wrong_rule(&rule)),
+                (field, _) if fields().all(|known| known != field) => {
+                    let cure = riskbreaker_ruleset::instead(field, fields());
+                    self.problem(at, (format!("no refusal has a field `{field}`"), cure));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Keys of a position that no script reads.
+    fn position(&mut self, arg: Option<&Expression<'_>>) {
+        for (name, at, _) in arg.into_iter().flat_map(|arg| named(*arg)) {
+            if !self.known.names.is_read(&name)
+                && let Some(near) = self.known.names.meant(&name)
+            {
+                self.problem(at, (format!("nothing reads `{name}`"), format!("did you mean `{near}`?")));
+            }
+        }
+    }
+
+    /// Answers by topic.
+    fn answers(&mut self, arg: Option<&Expression<'_>>) {
+        for (topic, at, value) in arg.into_iter().flat_map(|arg| named(*arg)) {
+            self.topic(&topic, at);
+            self.listed(value);
+        }
+    }
+
+    /// Names in a list of answers, written like those of people.
+    fn listed(&mut self, list: Expression<'_>) {
+        for (name, at) in listed_texts(list).filter(|(name, _)| name.starts_with(char::is_uppercase)) {
+            self.somebody(&name, at);
+        }
+    }
+
+    /// Topics may be worked out, so only one that is nearly another is told.
+    fn topic(&mut self, topic: &str, at: Location) {
+        let names = &self.known.names;
+        if names.topics().contains(topic) || names.times(topic) > 0 {
+            return;
+        }
+        if let Some(near) = self.known.nearest(topic, names.topics().iter().map(String::as_str)) {
+            self.problem(at, (format!("no question has the topic `{topic}`"), format!("did you mean `{near}`?")));
+        }
+    }
+
+    fn switched(&mut self, args: &[Expression<'_>]) {
+        let Some((name, at)) = args.first().and_then(|arg| Some((literal(*arg)?, arg.location()))) else { return };
+        let Some(switch) = self.known.stack.switch(&name) else {
+            return self.tell(at, self.known.wrong_name("switch", &name));
+        };
+        let Some((given, at)) = args.get(1).and_then(|arg| Some((constant(*arg)?, arg.location()))) else { return };
+        let value = match given {
+            Value::Int(n) => SwitchValue::Int(n),
+            Value::Bool(yes) => SwitchValue::Bool(yes),
+            Value::Text(text) => SwitchValue::Text(text.to_string()),
+            _ => return,
+        };
+        if !switch.kind.has(&value) {
+            self.problem(at, (format!("the switch `{name}` is never {value}"), format!("it is {}", switch.kind)));
+        }
+    }
+}

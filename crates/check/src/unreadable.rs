@@ -1,0 +1,54 @@
+//! Files that are not valid Luau: the message, and its place.
+
+use super::known::Wrong;
+use super::script::Reader;
+use riskbreaker_script::syntax::{Location, Position};
+
+impl Reader<'_> {
+    pub(super) fn unreadable(&mut self, at: Location, message: &str) {
+        self.reads = false;
+        let is_else_if = |line: &&str| line.trim().starts_with("else if ") && line.trim().ends_with(" then");
+        if let Some((line, text)) = (0..).zip(self.text.lines()).find(|(_, line)| is_else_if(line)) {
+            let begin = Position::new(line, (text.len() - text.trim_start().len()) as u32);
+            let wrong = "`else if` opens a block of its own, which has no `end`".to_string();
+            return self.problem(Location::new(begin, begin), (wrong, "write `elseif`".into()));
+        }
+        // Where a block has no end, the place that matters is where it begins.
+        let open = message.rsplit_once(" at line ").and_then(|(before, line)| {
+            let digits: String = line.chars().take_while(char::is_ascii_digit).collect();
+            let block = before.rsplit_once('\'').and_then(|(rest, _)| rest.rsplit_once('\'')).map(|(_, word)| word)?;
+            Some((digits.parse::<u32>().ok()?, block.to_string()))
+        });
+        let closes = self.text.lines().nth(at.begin.line as usize).is_some_and(|line| line.trim().starts_with("end"));
+        let behind_end = closes && (message.ends_with("got ','") || message.ends_with("got ')'"));
+        if (message.contains("Expected 'end'") || message.ends_with("got 'end'") || behind_end)
+            && let Some((line, block, here)) = super::open_block::find(self.text)
+        {
+            let end = if block == "repeat" { "until" } else { "end" };
+            let at = here.map_or(at, |here| {
+                let begin = Position::new(here - 1, 0);
+                Location::new(begin, begin)
+            });
+            let wrong = format!("`{end}` is missing: the `{block}` of line {line} is still open");
+            return self.problem(at, (wrong, format!("add `{end}` where that block ends")));
+        }
+        match open.filter(|(_, block)| matches!(block.as_str(), "then" | "else" | "do" | "function" | "repeat" | "{")) {
+            Some((line, block)) => {
+                let end = match block.as_str() {
+                    "{" => "}",
+                    "repeat" => "until",
+                    _ => "end",
+                };
+                let wrong = format!("`{end}` is missing: the `{block}` of line {line} is still open ({message})");
+                self.problem(at, (wrong, format!("add `{end}` where that block ends")));
+            }
+            None => self.problem(at, does_not_read(message)),
+        }
+    }
+}
+
+/// What is wrong with a file that does not read as Luau.
+fn does_not_read(message: &str) -> Wrong {
+    let cure = riskbreaker_script::cure_of_syntax(message).unwrap_or("the file does not read as Luau");
+    (message.to_string(), cure.to_string())
+}

@@ -1,0 +1,60 @@
+//! Exact odds, simulation, comparison and advice, all computed from the scripts themselves.
+
+#![deny(missing_docs)]
+// Tables of cases in tests may be longer.
+#![cfg_attr(not(test), deny(clippy::too_many_lines))]
+
+// Tests play games, for which the engine is linked.
+#[cfg(test)]
+use riskbreaker_script as _;
+
+mod advice;
+mod advice_report;
+mod alarm;
+mod chain;
+mod chance;
+mod compared;
+mod comparison;
+mod damage;
+mod exploration;
+mod interval;
+mod memo_report;
+mod odds;
+mod odds_for_program;
+mod opening;
+mod outcome;
+mod outcome_kind;
+mod paired;
+mod playouts;
+mod position;
+mod reason;
+mod seat;
+mod session;
+mod simulation;
+mod tally;
+mod trial;
+mod whole_game;
+
+pub use advice::{Advice, AdviceLimits, Advised};
+pub use advice_report::{AdviceReport, AnswerReport, DifferenceReport, PlayedReport, ShareReport};
+pub use chance::Chance;
+pub use compared::Compared;
+pub use comparison::{CardOdds, ComparedCards, compare_cards};
+pub use exploration::until;
+pub use memo_report::MemoReport;
+pub use odds::{Estimate, FieldOdds, Limits, Odds, OddsQuery};
+pub use odds_for_program::{advice_for_program, odds_for_program};
+pub use opening::Opening;
+pub use outcome::{Effect, Outcome};
+pub use outcome_kind::kinds_of_outcomes;
+pub use paired::Difference;
+pub use playouts::PlayedOut;
+pub use position::{Place, Position};
+pub use seat::SeatExt;
+pub use session::SessionExt;
+pub use simulation::{Findings, MemoUse, Plan, PlannedVariant, Progress, Shard, Simulation, SimulationError, Variant};
+pub use tally::{CardUse, LeftOut, Rate, Sum, Tally};
+pub use whole_game::{GameEstimate, GameLimits, GameOdds, game_odds};
+
+#[doc(hidden)]
+pub use compared::check_compared;

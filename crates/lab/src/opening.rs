@@ -1,0 +1,239 @@
+//! The changes that open a card which the rules keep closed in a position.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::Position;
+use super::position::{Note, has_card, whom, with_people};
+use riskbreaker_play::{Answer, Edit, Question, QuestionId, Ruleset, Session, Step};
+use riskbreaker_state::{EntityId, Type, Value};
+
+/// A change of a position that opens a closed card.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Opening {
+    /// Somebody else may play it: who, by title.
+    Actor(String),
+    /// Another answer on the way to it: topic, answer.
+    Way(String, String),
+    /// A change by hand, as [`Position::edits`] takes it: name, field, value.
+    Edit(String, String, String),
+}
+
+/// Changes by hand that are tried.
+const CHANGES: usize = 1_200;
+/// Changes after which the card is closed for another reason, and how many second changes are tried after each of them.
+const FIRSTS: usize = 4;
+const SECOND_CHANGES: usize = 400;
+/// What a number is set to.
+const NUMBERS: [i64; 4] = [3, 1, 0, -3];
+/// Answers on the way that are tried, and how many of one question.
+const ANSWERS: usize = 60;
+const OF_ONE: usize = 12;
+/// Questions after which nobody else is expected to be asked for the card.
+const AHEAD: usize = 200;
+
+impl Opening {
+    /// The position with this change.
+    fn applied(&self, position: &Position) -> Position {
+        let mut position = position.clone();
+        match self.clone() {
+            Opening::Actor(actor) => position.actor = Some(actor),
+            Opening::Way(topic, answer) => position.way.insert(0, (topic, answer)),
+            Opening::Edit(name, field, value) => position.edits.push((name, field, value)),
+        }
+        position
+    }
+
+    fn by_hand(session: &Session, (entity, field, value): &FieldChange) -> Opening {
+        let view = session.view();
+        Opening::Edit(view.title(*entity).to_string(), field.to_string(), view.words(value))
+    }
+}
+
+impl Position {
+    /// The changes that open a card which is closed here: another actor (unless one is named), another answer on the way, or a
+    /// change by hand. Two changes are tried if the first one leaves the card closed for another reason. Empty: nothing of that
+    /// was found, or the card is not closed.
+    pub fn opening(&self, rules: &Arc<Ruleset>) -> Vec<Opening> {
+        self.found_opening(rules).unwrap_or_default()
+    }
+
+    fn found_opening(&self, rules: &Arc<Ruleset>) -> Option<Vec<Opening>> {
+        let mut steps = Vec::new();
+        let mut note = |_: &Session, asked: &Question, answer: &Answer| steps.push((asked.clone(), answer.clone()));
+        let (session, question, closed) = self.at_card(rules, &mut note)?;
+        let closed = closed?;
+        let others = self.others(&session).into_iter().map(Opening::Actor);
+        let ways = other_ways(&steps).into_iter().take(ANSWERS).map(|(topic, answer)| Opening::Way(topic, answer));
+        // Somebody else stands behind all changes where somebody is named.
+        let (before, behind): (Vec<Opening>, Vec<Opening>) = match &self.actor {
+            Some(_) => (ways.collect(), others.collect()),
+            None => (others.chain(ways).collect(), Vec::new()),
+        };
+        // What lets another reason close it: the first for each reason.
+        let mut nearer: Vec<(String, Opening)> = Vec::new();
+        let mut opens = |opening: &Opening| match opening.applied(self).at_card(rules, &mut |_, _, _| {}) {
+            Some((_, _, None)) => true,
+            Some((_, _, Some(why))) => {
+                if why != closed && nearer.iter().all(|(known, _)| *known != why) {
+                    nearer.push((why, opening.clone()));
+                }
+                false
+            }
+            None => false,
+        };
+        if let Some(opening) = before.iter().find(|opening| opens(opening)) {
+            return Some(vec![opening.clone()]);
+        }
+        let tried = tried_at(&session, question, &self.card, CHANGES);
+        if let Some(change) = tried.opens {
+            return Some(vec![Opening::by_hand(&session, &change)]);
+        }
+        if let Some(opening) = behind.iter().find(|opening| opens(opening)) {
+            return Some(vec![opening.clone()]);
+        }
+        let by_hand = tried.nearer.iter().map(|(why, change)| (why.clone(), Opening::by_hand(&session, change)));
+        let firsts: Vec<Opening> = by_hand.chain(nearer).take(FIRSTS).map(|(_, opening)| opening).collect();
+        firsts.iter().find_map(|first| {
+            let (session, question, _) = first.applied(self).at_card(rules, &mut |_, _, _| {})?;
+            let second = tried_at(&session, question, &self.card, SECOND_CHANGES).opens?;
+            Some(vec![first.clone(), Opening::by_hand(&session, &second)])
+        })
+    }
+
+    /// The game at the question for the card, and why the card is closed there, if it is.
+    fn at_card(&self, rules: &Arc<Ruleset>, note: &mut Note) -> Option<(Session, QuestionId, Option<String>)> {
+        let mut session = with_people(rules, self.setup.clone()).ok()?;
+        self.go_to(&mut session, note).ok()?;
+        self.edit_by_hand(&mut session, &mut |_, _, _| {}).ok()?;
+        let question = self.found(&session)?.id;
+        let why = why_closed(&session, question, &self.card);
+        Some((session, question, why))
+    }
+
+    /// Who else is asked for the card further on, by title or seat.
+    fn others(&self, session: &Session) -> BTreeSet<String> {
+        let mut ahead = session.fork();
+        let mut others = BTreeSet::new();
+        for _ in 0..AHEAD {
+            if !matches!(ahead.advance(), Ok(Step::Ask)) {
+                break;
+            }
+            let Some(question) = ahead.questions().first().cloned() else { break };
+            if has_card(&question, &self.card) {
+                others.insert(whom(&ahead, &question));
+            }
+            let Some(answer) = question.usual_answer() else { break };
+            if ahead.answer(question.id, answer).is_err() {
+                break;
+            }
+        }
+        others
+    }
+}
+
+/// Answers to the questions on a way other than those that were given, the last question first.
+fn other_ways(steps: &[(Question, Answer)]) -> Vec<(String, String)> {
+    let mut ways = Vec::new();
+    for (question, given) in steps.iter().rev() {
+        for answer in question.answers(OF_ONE).unwrap_or_default() {
+            let way = (question.topic.to_string(), question.tell(&answer));
+            if answer != *given && !ways.contains(&way) {
+                ways.push(way);
+            }
+        }
+    }
+    ways
+}
+
+/// A change by hand: entity, field and value.
+type FieldChange = (EntityId, Arc<str>, Value);
+
+/// What came of trying changes by hand.
+#[derive(Default)]
+struct Tried {
+    opens: Option<FieldChange>,
+    /// The first change for each other reason that closes it then.
+    nearer: Vec<(String, FieldChange)>,
+}
+
+pub(super) fn opening(session: &Session, question: QuestionId, option: &str) -> Option<(EntityId, Arc<str>, Value)> {
+    tried_at(session, question, option, CHANGES).opens
+}
+
+/// Why an option of an open question is closed; `None` if it is open.
+fn why_closed(session: &Session, question: QuestionId, option: &str) -> Option<String> {
+    let open = session.open_question(question).ok()?;
+    open.read(&Value::text(option)).err().map(|why| why.to_string())
+}
+
+/// Tries so many changes until one opens an option of an open question.
+fn tried_at(session: &Session, question: QuestionId, option: &str, most: usize) -> Tried {
+    let mut tried = Tried::default();
+    let Ok(asked) = session.open_question(question) else { return tried };
+    let (topic, seat, about) = (&asked.topic, &asked.seat, asked.about);
+    let same = |open: &&Question| open.topic == *topic && open.seat == *seat && open.about == about;
+    let closed = why_closed(session, question, option);
+    for change in changes(session, about).into_iter().take(most) {
+        let (entity, field, value) = &change;
+        let mut session = session.fork();
+        let edit = Edit::Set { entity: *entity, field: field.to_string(), value: value.clone() };
+        let asked = |step| matches!(step, Ok(Step::Ask));
+        if !asked(session.advance()) || session.edit(edit).is_err() || !asked(session.advance()) {
+            continue;
+        }
+        let Some(found) = session.questions().iter().find(same).map(|open| open.id) else { continue };
+        match why_closed(&session, found, option) {
+            None => {
+                tried.opens = Some(change);
+                break;
+            }
+            Some(why) if Some(&why) != closed.as_ref() && tried.nearer.iter().all(|(known, _)| *known != why) => {
+                tried.nearer.push((why, change));
+            }
+            Some(_) => {}
+        }
+    }
+    tried
+}
+
+/// Other values of fields. Kinds with one entity, such as a fight, come first, then `first`, then kinds with few entities. In
+/// each of these, the fields that everybody sees come first. What has no name of its own is left alone.
+fn changes(session: &Session, first: Option<EntityId>) -> Vec<FieldChange> {
+    let view = session.view();
+    let mut entities: Vec<EntityId> =
+        view.entities().filter(|id| view.find(&view.title(*id)).ok() == Some(*id)).collect();
+    let alike = |entity: EntityId| view.entities().filter(|other| view.kind(*other) == view.kind(entity)).count();
+    entities.sort_by_key(|entity| match alike(*entity) {
+        alike if alike > 1 && Some(*entity) == first => 2,
+        alike => alike,
+    });
+    let is_of = |id: EntityId, kind: &Option<Arc<str>>| kind.is_none() || view.kind(id) == kind.as_deref();
+    let mut changes = Vec::new();
+    for shown in [true, false] {
+        for entity in &entities {
+            for (field, now) in view.fields(*entity).filter(|(field, _)| field.show == shown) {
+                let others = match &field.ty {
+                    Type::Int { .. } => NUMBERS.map(Value::Int).to_vec(),
+                    Type::Bool => vec![Value::Bool(true), Value::Bool(false)],
+                    Type::Enum(texts) => texts.iter().map(Value::text).collect(),
+                    Type::Ref(kind) => {
+                        let whom = entities.iter().filter(|id| is_of(**id, kind));
+                        whom.map(|id| Value::Entity(*id)).chain([Value::None]).collect()
+                    }
+                    Type::List(of) => match &**of {
+                        Type::Ref(kind) => {
+                            let whom = entities.iter().filter(|id| *id != entity && is_of(**id, kind));
+                            whom.map(|id| Value::list([Value::Entity(*id)])).collect()
+                        }
+                        _ => Vec::new(),
+                    },
+                    _ => Vec::new(),
+                };
+                let others = others.into_iter().filter(|value| value != now);
+                changes.extend(others.map(|value| (*entity, field.name.clone(), value)));
+            }
+        }
+    }
+    changes
+}

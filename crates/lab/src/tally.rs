@@ -1,0 +1,289 @@
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use riskbreaker_play::Fault;
+
+/// The results of many games, counted in whole numbers. The tallies of parts add up to the tally of the whole.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tally {
+    /// Games that count.
+    pub trials: u64,
+    /// How often each result came: as the ruleset names it, or else the text that the game ended with.
+    pub results: BTreeMap<String, u64>,
+    /// The texts that games ended with.
+    pub outcomes: BTreeMap<String, u64>,
+    /// How many games lasted so many rounds.
+    pub rounds: BTreeMap<u32, u64>,
+    /// Actions of all games together.
+    pub actions: u64,
+    /// By seat and card.
+    pub cards: BTreeMap<String, BTreeMap<String, CardUse>>,
+    /// The numbers that the ruleset follows: by label, for the end of each round.
+    pub statistics: BTreeMap<String, Vec<Sum>>,
+    /// Games that do not count, in the order of their trials.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// How often a card was played, and how it went.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CardUse {
+    /// How often it was played.
+    pub used: u64,
+    /// Plays in which something had to be rolled.
+    pub rolled: u64,
+    /// Those in which the first such roll succeeded.
+    pub met: u64,
+}
+
+impl CardUse {
+    /// Adds how often it was played, rolled for, and met what it needed.
+    pub(super) fn add(&mut self, [used, rolled, met]: [u64; 3]) {
+        self.used += used;
+        self.rolled += rolled;
+        self.met += met;
+    }
+}
+
+/// The sum of a statistic at the end of a round, over all games that reached it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sum {
+    /// Games that reached this round.
+    pub games: u64,
+    /// The sum of the number over those games.
+    #[serde(with = "whole")]
+    pub sum: i128,
+}
+
+/// A sum is written as a number, or as a text if it is beyond what JSON readers take for one.
+mod whole {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(untagged)]
+    enum Written {
+        Number(i64),
+        Text(String),
+    }
+
+    pub fn serialize<S: Serializer>(sum: &i128, to: S) -> Result<S::Ok, S::Error> {
+        i64::try_from(*sum).map_or_else(|_| Written::Text(sum.to_string()), Written::Number).serialize(to)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<i128, D::Error> {
+        match Written::deserialize(from)? {
+            Written::Number(sum) => Ok(sum.into()),
+            Written::Text(text) => text.parse().map_err(de::Error::custom),
+        }
+    }
+}
+
+/// A game that does not count: it can be played again with its seed and number.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// The number of the game, from 1.
+    pub trial: u64,
+    /// Why it is left out.
+    pub why: String,
+    /// What to do about it, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cure: Option<String>,
+    /// Whether the game was stopped because it did not end within the limits. Otherwise it failed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unended: bool,
+}
+
+impl LeftOut {
+    pub(super) fn new(trial: u64, why: impl Into<String>) -> LeftOut {
+        LeftOut { trial, why: why.into(), cure: None, unended: false }
+    }
+
+    pub(super) fn unended(trial: u64, why: impl Into<String>) -> LeftOut {
+        LeftOut { unended: true, ..LeftOut::new(trial, why) }
+    }
+
+    pub(super) fn by_fault(trial: u64, fault: Fault) -> LeftOut {
+        let why = fault.to_string();
+        LeftOut { cure: fault.cure, ..LeftOut::new(trial, why) }
+    }
+}
+
+impl Tally {
+    /// Adds what another part of the same simulation has counted.
+    pub fn add(&mut self, other: &Tally) {
+        self.trials += other.trials;
+        self.actions += other.actions;
+        add_counts(&mut self.results, &other.results);
+        add_counts(&mut self.outcomes, &other.outcomes);
+        add_counts(&mut self.rounds, &other.rounds);
+        for (seat, cards) in &other.cards {
+            let own = self.cards.entry(seat.clone()).or_default();
+            for (card, count) in cards {
+                own.entry(card.clone()).or_default().add([count.used, count.rolled, count.met]);
+            }
+        }
+        for (label, rounds) in &other.statistics {
+            let own = self.statistics.entry(label.clone()).or_default();
+            own.resize(own.len().max(rounds.len()), Sum::default());
+            for (sum, more) in own.iter_mut().zip(rounds) {
+                sum.games += more.games;
+                sum.sum += more.sum;
+            }
+        }
+        self.left_out.extend(other.left_out.iter().cloned());
+        self.left_out.sort_by_key(|out| out.trial);
+    }
+
+    /// The share of a result with its interval.
+    pub fn rate(&self, result: &str) -> Rate {
+        Rate::of(self.results.get(result).copied().unwrap_or(0), self.trials)
+    }
+
+    /// The average number of rounds.
+    pub fn mean_rounds(&self) -> f64 {
+        let sum: u64 = self.rounds.iter().map(|(rounds, games)| u64::from(*rounds) * games).sum();
+        share(sum, self.trials)
+    }
+}
+
+pub(super) fn add_counts<K: Ord + Clone>(to: &mut BTreeMap<K, u64>, from: &BTreeMap<K, u64>) {
+    for (key, count) in from {
+        *to.entry(key.clone()).or_insert(0) += count;
+    }
+}
+
+fn share(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+/// How often something came, with the 95 % interval of Wilson for its true share.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Rate {
+    /// How often it happened.
+    pub count: u64,
+    /// Out of how many.
+    pub of: u64,
+    /// Their ratio, 0 to 1.
+    pub share: f64,
+    /// The lower end of the interval, 0 to 1.
+    pub low: f64,
+    /// The upper end of the interval, 0 to 1.
+    pub high: f64,
+}
+
+/// Standard deviations around the middle that hold 95 %.
+const Z: f64 = 1.959_963_984_540_054;
+
+impl Rate {
+    /// A share with the interval that holds the true one in 95 of 100 cases.
+    pub fn of(count: u64, of: u64) -> Rate {
+        if of == 0 {
+            return Rate { count, of, share: 0.0, low: 0.0, high: 1.0 };
+        }
+        let (n, p) = (of as f64, share(count, of));
+        let middle = (p + Z * Z / (2.0 * n)) / (1.0 + Z * Z / n);
+        let wide = Z / (1.0 + Z * Z / n) * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt();
+        let low = if count == 0 { 0.0 } else { (middle - wide).max(0.0) };
+        let high = if count == of { 1.0 } else { (middle + wide).min(1.0) };
+        Rate { count, of, share: p, low, high }
+    }
+
+    /// The same with the interval of Clopper and Pearson, which holds the true share in at least 99 of 100 cases, rare ones
+    /// as well: a share above the upper bound would show so few of them in less than one of 200 samples, and so for the lower
+    /// bound.
+    pub fn within_99(count: u64, of: u64) -> Rate {
+        let low = if count == 0 || of == 0 { 0.0 } else { 1.0 - most_with(of - count, of) };
+        let high = if count >= of { 1.0 } else { most_with(count, of) };
+        Rate { count, of, share: if of == 0 { 0.0 } else { share(count, of) }, low: low.max(0.0), high: high.min(1.0) }
+    }
+
+    /// Half the width of the interval.
+    pub fn precision(&self) -> f64 {
+        (self.high - self.low) / 2.0
+    }
+}
+
+/// The chance outside of an interval, on each side.
+const TAIL: f64 = 0.005;
+
+/// The largest share of which `count` or fewer of a sample are seen with a chance of [`TAIL`], rounded up a little.
+fn most_with(count: u64, of: u64) -> f64 {
+    let (mut low, mut high) = (share(count, of), 1.0);
+    // The bisection ends where no number is left between the bounds.
+    for _ in 0..200 {
+        let middle = 0.5 * (low + high);
+        if middle <= low || middle >= high {
+            break;
+        }
+        if at_most_of(count, of, middle) > TAIL { low = middle } else { high = middle }
+    }
+    high + 1e-9 * high
+}
+
+/// The chance that a sample has `count` or fewer of what has the share `p`, which is at least `count / of`, below 1.
+fn at_most_of(count: u64, of: u64, p: f64) -> f64 {
+    let (k, n) = (count as f64, of as f64);
+    let few = count.min(of - count);
+    let ways: f64 = (1..=few).map(|at| ((n - few as f64 + at as f64) / at as f64).ln()).sum();
+    let mut term = (ways + k * p.ln() + (n - k) * (-p).ln_1p()).exp();
+    // Each term is smaller than the one above it, since the count is below the mean.
+    let (mut sum, odds) = (0.0, (1.0 - p) / p);
+    for at in (0..=count).rev() {
+        sum += term;
+        if term < sum * 1e-17 {
+            break;
+        }
+        term *= at as f64 / (n - at as f64 + 1.0) * odds;
+    }
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The definition of the interval, checked by sums of its own; and the rule of three for what was never seen.
+    #[test]
+    fn an_estimate_is_never_narrower_than_its_sample_supports() {
+        let pmf = |n: u64, k: u64, p: f64| {
+            let ways = (1..=k).fold(1.0, |ways, at| ways * (n - k + at) as f64 / at as f64);
+            ways * p.powi(k as i32) * (1.0 - p).powi((n - k) as i32)
+        };
+        for (count, of) in [(0, 20), (1, 20), (7, 20), (20, 20), (3, 150), (75, 150), (149, 150)] {
+            let rate = Rate::within_99(count, of);
+            assert!(rate.low <= rate.share && rate.share <= rate.high, "{rate:?}");
+            let few: f64 = (0..=count).map(|k| pmf(of, k, rate.high)).sum();
+            let many: f64 = (count..=of).map(|k| pmf(of, k, rate.low)).sum();
+            assert!(count == of || (few - TAIL).abs() < 1e-6, "{rate:?}: {few}");
+            assert!(count == 0 || (many - TAIL).abs() < 1e-6, "{rate:?}: {many}");
+        }
+        let never = Rate::within_99(0, 20_000);
+        assert!((never.high - (1.0 - TAIL.powf(1.0 / 20_000.0))).abs() < 1e-9 && never.low == 0.0, "{never:?}");
+        // Seen once in 20,000 plays: under 0.04 %.
+        let once = Rate::within_99(1, 20_000);
+        assert!(once.high > 0.0003 && once.high < 0.0004 && once.low > 0.0, "{once:?}");
+        let large = Rate::within_99(600_000, 1_000_000);
+        assert!(large.low > 0.5986 && large.low < 0.5988 && large.high > 0.6012 && large.high < 0.6014, "{large:?}");
+        assert_eq!((Rate::within_99(0, 0).low, Rate::within_99(0, 0).high), (0.0, 1.0));
+    }
+
+    #[test]
+    fn a_sum_of_large_numbers_is_kept_whole() {
+        let large = Sum { games: 1, sum: (1 << 53) - 1 };
+        let mut tally = Tally { statistics: [("n".into(), vec![large])].into(), ..Tally::default() };
+        (0..12).for_each(|_| tally.add(&tally.clone()));
+        let read: Tally = serde_json::from_value(serde_json::to_value(&tally).unwrap()).unwrap();
+        assert_eq!(read, tally);
+        assert_eq!(read.statistics["n"], [Sum { games: 4096, sum: ((1 << 53) - 1) * 4096 }]);
+    }
+
+    #[test]
+    fn the_interval_is_that_of_wilson() {
+        // Newcombe 1998, table I: 81 of 263 is 0.2553 to 0.3662, 0 of 20 is 0 to 0.1611, 1 of 29 is 0.0061 to 0.1718.
+        for (count, of, low, high) in [(81, 263, 0.2553, 0.3662), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)] {
+            let rate = Rate::of(count, of);
+            assert!((rate.low - low).abs() < 5e-5 && (rate.high - high).abs() < 5e-5, "{rate:?}");
+        }
+        assert_eq!((Rate::of(5, 5).high, Rate::of(0, 0).high), (1.0, 1.0));
+    }
+}

@@ -1,0 +1,547 @@
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::{Duration, Instant};
+
+use super::advice::best_answer;
+use super::simulation::not_ended;
+use super::tally::{LeftOut, Sum, Tally};
+use super::{MemoUse, SimulationError};
+use riskbreaker_dice::DiceRng;
+use riskbreaker_play::{
+    ActionContext, CardCounts, DicePosition, Driver, Engine, Fault, Game, Halt, Machine, Memo, Prepared, Traces,
+};
+use riskbreaker_ruleset::Statistic;
+use riskbreaker_state::{EntryId, State};
+
+/// A prepared variant: everything that all its games share.
+pub(super) struct Ready {
+    pub prepared: Prepared,
+    pub ahead: BTreeSet<Arc<str>>,
+    pub boundary: Option<Arc<str>>,
+    pub statistics: Arc<[Statistic]>,
+    /// The traces that all threads share.
+    pub traces: Arc<Traces>,
+    /// How many actions the opening of the first table has: the traces count from there.
+    pub opens_after: OnceLock<u64>,
+}
+
+/// A table at which games of one variant are played one after the other.
+pub(super) struct Table<'r> {
+    ready: &'r Ready,
+    prepared: Prepared,
+    /// `None` until first used, and after a machine was discarded: it is dropped before the next one is built.
+    pub vm: Option<Box<dyn Machine>>,
+    opening: Option<Opening>,
+    /// The state of the last game, whose allocations the next game reuses.
+    spare: State,
+    use_memo: MemoUse,
+    pub memo: Option<Box<Memo>>,
+    rounds: Rounds,
+    /// How many tables, one for each thread, play at the same time.
+    tables: usize,
+}
+
+/// Once this many entries have run by script, the memo is turned off unless more were replayed.
+const JUDGED_AFTER: u64 = 5_000;
+
+/// Bytes that the machines of all tables share, and the least of them that a table has.
+const TOGETHER: usize = 64 << 20;
+const LEAST_SHARE: usize = 16 << 20;
+
+/// A game that takes more processor time than this is left out. Looking ahead does not count. Checked every `SLICE` actions.
+pub(super) const LONGEST: Duration = Duration::from_secs(if cfg!(debug_assertions) { 6 } else { 3 });
+const SLICE: u64 = 32;
+pub(super) const TOO_LONG: &str = "it took more than three seconds of processor time";
+
+/// Held while a game runs that needs more memory than its table's share. One game at a time may use the full limit.
+static ALONE: Mutex<()> = Mutex::new(());
+
+impl Table<'_> {
+    /// Makes one of `tables` tables that play at the same time.
+    pub fn new(ready: &Ready, tables: usize, use_memo: MemoUse) -> Result<Table<'_>, SimulationError> {
+        // A seat that looks ahead plays forks of the game between two entries, which the memo does not cover.
+        let use_memo = if ready.ahead.is_empty() { use_memo } else { MemoUse::Never };
+        let prepared = ready.prepared.apart();
+        let (spare, rounds) = (State::default(), Rounds::new(ready));
+        let mut table = Table { ready, prepared, vm: None, opening: None, spare, use_memo, memo: None, rounds, tables };
+        let mut vm = table.machine()?;
+        // An action that spends the budget of its machine here does so in each trial, where it is reported.
+        table.opening =
+            opening(&table.prepared, vm.as_mut(), &mut table.rounds, if ready.ahead.is_empty() { ALIKE } else { 1 });
+        // The clock may have stopped a script of the opening here and not on another thread.
+        let opens_after = table.opening.as_ref().map_or(0, |opening| opening.game.actions);
+        if *ready.opens_after.get_or_init(|| opens_after) != opens_after {
+            table.use_memo = MemoUse::Never;
+        }
+        let (schema, place) = (ready.prepared.rules.schema(), table.engine().place());
+        let opening = table.opening.as_mut().map(|opening| &mut opening.game.context.state);
+        table.memo =
+            (table.use_memo != MemoUse::Never).then(|| Box::new(Memo::new(&ready.traces, opening, schema, place)));
+        table.vm = Some(vm);
+        table.clear();
+        Ok(table)
+    }
+
+    /// A machine with this table's share of memory.
+    fn machine(&self) -> Result<Box<dyn Machine>, SimulationError> {
+        let mut vm = machine(&self.prepared)?;
+        vm.hold_to((TOGETHER / self.tables.max(1)).max(LEAST_SHARE));
+        Ok(vm)
+    }
+
+    fn engine(&self) -> &'static dyn Engine {
+        self.prepared.rules.engine()
+    }
+
+    /// Whether more has been replayed than run, once enough has been tried.
+    fn pays(&self) -> bool {
+        let (replayed, recorded) = self.memo.as_ref().map(|memo| memo.counts()).unwrap_or_default();
+        self.use_memo != MemoUse::WhereItPays || recorded < JUDGED_AFTER || replayed > recorded
+    }
+
+    /// Throws a machine away in which a budget was spent.
+    fn clear(&mut self) {
+        if self.vm.as_ref().is_some_and(|vm| vm.is_dead()) {
+            self.vm = None;
+            self.engine().give_back();
+        }
+    }
+
+    /// A game behind the actions that are the same in all games, or before its start if there are none.
+    fn game(&mut self) -> Game {
+        let mut game = match &self.opening {
+            Some(opening) => {
+                self.rounds.passed.begin_as(&opening.passed);
+                let mut state = std::mem::take(&mut self.spare);
+                state.clone_from(&opening.game.context.state);
+                opening.game.go_on_over(state)
+            }
+            None => {
+                self.rounds.passed = Passed::default();
+                self.prepared.game()
+            }
+        };
+        // Where nobody listens, it is not noted which rolls and answers a seat that looks ahead may not see.
+        game.context.listening = !self.ready.ahead.is_empty();
+        game.context.keeps_tape = false;
+        game.context.observers.counts = Some(Box::new(CardCounts::default()));
+        game.context.observers.memo = self.memo.take();
+        game
+    }
+
+    /// Plays one game and counts it; gives its result unless it is left out. Once `stop` is set it ends soon, and does not count.
+    ///
+    /// # Errors
+    ///
+    /// A machine that had to be thrown away and cannot be started again; what a game does wrong is no error.
+    pub fn play(
+        &mut self,
+        seed: u64,
+        trial: u64,
+        actions: u64,
+        tally: &mut Tally,
+        stop: &Arc<AtomicBool>,
+    ) -> Result<Option<String>, SimulationError> {
+        let mut result = self.play_through(seed, trial, actions, tally, stop)?;
+        if self.vm.as_ref().is_some_and(|vm| vm.ran_out_of_memory()) {
+            self.clear();
+            let _alone = ALONE.lock();
+            tally.left_out.pop();
+            self.vm = Some(machine(&self.prepared)?);
+            result = self.play_through(seed, trial, actions, tally, stop)?;
+            self.vm = None;
+            self.engine().give_back();
+        }
+        self.clear();
+        if let Some(found) = self.memo.as_mut().and_then(|memo| memo.take_difference()) {
+            return Err(SimulationError::Differs {
+                entry: found.entry.to_string(),
+                seed,
+                trial,
+                known: found.known,
+                found: found.found,
+            });
+        }
+        if !self.pays() {
+            self.settle(tally);
+            self.use_memo = MemoUse::Never;
+            self.memo = None;
+        }
+        Ok(result)
+    }
+
+    /// Adds the card counts from replays, for all games that counted since the last call.
+    pub fn settle(&mut self, tally: &mut Tally) {
+        for (seat, card, counts) in self.memo.iter_mut().flat_map(|memo| memo.take_played()) {
+            count_card(tally, &seat, &card, counts);
+        }
+    }
+
+    /// The same, in the machine that is there.
+    fn play_through(
+        &mut self,
+        seed: u64,
+        trial: u64,
+        actions: u64,
+        tally: &mut Tally,
+        stop: &Arc<AtomicBool>,
+    ) -> Result<Option<String>, SimulationError> {
+        let mut game = self.game();
+        let ready = self.ready;
+        if self.vm.is_none() {
+            self.vm = Some(self.machine()?);
+        }
+        let vm = self.vm.as_deref_mut().expect("it was made above");
+        game.context.chance = DiceRng::stream(seed, trial);
+        let rounds = &mut self.rounds;
+        let mut time = TimeLimit::default();
+        let left_out = |why| LeftOut::new(trial, why);
+        let fault = |fault| LeftOut::by_fault(trial, fault);
+        let ended = loop {
+            if game.actions >= actions {
+                break Err(LeftOut::unended(trial, not_ended(actions)));
+            }
+            if time.is_spent(vm) {
+                break Err(LeftOut::unended(trial, TOO_LONG));
+            }
+            if let Err(found) = rounds.pass(vm, &mut game) {
+                break Err(fault(found));
+            }
+            let halt = game.advance_to(vm, SLICE.min(actions - game.actions), rounds.boundary());
+            drop(game.take_events());
+            match halt {
+                Halt::Ask | Halt::Paused | Halt::Boundary if stop.load(Ordering::Relaxed) => {
+                    break Err(left_out("it was interrupted".to_string()));
+                }
+                Halt::Paused | Halt::Boundary => {}
+                Halt::Over(text) => break Ok(text),
+                Halt::Fault(found) => break Err(fault(found)),
+                Halt::Ask => {
+                    time = TimeLimit::default();
+                    if let Err(why) = answer_ahead(&mut game, vm, &ready.ahead, Some(stop)) {
+                        break Err(left_out(why));
+                    }
+                }
+            }
+        };
+        let counts = game.context.observers.counts.take();
+        let ended = ended.and_then(|text| {
+            let result = rounds.end(vm, &mut game).map_err(fault)?;
+            Ok((result.unwrap_or_else(|| text.clone()), text))
+        });
+        self.memo = game.context.observers.memo.take();
+        self.memo.iter_mut().for_each(|memo| memo.end_game(ended.is_ok()));
+        let (result, text) = match ended {
+            Ok(ended) => ended,
+            Err(left_out) => {
+                tally.left_out.push(left_out);
+                return Ok(None);
+            }
+        };
+        tally.trials += 1;
+        tally.actions += game.actions;
+        self.spare = game.context.state;
+        *place(&mut tally.results, &result) += 1;
+        *place(&mut tally.outcomes, &text) += 1;
+        if ready.boundary.is_some() {
+            *tally.rounds.entry(rounds.passed.round as u32).or_insert(0) += 1;
+        }
+        for (seat, card, counts) in counts.into_iter().flat_map(|mut counts| counts.take()) {
+            count_card(tally, &seat, &card, counts);
+        }
+        for (which, statistic) in ready.statistics.iter().enumerate() {
+            let sums = place(&mut tally.statistics, &statistic.label);
+            for (_, round, value) in rounds.passed.samples.iter().filter(|sample| sample.0 == which) {
+                sums.resize(sums.len().max(round + 1), Sum::default());
+                sums[*round].games += 1;
+                sums[*round].sum += value;
+            }
+        }
+        Ok(Some(result))
+    }
+}
+
+/// Answers the open question for a seat that looks ahead.
+///
+/// # Errors
+///
+/// Why nobody answers it.
+pub(super) fn answer_ahead(
+    game: &mut Game,
+    vm: &mut dyn Machine,
+    ahead: &BTreeSet<Arc<str>>,
+    stop: Option<&Arc<AtomicBool>>,
+) -> Result<(), String> {
+    let question = game.open.as_ref().and_then(|open| open.questions.first()).cloned();
+    let question = question.ok_or("it waits, and asks nothing")?;
+    if ahead.contains(&question.seat) {
+        let answered = best_answer(game, vm, &question, stop).and_then(|answer| game.answer(question.id, answer));
+        return answered.map_err(|refusal| refusal.to_string());
+    }
+    let (topic, seat) = (&question.topic, &question.seat);
+    Err(match game.context.seats.get(seat) {
+        Some(Driver::Policy(policy)) => format!(
+            "nobody answers `{topic}`, a question to {seat}: its policy `{policy}` returns nothing, and the question has no default"
+        ),
+        _ => format!("nobody answers `{topic}`, a question to {seat}"),
+    })
+}
+
+/// Counts how often a card was used, rolled for, and met what it needed.
+fn count_card(tally: &mut Tally, seat: &str, card: &str, counts: [u64; 3]) {
+    place(place(&mut tally.cards, seat), card).add(counts);
+}
+
+/// Measures whether a game has used up its processor time.
+#[derive(Default)]
+struct TimeLimit {
+    looks: u32,
+    /// When the game was looked at for the first time.
+    began: Option<Instant>,
+    /// The thread's own time when the game had taken half of what it may by the clock on the wall: reading it is a call of the
+    /// system.
+    clock: Option<Duration>,
+}
+
+impl TimeLimit {
+    fn is_spent(&mut self, vm: &dyn Machine) -> bool {
+        self.looks += 1;
+        if !self.looks.is_multiple_of(4) || self.began.get_or_insert_with(Instant::now).elapsed() < LONGEST / 2 {
+            return false;
+        }
+        let clock = vm.clock();
+        clock.saturating_sub(*self.clock.get_or_insert(clock)) > LONGEST / 2
+    }
+}
+
+/// The value under a name, made if there is none; a name that is there is not copied.
+fn place<'m, V: Default>(map: &'m mut BTreeMap<String, V>, name: &str) -> &'m mut V {
+    if !map.contains_key(name) {
+        map.insert(name.to_string(), V::default());
+    }
+    map.get_mut(name).expect("it was made above")
+}
+
+/// A machine of its own, with as many bytes as a script may ever use.
+fn machine(prepared: &Prepared) -> Result<Box<dyn Machine>, SimulationError> {
+    let rules = &prepared.rules;
+    rules.machine().map_err(|error| SimulationError::Machine(rules.id().to_string(), error.to_string()))
+}
+
+/// Where all games of a variant begin.
+struct Opening {
+    game: Game,
+    /// The rounds that have passed by then.
+    passed: Passed,
+}
+
+/// Most actions that are played once for all games.
+const ALIKE: usize = 100;
+
+/// No more are played once scripts have worked so much: nobody interrupts them, and their time is not that of the games.
+const MOST_WORK: u64 = 2_000_000;
+
+/// The game behind its first actions, at most so many: those that no die decides and in which no card is played. Every trial
+/// begins there. Nothing if there are none.
+fn opening(prepared: &Prepared, vm: &mut dyn Machine, rounds: &mut Rounds, most: usize) -> Option<Opening> {
+    let mut game = prepared.game();
+    game.context.listening = false;
+    game.context.observers.counts = Some(Box::new(CardCounts::default()));
+    rounds.passed = Passed::default();
+    let (mut opening, mut work) = (None, 0);
+    for _ in 0..most {
+        if work > MOST_WORK {
+            break;
+        }
+        if rounds.pass(vm, &mut game).is_err() {
+            break;
+        }
+        let stands = game.advance_to(vm, 1, rounds.boundary());
+        work += vm.work_of_last_call();
+        let alike = stands == Halt::Paused
+            && game.context.position() == DicePosition::default()
+            && game.context.observers.counts.as_ref().is_some_and(|counts| counts.is_empty());
+        if !alike {
+            break;
+        }
+        opening =
+            Some(Opening { game: game.go_on_over(game.context.state.before_journal()), passed: rounds.passed.clone() });
+    }
+    opening.map(|mut opening| {
+        opening.game.context.state.set_apart();
+        opening
+    })
+}
+
+/// The rounds of a game, and the numbers that the ruleset follows in each.
+pub(super) struct Rounds {
+    boundary: Option<Arc<str>>,
+    statistics: Arc<[Statistic]>,
+    /// The labels of those that scripts work out.
+    labels: Vec<Arc<str>>,
+    passed: Passed,
+}
+
+/// The rounds of a game that have passed.
+#[derive(Clone, Debug, Default)]
+struct Passed {
+    /// The boundary entry at which the last round was counted. A free act may run before it, and it is then due again.
+    counted: Option<EntryId>,
+    round: usize,
+    /// Which number, in which round, and its value.
+    samples: Vec<(usize, usize, i128)>,
+}
+
+impl Passed {
+    /// Becomes a copy, and keeps its room.
+    fn begin_as(&mut self, other: &Passed) {
+        (self.counted, self.round) = (other.counted, other.round);
+        self.samples.clone_from(&other.samples);
+    }
+}
+
+impl Rounds {
+    /// Copies the texts, so that threads do not contend for shared reference counts.
+    pub fn new(ready: &Ready) -> Rounds {
+        let (boundary, statistics): (_, Arc<[Statistic]>) =
+            (ready.boundary.as_deref().map(Arc::from), ready.statistics.iter().cloned().collect());
+        let worked_out = statistics.iter().filter(|statistic| statistic.field.is_none());
+        let labels = worked_out.map(|statistic| statistic.label.clone()).collect();
+        Rounds { boundary, statistics, labels, passed: Passed::default() }
+    }
+
+    /// Reads the numbers where a round ends.
+    ///
+    /// # Errors
+    ///
+    /// The fault of a statistic: the game does not count then.
+    pub fn pass(&mut self, vm: &mut dyn Machine, game: &mut Game) -> Result<(), Fault> {
+        let due = game.context.state.agenda().first().filter(|entry| Some(&entry.what) == self.boundary.as_ref());
+        let due = due.map(|entry| entry.id).filter(|_| game.open.is_none());
+        if due.is_none() || due == self.passed.counted {
+            return Ok(());
+        }
+        self.passed.counted = due;
+        self.sample(vm, &mut game.context)?;
+        self.passed.round += 1;
+        Ok(())
+    }
+
+    /// Reads the numbers at the end of the game, and what the ruleset calls its result.
+    pub fn end(&mut self, vm: &mut dyn Machine, game: &mut Game) -> Result<Option<String>, Fault> {
+        self.sample(vm, &mut game.context)?;
+        vm.result(&mut game.context)
+    }
+
+    /// Where the next round ends.
+    pub fn boundary(&self) -> Option<&Arc<str>> {
+        self.boundary.as_ref()
+    }
+
+    fn sample(&mut self, vm: &mut dyn Machine, context: &mut ActionContext) -> Result<(), Fault> {
+        let mut worked_out = vm.statistics(context, &self.labels)?.into_iter();
+        for (which, statistic) in self.statistics.iter().enumerate() {
+            let value = match statistic.field {
+                Some((kind, field)) => context.sum_of(kind, field),
+                None => worked_out.next().unwrap_or_default().into(),
+            };
+            self.passed.samples.push((which, self.passed.round, value));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Simulation, Variant};
+    use riskbreaker_play::{Ruleset, Setup};
+    use riskbreaker_ruleset::Library;
+
+    fn simulation(files: &[(&str, &str)], id: &str, scenario: &str, trials: u64) -> Simulation {
+        let files = files.iter().map(|(path, text)| (format!("{id}/{path}"), text.as_bytes().to_vec()));
+        let rules = Ruleset::load(&Library::from_files(files), id).expect("it loads");
+        let variant = Variant::new("one", &rules, Setup::scenario(scenario).seat("left", Driver::Absent));
+        Simulation {
+            scenario: scenario.into(),
+            variants: vec![variant.expect("it starts")],
+            trials,
+            seed: 11,
+            until: None,
+            actions: 2_000,
+            memo: MemoUse::Always,
+        }
+    }
+
+    /// Plays games of the imps until the memo and the script differ, with the memo as it is or with a bug put back.
+    fn play_imps(most: u64, change: fn(&mut Memo)) -> Result<(), SimulationError> {
+        let files = [
+            ("ruleset.toml", include_str!("../../../tests/data/imps/ruleset.toml")),
+            ("kinds.luau", include_str!("../../../tests/data/imps/kinds.luau")),
+            ("play.luau", include_str!("../../../tests/data/imps/play.luau")),
+            ("scenarios/cave.toml", include_str!("../../../tests/data/imps/scenarios/cave.toml")),
+        ];
+        let ready = simulation(&files, "imps", "cave", most).ready()?.remove(0);
+        let mut table = Table::new(&ready, 1, MemoUse::Always)?;
+        change(table.memo.as_mut().expect("it records"));
+        let (mut tally, stop) = (Tally::default(), Arc::new(AtomicBool::new(false)));
+        (1..=most).try_for_each(|trial| table.play(11, trial, 2_000, &mut tally, &stop).map(drop))
+    }
+
+    #[test]
+    fn what_no_die_decides_is_played_once_and_counted_in_each_game() {
+        let play = r#"local rb = require("@riskbreaker")
+return rb.play({
+	start = function()
+		rb.spawn("rope", {})
+		rb.recur("turn", { 1 }, { 1 })
+	end,
+	entries = {
+		turn = function()
+			local rope = rb.first("rope")
+			if rope:add("at", 1) > 3 and rb.under("1d2", 2) then
+				rb.finish("over")
+			end
+		end,
+	},
+	boundary = "turn",
+	statistics = { At = "rope.at" },
+})"#;
+        let kinds = r#"local rb = require("@riskbreaker") return rb.kinds({ rope = { fields = { at = rb.int() } } })"#;
+        let files = [
+            ("ruleset.toml", "id = \"rope\"\ntitle = \"Rope\"\nversion = \"1\"\n[seats]\nleft = \"who climbs\"\n"),
+            ("kinds.luau", kinds),
+            ("play.luau", play),
+            ("scenarios/hall.toml", "title = \"Hall\"\n"),
+        ];
+        for memo in [MemoUse::Always, MemoUse::Never] {
+            let simulation = simulation(&files, "rope", "hall", 200);
+            let ready = simulation.ready().expect("it can begin").remove(0);
+            let mut table = Table::new(&ready, 1, memo).expect("there is a machine");
+            assert_eq!(
+                table.opening.as_ref().map(|opening| opening.game.actions),
+                Some(4),
+                "the start, and three turns"
+            );
+            let (mut tally, stop) = (Tally::default(), Arc::new(AtomicBool::new(false)));
+            for trial in 1..=200 {
+                table.play(11, trial, 2_000, &mut tally, &stop).expect("it plays");
+            }
+            // Each game has a start and its turns, and a value of the statistic before each turn and at the end.
+            let turns: u64 = tally.rounds.iter().map(|(turns, games)| u64::from(*turns) * games).sum();
+            assert_eq!((tally.trials, tally.actions), (200, 200 + turns), "{memo:?}");
+            let at = &tally.statistics["At"];
+            assert!((0..5).all(|turn| at[turn].games == 200 && at[turn].sum == 200 * turn as i128), "{at:?}");
+            // One that may only do so little has not ended.
+            assert_eq!(table.play(11, 1, 3, &mut tally, &stop).expect("it plays"), None);
+        }
+    }
+
+    #[test]
+    fn a_trace_that_notes_relations_without_their_ends_is_found_by_the_check_of_replays() {
+        assert!(play_imps(300, |_| {}).is_ok());
+        let found = play_imps(300, Memo::forget_ends);
+        assert!(matches!(found, Err(SimulationError::Differs { .. })), "{found:?}");
+    }
+}

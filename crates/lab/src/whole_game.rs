@@ -1,0 +1,583 @@
+//! Solves whole games. A script keeps nothing between two actions, so equal states of the game are merged.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, HashMap};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use super::chain::{Chain, Row, TOO_LONG, Target, Unsolved};
+use super::exploration::{MOST_STARTS, NEGLIGIBLE, WORK_OF_RUN};
+use super::interval::Interval;
+use super::simulation::{MemoUse, Simulation, Variant};
+use super::tally::Rate;
+use riskbreaker_dice::{Fraction, float, ratio, sum};
+use riskbreaker_play::{
+    Answering, Budget, Edge, Explorer, Game, Machine, OffPlan, Prepared, Refusal, Ruleset, Setup, Stop,
+    write_whole_state,
+};
+use riskbreaker_state::State;
+use riskbreaker_work::is_set;
+
+/// How far a game is followed: counts, so that the same call gives the same answer on every machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GameLimits {
+    /// States of the game between two actions.
+    pub states: usize,
+    /// How often an action is run, over all states.
+    pub ways: u64,
+    /// The size of all states together, as they are written to be compared.
+    pub bytes: usize,
+    /// Work of scripts, dice and states over all ways, in steps of a script. A quarter of it has to lead to some end.
+    pub work: u64,
+    /// Work of the fractions of the chances, in steps of a script. Beyond it the chances are decimals with a proven error.
+    pub fractions: u64,
+}
+
+impl Default for GameLimits {
+    fn default() -> GameLimits {
+        GameLimits { states: 500_000, ways: 4_000_000, bytes: 192 << 20, work: 2_000_000_000, fractions: 1_000_000_000 }
+    }
+}
+
+/// What a game can come to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GameOdds {
+    /// The results, as the ruleset names them, the likeliest first. Each chance is the least that it can be; with `remaining` it is
+    /// the most. The chances and `remaining` sum to exactly 1.
+    pub results: Vec<(String, Fraction)>,
+    /// What is not known of the chances: those of games that were not followed to their end, and the error of decimals. The
+    /// chances are exact where it is zero and `decimal` is not set.
+    pub remaining: Fraction,
+    /// The expected number of actions; of games that were not followed to their end, up to there. Zero if `limit` is set.
+    pub actions: Fraction,
+    /// Whether the chances are decimals with a proven error, and no fractions: those would have too many digits.
+    pub decimal: bool,
+    /// Why the game was not followed to its end, if a limit was reached.
+    pub limit: Option<String>,
+    /// Whether it is proven that some games never end; [`GameOdds::limit`] is set then.
+    pub never_ends: bool,
+    /// What random games come to, if a limit was reached.
+    pub estimate: Option<GameEstimate>,
+    /// States between two actions, those that are equal counted once.
+    pub states: usize,
+    /// How often an action was run.
+    pub ways: u64,
+    /// Whether somebody interrupted the work: each chance is the least that it can be then, and the rest is in `remaining`.
+    pub interrupted: bool,
+}
+
+/// Games of random dice, where the chances of a game are not known well enough.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GameEstimate {
+    /// Games that were played to their end.
+    pub games: u64,
+    /// Games that were left out, since they failed or did not end.
+    pub left_out: u64,
+    /// The results, the most frequent first, with intervals that hold in 99 of 100 cases.
+    pub results: Vec<(String, Rate)>,
+}
+
+impl GameOdds {
+    /// Whether a limit was reached, or somebody interrupted the work: then each chance is only known to lie between two bounds.
+    pub fn is_partial(&self) -> bool {
+        self.limit.is_some() || self.interrupted
+    }
+}
+
+/// Games that are played for an estimate, the actions of each at most, and the seed of their dice.
+const GAMES: u64 = 2_000;
+const ACTIONS: u64 = 5_000;
+const SEED: u64 = 0x0dd5;
+/// By how much a sum of chances may be off that were rounded to floating-point numbers, as a share.
+const ROUNDED: u64 = 1_000_000_000;
+/// What may be open of a game when it is looked at for the first time whether it is solved.
+const LITTLE: f64 = 1e-13;
+/// To write a byte of a state, to keep it, and to make it known to the script machine.
+const WORK_OF_BYTE: u64 = 4;
+/// After this many states it is checked how much chance is left.
+const LOOKED_AT_EVERY: usize = 2_000;
+
+/// Works out what a game comes to from its start, with a policy on every seat.
+///
+/// # Errors
+///
+/// A sentence: a setup that does not fit, a seat that nobody plays, or the fault of a script.
+pub fn game_odds(
+    rules: &Arc<Ruleset>,
+    setup: Setup,
+    limits: GameLimits,
+    interrupt: Option<Arc<AtomicBool>>,
+) -> Result<GameOdds, Refusal> {
+    let prepared = Prepared::new(rules, setup.clone()).map_err(|error| Refusal::new(error.to_string()))?;
+    let stop = interrupt.clone();
+    let work = move |vm: &mut dyn Machine| {
+        let timeless = !prepared.rules.computes_keys();
+        // If a script looks at the time of entries, states that differ only in it are different.
+        let mut solve = |timeless| {
+            let mut found = Err(Failure::Unstable);
+            for _ in 0..MOST_STARTS {
+                found = solve(vm, &prepared, limits, interrupt.as_deref(), timeless);
+                if !matches!(found, Err(Failure::Unstable)) {
+                    break;
+                }
+            }
+            found
+        };
+        let mut found = solve(timeless);
+        if matches!(found, Err(Failure::SeesTime)) {
+            found = solve(false);
+        }
+        match found {
+            Ok(odds) => Ok(odds),
+            Err(Failure::Refused(refusal)) => Err(refusal),
+            Err(Failure::SeesTime) => Err(Refusal::failing("the host itself failed: time was seen twice")),
+            Err(Failure::Unstable) => {
+                Err(Refusal::failing("a script keeps something between its runs: `sim` plays the game instead"))
+            }
+        }
+    };
+    let mut found = rules.run(work).unwrap_or_else(|_| Err(Refusal::failing("the script worker has died")))?;
+    if let Some(limit) = &found.limit {
+        found.estimate = if found.never_ends { None } else { estimate(rules, setup, stop.as_deref()) };
+        if found.estimate.is_none() && !found.interrupted && found.results.is_empty() && !found.never_ends {
+            let text = format!("{limit}, none of them is an end, and no random game came to one");
+            found.limit = Some(text);
+        }
+    }
+    Ok(found)
+}
+
+/// Plays the game with random dice, the same for each call; `None` if no game comes to an end.
+fn estimate(rules: &Arc<Ruleset>, setup: Setup, interrupt: Option<&AtomicBool>) -> Option<GameEstimate> {
+    let variant = Variant::new(rules.id(), rules, setup).ok()?;
+    let simulation = Simulation {
+        scenario: String::new(),
+        variants: vec![variant],
+        trials: GAMES,
+        seed: SEED,
+        until: None,
+        actions: ACTIONS,
+        memo: MemoUse::default(),
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let findings = simulation.run(threads, None, None, &mut |_, _| !is_set(interrupt)).ok()?;
+    let tally = findings.tallies.first().filter(|tally| tally.trials > 0)?;
+    let rate = |(result, count): (&String, &u64)| (result.clone(), Rate::within_99(*count, tally.trials));
+    let mut results: Vec<(String, Rate)> = tally.results.iter().map(rate).collect();
+    results.sort_by(|one, other| other.1.count.cmp(&one.1.count).then_with(|| one.0.cmp(&other.0)));
+    Some(GameEstimate { games: tally.trials, left_out: tally.left_out.len() as u64, results })
+}
+
+enum Failure {
+    Refused(Refusal),
+    /// A script looks at the time of agenda entries.
+    SeesTime,
+    /// What scripts keep between runs has changed.
+    Unstable,
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Failure {
+        Failure::Refused(refusal)
+    }
+}
+
+struct Node {
+    /// `None` once its action has been explored.
+    state: Option<State>,
+    /// Whether policies have been asked for free acts since the last entry.
+    asked: bool,
+    /// The result of a game that is over.
+    result: Option<u32>,
+    /// The chance of the paths that have led here so far.
+    mass: f64,
+}
+
+struct Solver<'a> {
+    vm: &'a mut dyn Machine,
+    base: Game,
+    timeless: bool,
+    limits: GameLimits,
+    nodes: Vec<Node>,
+    known: HashMap<Box<[u8]>, u32>,
+    rows: Vec<Row>,
+    waiting: BinaryHeap<(u64, Reverse<u32>)>,
+    results: Vec<String>,
+    ways: u64,
+    bytes: usize,
+    work: u64,
+}
+
+fn solve(
+    vm: &mut dyn Machine,
+    prepared: &Prepared,
+    limits: GameLimits,
+    interrupt: Option<&AtomicBool>,
+    timeless: bool,
+) -> Result<GameOdds, Failure> {
+    let mut solver = Solver::new(vm, prepared, limits, timeless);
+    let found = solver.explore(interrupt);
+    solver.vm.end_exploring();
+    found
+}
+
+impl<'a> Solver<'a> {
+    fn new(vm: &'a mut dyn Machine, prepared: &Prepared, limits: GameLimits, timeless: bool) -> Solver<'a> {
+        Solver {
+            vm,
+            base: prepared.game(),
+            timeless,
+            limits,
+            nodes: Vec::new(),
+            known: HashMap::new(),
+            rows: Vec::new(),
+            waiting: BinaryHeap::new(),
+            results: Vec::new(),
+            ways: 0,
+            bytes: 0,
+            work: 0,
+        }
+    }
+
+    fn explore(&mut self, interrupt: Option<&AtomicBool>) -> Result<GameOdds, Failure> {
+        let fingerprint = self.vm.begin_exploring();
+        let kept = self.vm.kept();
+        let start = Node { state: Some(State::new()), asked: false, result: None, mass: 1.0 };
+        self.nodes.push(start);
+        self.rows.push(Row::new());
+        self.waiting.push((1.0_f64.to_bits(), Reverse(0)));
+        let (mut explored, mut little) = (0, LITTLE);
+        loop {
+            let (mut open, mut spent) = (1.0, false);
+            while let Some((mass, node)) = self.waiting.pop() {
+                let Reverse(number) = node;
+                if self.nodes[number as usize].state.is_none() {
+                    continue;
+                }
+                if is_set(interrupt) {
+                    return Ok(self.known_so_far());
+                }
+                explored += 1;
+                spent = self.nodes.len() > self.limits.states || self.ways > self.limits.ways || self.is_full();
+                if explored % LOOKED_AT_EVERY == 0 || spent {
+                    open = self.nodes.iter().filter(|node| node.state.is_some()).map(|node| node.mass).sum();
+                }
+                if spent || open < little {
+                    self.waiting.push((mass, node));
+                    break;
+                }
+                self.step(number, fingerprint, interrupt)?;
+            }
+            if kept.is_some() && self.vm.kept() != kept {
+                return Err(Failure::Unstable);
+            }
+            // At least that much is open: chances that come back to a state that was explored are not in it.
+            if spent && open > 2.0 / NEGLIGIBLE as f64 {
+                return Ok(self.limited(interrupt, self.too_many()));
+            }
+            let chain = Chain::of_rows(self.rows.clone(), 0, interrupt).with_effort(self.limits.fractions);
+            let solved = chain.settle(Edge::To(0)).and_then(|settled| Ok((settled, chain.expected_steps(0)?)));
+            let (settled, actions) = match solved {
+                Ok(solved) => solved,
+                Err(Unsolved::Interrupted) => return Ok(self.known_so_far()),
+                Err(Unsolved::TooLong) => match self.in_decimals(interrupt) {
+                    Ok(odds) if odds.remaining <= ratio(1, NEGLIGIBLE) => return Ok(odds),
+                    Ok(_) if !spent && !self.waiting.is_empty() => {
+                        little *= little;
+                        continue;
+                    }
+                    Err(Unsolved::Interrupted) => return Ok(self.known_so_far()),
+                    _ => return Ok(self.limited(interrupt, TOO_LONG.to_owned())),
+                },
+                Err(_) => {
+                    let text = "the game can go on for ever: from some states no end can be reached";
+                    return Ok(GameOdds { never_ends: true, ..self.limited(interrupt, text.to_owned()) });
+                }
+            };
+            if settled.remaining <= ratio(1, NEGLIGIBLE) {
+                return Ok(GameOdds { actions, ..self.odds(settled.ends, settled.remaining) });
+            }
+            if spent || self.waiting.is_empty() {
+                return Ok(self.limited(interrupt, self.too_many()));
+            }
+            // More was open than it seemed.
+            little *= little;
+        }
+    }
+
+    /// What the game comes to, with the chance of each result by its number.
+    fn odds(&self, ends: BTreeMap<u32, Fraction>, remaining: Fraction) -> GameOdds {
+        let mut results: Vec<(String, Fraction)> =
+            ends.into_iter().map(|(end, chance)| (self.results[end as usize].clone(), chance)).collect();
+        results.sort_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
+        let (states, ways) = (self.nodes.len(), self.ways);
+        GameOdds {
+            results,
+            remaining,
+            actions: Fraction::ZERO,
+            decimal: false,
+            limit: None,
+            never_ends: false,
+            estimate: None,
+            states,
+            ways,
+            interrupted: false,
+        }
+    }
+
+    fn too_many(&self) -> String {
+        format!("the game has more states than the {} that were followed", self.nodes.len())
+    }
+
+    /// What the game comes to in decimals with a proven error. What was not followed is part of the remainder.
+    fn in_decimals(&self, interrupt: Option<&AtomicBool>) -> Result<GameOdds, Unsolved> {
+        let bounded = |row: &Row| row.iter().map(|(to, chance)| (*to, Interval::around(chance))).collect();
+        let chain = Chain::<Interval>::of_rows(self.rows.iter().map(bounded).collect(), 0, interrupt);
+        let settled = chain.settle(Edge::To(0))?;
+        let actions = chain.expected_steps(0)?;
+        let least = |bounds: Interval| Fraction::try_from(bounds.low.clamp(0.0, 1.0)).unwrap_or_default();
+        let ends: BTreeMap<u32, Fraction> =
+            settled.ends.into_iter().map(|(end, bounds)| (end, least(bounds))).collect();
+        let remaining = Fraction::ONE - sum(ends.values());
+        let actions = Fraction::try_from(0.5 * (actions.low + actions.high)).unwrap_or_default();
+        Ok(GameOdds { actions, decimal: true, ..self.odds(ends, remaining) })
+    }
+
+    /// What is proven of a game at a limit.
+    fn limited(&self, interrupt: Option<&AtomicBool>, why: String) -> GameOdds {
+        let known = self.in_decimals(interrupt).unwrap_or_else(|_| {
+            let mut known = self.known_so_far();
+            let surely = ratio(ROUNDED - 1, ROUNDED);
+            known.results.iter_mut().for_each(|(_, chance)| *chance *= &surely);
+            known.remaining = Fraction::ONE - sum(known.results.iter().map(|(_, chance)| chance));
+            known
+        });
+        let interrupted = is_set(interrupt);
+        GameOdds { actions: Fraction::ZERO, decimal: false, limit: Some(why), interrupted, ..known }
+    }
+
+    /// What is known before the game is solved: how likely the ways are that were followed to each result.
+    fn known_so_far(&self) -> GameOdds {
+        let mut ends: BTreeMap<u32, Fraction> = BTreeMap::new();
+        for node in &self.nodes {
+            if let Some(result) = node.result {
+                *ends.entry(result).or_default() += Fraction::try_from(node.mass).unwrap_or_default();
+            }
+        }
+        let mut remaining = Fraction::ONE - sum(ends.values());
+        // The chances of ways are rounded: together they may come to a little more than 1.
+        if remaining < Fraction::ZERO
+            && let Some(likeliest) = ends.values_mut().max()
+        {
+            *likeliest += std::mem::take(&mut remaining);
+        }
+        GameOdds { interrupted: true, ..self.odds(ends, remaining) }
+    }
+
+    /// Explores the action that is next in a state.
+    fn step(
+        &mut self,
+        node: u32,
+        fingerprint: Option<riskbreaker_play::Fingerprint>,
+        interrupt: Option<&AtomicBool>,
+    ) -> Result<(), Failure> {
+        let Node { state, asked, mass, .. } = &mut self.nodes[node as usize];
+        let (state, asked, mass) = (state.take().expect("it was not explored before"), *asked, *mass);
+        let mut game = self.base.fork_onto(state);
+        game.context.seats.clone_from(&self.base.context.seats);
+        let mut now_asked = false;
+        if node > 0 {
+            game.open = None;
+            game.context.observers.sees_time = false;
+            let dice = game.context.position();
+            now_asked = game
+                .open_for_exploring(self.vm, asked)
+                .map_err(|fault| Refusal::failing(format!("a script fails: {fault}")))?;
+            self.may_merge(&game)?;
+            if game.context.position() != dice {
+                let text = "a policy decides by chance whether it takes a free act: `sim` plays the game instead";
+                return Err(Refusal::failing(text).into());
+            }
+            // Keys that were worked out anew stand.
+            game.context.state.settle();
+        }
+        let mut chances: BTreeMap<u32, Fraction> = BTreeMap::new();
+        let mut rest = Fraction::ZERO;
+        let nothing_left = game.open.is_none();
+        if nothing_left {
+            let next = self.place(&mut game, false)?;
+            chances.insert(next, Fraction::ONE);
+        } else {
+            let budget = Budget { runs: 20_000, points: 20_000, bytes: 32 << 20, steps: 2_000_000, effort: u64::MAX };
+            let explorer = Explorer::new(Vec::new(), None, Answering::Seated, 0, budget, fingerprint);
+            game.context.explorer = Some(Box::new(explorer));
+            game.context.state.renew_identity();
+            loop {
+                while !self.is_full()
+                    && game.context.explorer.as_mut().is_some_and(|explorer| explorer.begin() && !explorer.is_spent())
+                {
+                    if is_set(interrupt) {
+                        return Ok(());
+                    }
+                    self.run(&mut game, node, now_asked)?;
+                }
+                if self.is_full()
+                    || !game.context.explorer.as_mut().is_some_and(|explorer| !explorer.is_spent() && explorer.resume())
+                {
+                    break;
+                }
+                let remaining = self.settled(&game)?.1;
+                if remaining <= ratio(1, NEGLIGIBLE * 1000) {
+                    break;
+                }
+            }
+            (chances, rest) = self.settled(&game)?;
+            let runs = game.context.explorer.as_ref().map_or(0, |explorer| explorer.runs);
+            self.ways += runs.saturating_sub(1);
+        }
+        let mut row = Row::new();
+        for (next, chance) in chances {
+            let to = &mut self.nodes[next as usize];
+            to.mass += mass * float(&chance);
+            let target = match to.result {
+                Some(result) => Target::End(result),
+                None => Target::State(next),
+            };
+            if to.state.is_some() {
+                self.waiting.push((to.mass.to_bits(), Reverse(next)));
+            }
+            *row.entry(target).or_default() += chance;
+        }
+        if !rest.is_zero() {
+            row.insert(Target::Rest, rest);
+        }
+        if nothing_left {
+            // That the agenda is empty is no action: it takes back the step that each state counts.
+            row.insert(Target::Step, -Fraction::ONE);
+        }
+        self.rows[node as usize] = row;
+        Ok(())
+    }
+
+    /// The states that an action leads to, by number, and what was not followed.
+    fn settled(&mut self, game: &Game) -> Result<(BTreeMap<u32, Fraction>, Fraction), Failure> {
+        let explorer = game.context.explorer.as_ref().expect("it is there while ways are explored");
+        let chain = Chain::new(&explorer.points, explorer.start, None);
+        let settled = chain.settle(explorer.start);
+        self.work += chain.work();
+        let settled = settled.map_err(|unsolved| {
+            Refusal::failing(if unsolved == Unsolved::TooLong { TOO_LONG } else { "an action rolls for ever" })
+        })?;
+        Ok((settled.ends, settled.remaining))
+    }
+
+    /// Runs the action once.
+    fn run(&mut self, game: &mut Game, node: u32, asked: bool) -> Result<(), Failure> {
+        game.context.observers.sees_time = false;
+        let ran = game.attempt(self.vm);
+        let rolled = game.context.explorer.as_mut().map_or(0, |explorer| std::mem::take(&mut explorer.work));
+        self.work += WORK_OF_RUN + self.vm.work_of_last_call() + rolled;
+        let way = || game.context.explorer.as_ref().map(|explorer| explorer.told()).unwrap_or_default();
+        if let Err(fault) = ran {
+            return Err(Refusal::failing(format!("a script fails on the way{}: {fault}", way())).into());
+        }
+        if node > 0 {
+            self.may_merge(game)?;
+        }
+        match game.context.explorer.as_mut().and_then(|explorer| explorer.off_plan.take()) {
+            None => {}
+            Some(OffPlan::Refused(refusal)) => return Err(refusal.into()),
+            Some(OffPlan::TooWide(why)) => return Err(Refusal::failing(why).into()),
+            Some(OffPlan::Known | OffPlan::Reached | OffPlan::Deep | OffPlan::Spent) => return Ok(()),
+        }
+        if matches!(game.context.stop, Some(Stop::Question)) {
+            let topic = game.context.questions.first().map(|question| question.topic.to_string()).unwrap_or_default();
+            return Err(Refusal::new(format!("`{topic}` is left open: put a policy on every seat")).into());
+        }
+        game.context.stop = None;
+        let end = self.place(game, asked)?;
+        if let Some(explorer) = &mut game.context.explorer {
+            explorer.end(end);
+        }
+        Ok(())
+    }
+
+    /// Whether states that differ only in the time of entries are still the same: no script has looked at it.
+    fn may_merge(&self, game: &Game) -> Result<(), Failure> {
+        if self.timeless && game.context.observers.sees_time { Err(Failure::SeesTime) } else { Ok(()) }
+    }
+
+    /// Whether the states take more room than they may, or more work: those of a game that grows are large long before they
+    /// are many.
+    fn is_full(&self) -> bool {
+        let most = if self.results.is_empty() { self.limits.work / 4 } else { self.limits.work };
+        self.bytes > self.limits.bytes || self.work > most
+    }
+
+    /// The number of the state that a game has come to. A new one has no chance yet.
+    fn place(&mut self, game: &mut Game, asked: bool) -> Result<u32, Failure> {
+        let state = &game.context.state;
+        let mut key = vec![u8::from(asked)];
+        write_whole_state(state, self.timeless, &mut key);
+        if let Some(known) = self.known.get(key.as_slice()) {
+            return Ok(*known);
+        }
+        let state = state.clone();
+        let mut result = None;
+        if let Some(text) = state.outcome().map(str::to_string) {
+            game.context.observers.sees_time = false;
+            let named = self.vm.result(&mut game.context).map_err(Refusal::fault)?;
+            self.may_merge(game)?;
+            let name = named.unwrap_or(text);
+            let at = self.results.iter().position(|known| *known == name).unwrap_or_else(|| {
+                self.results.push(name);
+                self.results.len() - 1
+            });
+            result = Some(at as u32);
+        }
+        let number = self.nodes.len() as u32;
+        self.bytes += key.len();
+        self.work += WORK_OF_BYTE * key.len() as u64;
+        self.known.insert(key.into_boxed_slice(), number);
+        self.rows.push(Row::from([(Target::Rest, Fraction::ONE)]));
+        self.nodes.push(Node { state: Some(state).filter(|_| result.is_none()), asked, result, mass: 0.0 });
+        Ok(number)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use riskbreaker_ruleset::Library;
+
+    /// An interrupted game tells what is known by then. A game that ends for want of entries counts once there.
+    #[test]
+    fn the_chances_known_so_far_sum_to_1_where_the_agenda_runs_empty() {
+        let play = "local rb = require(\"@riskbreaker\")\nreturn rb.play({ start = function() rb.schedule(\"e\", 0) end, \
+                    entries = { e = function() if rb.at_least(\"1d4\", 4, \"x\") then rb.finish(\"rolled\") end end } })";
+        let files = [
+            ("empty/ruleset.toml", "id = \"empty\"\ntitle = \"Empty\"\nversion = \"1\"\nscenario = \"start\"\n"),
+            ("empty/scenarios/start.toml", "title = \"Start\"\n"),
+            ("empty/play.luau", play),
+        ];
+        let rules = Ruleset::load(&Library::from_files(files), "empty").expect("it loads");
+        let prepared = Prepared::new(&rules, Setup::default()).expect("it starts");
+        let known = rules.run(move |vm: &mut dyn Machine| {
+            let mut solver = Solver::new(vm, &prepared, GameLimits::default(), true);
+            let solved = solver.explore(None).is_ok();
+            let known = solved.then(|| solver.known_so_far());
+            let ends = solver.nodes.iter_mut().filter(|node| node.result.is_some());
+            ends.for_each(|node| node.mass += f64::EPSILON);
+            let rounded_up = solver.known_so_far();
+            solver.vm.end_exploring();
+            known.map(|known| (known, rounded_up))
+        });
+        let (known, rounded_up) = known.ok().flatten().expect("it is solved");
+        let chances: Vec<&Fraction> = known.results.iter().map(|(_, chance)| chance).collect();
+        assert_eq!(chances, [&ratio(3, 4), &ratio(1, 4)], "{known:?}");
+        assert!(known.remaining.is_zero(), "{known:?}");
+        // Chances that are rounded up leave no less than nothing.
+        assert!(rounded_up.remaining.is_zero(), "{rounded_up:?}");
+        assert!(sum(rounded_up.results.iter().map(|(_, chance)| chance)).is_one(), "{rounded_up:?}");
+    }
+}

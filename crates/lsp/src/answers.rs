@@ -1,0 +1,307 @@
+//! Answers to what an editor asks about a place in a text.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::{Command as Process, Stdio};
+use std::thread;
+
+use gen_lsp_types::{
+    BaseSymbolInformation, CodeLens, Command, CompletionItem, Contents, DocumentSymbol, Hover, Location, MarkupContent,
+    MarkupKind, Position, Range, SymbolKind, TextEdit, Uri,
+};
+use serde_json::{Value as Json, json};
+
+use super::completion::completions;
+use super::document::{offset_in, span_in};
+use super::lookup::{Lookup, Spot};
+use super::outline::{Declared, Sort, outline};
+use super::path::{of_uri, to_uri};
+use super::target::{Target, is_rule_id, target_at};
+use super::workspace::Workspace;
+use riskbreaker_script::api;
+
+/// The command of code lenses, which the editor runs in a terminal: its only argument is the line to type.
+const RUN: &str = "riskbreaker.run";
+
+/// The most symbols of a search in all files.
+const MOST_SYMBOLS: usize = 200;
+
+impl Workspace {
+    /// What stands at a position, with its range for the editor.
+    fn pointed_at(&self, uri: &Uri, position: Position) -> Option<(Lookup<'_>, Target, Range)> {
+        let file = of_uri(uri)?;
+        let text = self.text_of(&file);
+        let lookup = Lookup::new(self, &file)?;
+        let (target, range) = target_at(&lookup.place.inside, &text, offset_in(&text, position))?;
+        Some((lookup, target, span_in(&text, range)))
+    }
+
+    pub fn hover(&self, uri: &Uri, position: Position) -> Option<Hover> {
+        let (lookup, target, range) = self.pointed_at(uri, position)?;
+        let value = lookup.description(&target)?;
+        let contents = Contents::MarkupContent(MarkupContent { kind: MarkupKind::Markdown, value });
+        Some(Hover { contents, range: Some(range) })
+    }
+
+    pub fn definition(&self, uri: &Uri, position: Position) -> Option<Vec<Location>> {
+        let (lookup, target, _) = self.pointed_at(uri, position)?;
+        Some(self.locations(lookup.declarations(&target)))
+    }
+
+    pub fn references(&self, uri: &Uri, position: Position) -> Option<Vec<Location>> {
+        let (lookup, target, _) = self.pointed_at(uri, position)?;
+        Some(self.locations(lookup.mentions(&target)))
+    }
+
+    fn locations(&self, spots: Vec<Spot>) -> Vec<Location> {
+        let spots: BTreeSet<Spot> = spots.into_iter().collect();
+        let mut texts: HashMap<&Path, String> = HashMap::new();
+        let mut found = Vec::new();
+        for Spot { file, begin, end } in &spots {
+            let text = texts.entry(file).or_insert_with(|| self.text_of(file));
+            found.push(Location { uri: to_uri(file), range: span_in(text, *begin..*end) });
+        }
+        found
+    }
+
+    pub fn completion(&self, uri: &Uri, position: Position) -> Option<Vec<CompletionItem>> {
+        let file = of_uri(uri)?;
+        let text = self.text_of(&file);
+        let lookup = Lookup::new(self, &file)?;
+        Some(completions(&lookup, &text, offset_in(&text, position)))
+    }
+
+    /// The range of a name that can be renamed; the reason, if it cannot.
+    pub fn may_rename(&self, uri: &Uri, position: Position) -> Result<Range, String> {
+        let Some((lookup, target, range)) = self.pointed_at(uri, position) else {
+            return Err("there is no name here".into());
+        };
+        match &target {
+            Target::Word { .. } => return Err("a word of the vocabulary has the same name in every ruleset".into()),
+            Target::File(_) => return Err("a file is renamed by moving it".into()),
+            Target::Rule(_) => {}
+            Target::Name(name) => {
+                if api::known_members().any(|known| known == name) {
+                    return Err(format!("`{name}` is also a name of the host, so its places cannot be told apart"));
+                }
+                if !name.starts_with(|letter: char| letter.is_ascii_alphabetic() || letter == '_')
+                    || !name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+                {
+                    return Err(format!("`{name}` is no name"));
+                }
+            }
+        }
+        if lookup.declarations(&target).is_empty() {
+            return Err("no file on the disk declares this name".into());
+        }
+        Ok(range)
+    }
+
+    /// The edit that gives something another name in every file, and renames the files of that name.
+    pub fn rename(&self, uri: &Uri, position: Position, new_name: &str) -> Result<Json, String> {
+        self.may_rename(uri, position)?;
+        let Some((lookup, target, _)) = self.pointed_at(uri, position) else {
+            return Err("there is no name here".into());
+        };
+        let is_rule = matches!(target, Target::Rule(_));
+        let is_name = new_name.starts_with(|letter: char| letter.is_ascii_lowercase() || letter == '_')
+            && new_name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
+        if is_rule && !is_rule_id(new_name) {
+            return Err(format!("`{new_name}` is no id of a rule: write it like `GAME-1`"));
+        }
+        if !is_rule && !is_name {
+            return Err(format!("`{new_name}` is no name: use letters, digits and `_`, and begin with a small letter"));
+        }
+        let new = if is_rule { Target::Rule(new_name.into()) } else { Target::Name(new_name.into()) };
+        if !lookup.declarations(&new).is_empty() || api::known_members().any(|known| known == new_name) {
+            return Err(format!("`{new_name}` is there already"));
+        }
+        if let Some(taken) = lookup.mentions(&new).first() {
+            return Err(format!("`{new_name}` is used already, in {}", taken.file.display()));
+        }
+        let mut edits: BTreeMap<String, Vec<TextEdit>> = BTreeMap::new();
+        for Location { uri, range } in self.locations(lookup.mentions(&target)) {
+            edits.entry(uri.0).or_default().push(TextEdit { range, new_text: new_name.to_owned() });
+        }
+        let Target::Name(old) = &target else { return Ok(json!({ "changes": edits })) };
+        let moved: Vec<Json> = lookup
+            .files_of_all()
+            .into_keys()
+            .filter(|file| file.file_stem().is_some_and(|stem| stem == old.as_str()))
+            .map(|file| {
+                let ending = file.extension().map(|ending| ending.to_string_lossy().into_owned()).unwrap_or_default();
+                let new = file.with_file_name(format!("{new_name}.{ending}"));
+                json!({ "kind": "rename", "oldUri": to_uri(&file).0, "newUri": to_uri(&new).0 })
+            })
+            .collect();
+        if moved.is_empty() {
+            return Ok(json!({ "changes": edits }));
+        }
+        let version = |uri: &String| {
+            let document = of_uri(&Uri(uri.clone())).and_then(|file| self.documents.get(&file));
+            document.map(|document| document.version)
+        };
+        let changed = edits
+            .iter()
+            .map(|(uri, edits)| json!({ "textDocument": { "uri": uri, "version": version(uri) }, "edits": edits }));
+        Ok(json!({ "documentChanges": changed.chain(moved).collect::<Vec<Json>>() }))
+    }
+
+    pub fn symbols(&self, uri: &Uri) -> Option<Vec<DocumentSymbol>> {
+        let file = of_uri(uri)?;
+        let place = self.place_of(&file)?;
+        let text = self.text_of(&file);
+        let shown = outline(&place.inside, &text).into_iter().filter(is_shown);
+        #[allow(deprecated)]
+        let symbol = |declared: Declared| {
+            let range = span_in(&text, declared.range);
+            let detail = (!declared.around.is_empty()).then(|| declared.around.join("."));
+            let (name, kind) = (declared.name, symbol_kind(declared.sort));
+            DocumentSymbol {
+                name,
+                detail,
+                kind,
+                tags: None,
+                deprecated: None,
+                range,
+                selection_range: range,
+                children: None,
+            }
+        };
+        Some(shown.map(symbol).collect())
+    }
+
+    /// Everything in the rulesets of the open files whose name contains some letters.
+    pub fn search(&self, query: &str) -> Vec<Json> {
+        let query = query.to_lowercase();
+        let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
+        for file in self.documents.keys() {
+            let Some(lookup) = Lookup::new(self, file) else { continue };
+            if !seen.insert(lookup.place.folder.clone()) {
+                continue;
+            }
+            for (file, (inside, text)) in lookup.files() {
+                if found.len() >= MOST_SYMBOLS {
+                    return found;
+                }
+                let matching = |declared: &Declared| declared.name.to_lowercase().contains(&query);
+                for declared in outline(&inside, &text).into_iter().filter(is_shown).filter(matching) {
+                    let range = span_in(&text, declared.range);
+                    let base = BaseSymbolInformation {
+                        name: declared.name,
+                        kind: symbol_kind(declared.sort),
+                        tags: None,
+                        container_name: Some(inside.clone()),
+                    };
+                    let mut symbol = serde_json::to_value(base).unwrap_or_default();
+                    symbol["location"] = json!({ "uri": to_uri(&file).0, "range": range });
+                    if !found.contains(&symbol) {
+                        found.push(symbol);
+                    }
+                }
+            }
+        }
+        found.truncate(MOST_SYMBOLS);
+        found
+    }
+
+    /// What can be run from a file: its specs, and the odds of a card.
+    pub fn lenses(&self, uri: &Uri) -> Option<Vec<CodeLens>> {
+        let file = of_uri(uri)?;
+        let place = self.place_of(&file)?;
+        let stem = place.inside.strip_suffix(".luau")?;
+        let folder = place.folder.parent()?.display().to_string();
+        let called = |call: String| format!("riskbreaker --rulesets {} {call}", quoted(&folder));
+        let mut lenses = Vec::new();
+        let mut lens = |title: &str, call: String| {
+            let command = Command {
+                title: title.to_owned(),
+                tooltip: None,
+                command: RUN.to_owned(),
+                arguments: Some(vec![json!(called(call))]),
+            };
+            lenses.push(CodeLens { range: Range::default(), command: Some(command), data: None });
+        };
+        if stem.starts_with("specs/") {
+            lens("Run the specs of this file", format!("test {} --filter {}", place.id, quoted(&place.inside)));
+        } else if let Some(card) = stem.strip_prefix("maneuvers/") {
+            let specs = format!("specs/{}", place.inside);
+            if place.folder.join(&specs).is_file() {
+                lens("Run its specs", format!("test {} --filter {}", place.id, quoted(&specs)));
+            }
+            let way = self.library(&place.folder)?.ways_to_play(&place.id).into_iter().next()?;
+            lens("Odds", format!("odds {} --rules {way}", quoted(card)));
+        }
+        Some(lenses)
+    }
+
+    /// The text as stylua writes it; `None` if that is not installed or cannot read the text.
+    pub fn formatted(&self, uri: &Uri) -> Option<Vec<TextEdit>> {
+        let file = of_uri(uri)?;
+        let text = self.text_of(&file);
+        let formatted = stylua(&file, &text).ok()?;
+        if formatted == text || formatted.is_empty() {
+            return Some(Vec::new());
+        }
+        Some(vec![TextEdit { range: span_in(&text, 0..text.len()), new_text: formatted }])
+    }
+}
+
+fn stylua(file: &Path, text: &str) -> io::Result<String> {
+    let mut process = Process::new("stylua")
+        .arg("--stdin-filepath")
+        .arg(file)
+        .arg("-")
+        .current_dir(file.parent().unwrap_or(Path::new(".")))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()?;
+    let (mut input, text) = (process.stdin.take(), text.to_owned());
+    let writer = thread::spawn(move || input.as_mut().map(|input| input.write_all(text.as_bytes())));
+    let output = process.wait_with_output()?;
+    // It may end before it has read all, which its exit code says.
+    let _ = writer.join();
+    if !output.status.success() {
+        return Err(io::Error::other("stylua cannot read the text"));
+    }
+    String::from_utf8(output.stdout).map_err(io::Error::other)
+}
+
+/// An argument for a shell.
+fn quoted(argument: &str) -> String {
+    let is_plain = |letter: char| letter.is_alphanumeric() || "_-./:".contains(letter);
+    if !argument.is_empty() && argument.chars().all(is_plain) {
+        return argument.to_owned();
+    }
+    if cfg!(windows) { format!("\"{argument}\"") } else { format!("'{}'", argument.replace('\'', "'\\''")) }
+}
+
+/// What an outline lists: keys that are deep inside of a table are details.
+fn is_shown(declared: &Declared) -> bool {
+    declared.sort != Sort::Key || declared.around.len() <= 2
+}
+
+fn symbol_kind(sort: Sort) -> SymbolKind {
+    match sort {
+        Sort::Key => SymbolKind::Field,
+        Sort::Function => SymbolKind::Function,
+        Sort::Spec => SymbolKind::Event,
+        Sort::Rule => SymbolKind::Key,
+        Sort::Heading => SymbolKind::Namespace,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_argument_of_a_shell_stays_one() {
+        assert_eq!((&*quoted("a/b.luau"), &*quoted("ü_1")), ("a/b.luau", "ü_1"));
+        if cfg!(unix) {
+            assert_eq!((&*quoted("it's $x"), &*quoted("")), ("'it'\\''s $x'", "''"));
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Problems as an editor shows them.
+
+use std::ops::Range;
+
+use gen_lsp_types::{Diagnostic, DiagnosticSeverity, Message};
+
+use super::document::{place_in, span_in};
+use riskbreaker_ruleset::Problem;
+
+/// Makes a diagnostic of a problem, with the text of its file.
+pub(super) fn diagnostic(problem: &Problem, text: &str) -> Diagnostic {
+    let message = match &problem.cure {
+        Some(cure) => format!("{}\n{cure}", problem.message),
+        None => problem.message.clone(),
+    };
+    Diagnostic {
+        range: span_in(text, range_of(problem, text)),
+        severity: Some(DiagnosticSeverity::Error),
+        code: None,
+        code_description: None,
+        source: Some("riskbreaker".into()),
+        message: Message::String(message),
+        tags: None,
+        related_information: None,
+        data: None,
+    }
+}
+
+/// The bytes that a problem is about: the name that its message quotes, if that stands at its place or behind it in the line;
+/// else the text in quotes, the word or the rest of the line that begins there. Of a whole file it is the first line.
+pub(super) fn range_of(problem: &Problem, text: &str) -> Range<usize> {
+    let begin = match problem.line {
+        Some(line) => place_in(text, line, problem.column.unwrap_or(1)),
+        None => 0,
+    };
+    let rest = text[begin..].lines().next().unwrap_or_default();
+    if let (Some(_), Some(named)) = (problem.line, quoted_names(&problem.message).next())
+        && let Some(at) = find_whole(rest, named)
+    {
+        return begin + at..begin + at + named.len();
+    }
+    begin..begin + begin_of(rest)
+}
+
+/// The names that a message has in backquotes.
+pub(super) fn quoted_names(message: &str) -> impl Iterator<Item = &str> {
+    message.split('`').skip(1).step_by(2).filter(|name| !name.is_empty())
+}
+
+/// Where a name stands in a line, not as a piece of a longer one.
+pub(super) fn find_whole(line: &str, name: &str) -> Option<usize> {
+    let part = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let before = |at: usize| name.starts_with(part) && line[..at].ends_with(part);
+    let after = |at: usize| name.ends_with(part) && line[at + name.len()..].starts_with(part);
+    line.match_indices(name).map(|(at, _)| at).find(|at| !before(*at) && !after(*at))
+}
+
+/// The length of what a line begins with: a text in quotes, a word, or all of it.
+fn begin_of(line: &str) -> usize {
+    let whole = line.trim_end().len();
+    let Some(first) = line.chars().next() else { return 0 };
+    if matches!(first, '"' | '\'' | '`') {
+        let mut escaped = false;
+        for (at, letter) in line.char_indices().skip(1) {
+            match letter {
+                _ if escaped => escaped = false,
+                '\\' => escaped = true,
+                letter if letter == first => return at + 1,
+                _ => {}
+            }
+        }
+        return whole;
+    }
+    let word = line.find(|letter: char| !(letter.is_alphanumeric() || letter == '_')).unwrap_or(line.len());
+    if word > 0 { word } else { whole }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn marked(text: &str, problem: Problem) -> &str {
+        &text[range_of(&problem, text)]
+    }
+
+    #[test]
+    fn a_problem_is_about_the_name_that_it_quotes() {
+        let text = "local x = ctx.side.vigour + \"ä\\\"b\"\nreturn \u{1f3b2} oops + 1  \n";
+        let at = |place, message: &str| Problem::new("g/x.luau", message).at(place);
+        assert_eq!(marked(text, at((1, 11), "a side has no `vigour`")), "vigour");
+        assert_eq!(marked(text, at((1, 11), "a side has no `vig`")), "ctx");
+        assert_eq!(marked(text, at((1, 29), "expected a number")), "\"ä\\\"b\"");
+        assert_eq!(marked(text, at((2, 10), "there is no `oops`")), "oops");
+        assert_eq!(marked(text, at((2, 8), "odd")), "\u{1f3b2} oops + 1");
+        assert_eq!(marked(text, Problem::new("g/x.luau", "nothing reads this file")), "local");
+        assert_eq!(marked(text, at((99, 99), "odd")), "");
+        assert_eq!(marked("", at((1, 1), "odd")), "");
+    }
+}

@@ -1,0 +1,124 @@
+//! What a cure says, as a change of the text.
+
+use std::ops::Range;
+
+use super::finding::{find_whole, quoted_names, range_of};
+use riskbreaker_ruleset::Problem;
+
+/// A change of one place of a text.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Fix {
+    /// What it does, for the menu of the editor.
+    pub title: String,
+    /// The bytes that are replaced.
+    pub range: Range<usize>,
+    pub new_text: String,
+}
+
+/// The most names that are offered in the place of an unknown one.
+const MOST_OFFERED: usize = 12;
+
+/// The changes that the cure of a problem names: several where it lists names. Empty if the cure is advice.
+pub(super) fn fixes(problem: &Problem, text: &str) -> Vec<Fix> {
+    let Some(cure) = &problem.cure else { return Vec::new() };
+    let range = range_of(problem, text);
+    let marked = &text[range.clone()];
+    let replace = |new_text: &str| Fix {
+        title: format!("Change `{marked}` to `{new_text}`"),
+        range: range.clone(),
+        new_text: new_text.to_string(),
+    };
+    let wrong = quoted_names(&problem.message).next();
+    if let Some((_, meant)) = cure.split_once("did you mean `")
+        && let Some((meant, _)) = meant.split_once("`?")
+    {
+        return named(problem, text, &range, wrong).map(|range| renamed(text, range, meant)).into_iter().collect();
+    }
+    if let Some(known) = cure.strip_prefix("known: ") {
+        let Some(range) = named(problem, text, &range, wrong) else { return Vec::new() };
+        let known: Vec<&str> = known.split(", ").collect();
+        if known.len() > MOST_OFFERED || known.iter().any(|name| name.contains(' ')) {
+            return Vec::new();
+        }
+        return known.into_iter().map(|name| renamed(text, range.clone(), name)).collect();
+    }
+    if cure.starts_with("write `return` before it") || cure.starts_with("write `return` in front of this") {
+        let begin = range.start..range.start;
+        return vec![Fix { title: "Insert `return`".into(), range: begin, new_text: "return ".into() }];
+    }
+    if cure.starts_with("write a colon: `:") || cure.starts_with("a dot stands where a colon belongs") {
+        return colon(text, &range).into_iter().collect();
+    }
+    if cure.contains("without quotes") {
+        let bare = marked.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+        let literal = bare.filter(|bare| matches!(*bare, "true" | "false") || bare.parse::<f64>().is_ok());
+        return literal.map(replace).into_iter().collect();
+    }
+    // A cure that is one word of code in the place of another.
+    if let Some(code) = cure.strip_prefix("write `").and_then(|rest| rest.strip_suffix('`'))
+        && !code.contains("...")
+        && !code.contains('`')
+        && wrong.is_some_and(|wrong| wrong == marked)
+    {
+        return vec![replace(code)];
+    }
+    Vec::new()
+}
+
+/// The bytes of a wrong name at or behind the place of a problem: inside of the quotes, if it is a text.
+fn named(problem: &Problem, text: &str, range: &Range<usize>, wrong: Option<&str>) -> Option<Range<usize>> {
+    let marked = &text[range.clone()];
+    if let Some(at) = wrong.and_then(|wrong| find_whole(marked, wrong)) {
+        return Some(range.start + at..range.start + at + wrong.map_or(0, str::len));
+    }
+    let quote = marked.chars().next().filter(|quote| matches!(quote, '"' | '\''))?;
+    let inner = marked.strip_prefix(quote)?.strip_suffix(quote)?;
+    let plain = !inner.is_empty() && problem.line.is_some() && !inner.contains(['\\', ' ']);
+    plain.then(|| range.start + 1..range.end - 1)
+}
+
+fn renamed(text: &str, range: Range<usize>, name: &str) -> Fix {
+    Fix { title: format!("Change `{}` to `{name}`", &text[range.clone()]), range, new_text: name.to_string() }
+}
+
+/// Makes a colon of the dot before a name.
+fn colon(text: &str, range: &Range<usize>) -> Option<Fix> {
+    let line = text[range.start..].lines().next()?;
+    let dot = match text[..range.start].ends_with('.') {
+        true => range.start - 1,
+        // The place is what the name is read off.
+        false => range.start + line[..line.find('(')?].rfind('.')?,
+    };
+    Some(Fix { title: "Write a colon".into(), range: dot..dot + 1, new_text: ":".into() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fixed(text: &str, place: (u32, u32), message: &str, cure: &str) -> Vec<String> {
+        let problem = Problem::new("g/x.luau", message).at(place).with_cure(cure);
+        let apply = |fix: Fix| {
+            let mut text = text.to_string();
+            text.replace_range(fix.range, &fix.new_text);
+            text
+        };
+        fixes(&problem, text).into_iter().map(apply).collect()
+    }
+
+    #[test]
+    fn a_cure_that_names_what_to_write_is_a_change() {
+        let did = |name: &str| format!("did you mean `{name}`?");
+        assert_eq!(fixed("a.hitz + 1", (1, 1), "a foe has no `hitz`", &did("hits")), ["a.hits + 1"]);
+        assert_eq!(fixed("rb.each(\"fo\")", (1, 9), "there is no kind `fo`", &did("foe")), ["rb.each(\"foe\")"]);
+        assert_eq!(fixed("x == \"A b\"", (1, 6), "no option is called so", &did("b")), Vec::<String>::new());
+        assert_eq!(fixed("f(\"no\")", (1, 3), "odd `thing`", &did("yes")), ["f(\"yes\")"]);
+        assert_eq!(fixed("tittle = 1", (1, 1), "unknown key `tittle`", "known: id, title"), ["id = 1", "title = 1"]);
+        assert_eq!(fixed("a.set(1)", (1, 1), "wrong", "write a colon: `:set(...)`"), ["a:set(1)"]);
+        assert_eq!(fixed("x = \"12\"", (1, 5), "wrong", "write a number, without quotes"), ["x = 12"]);
+        assert_eq!(fixed("rb.item({})", (1, 1), "nothing", "write `return` before it"), ["return rb.item({})"]);
+        assert_eq!(fixed("a || b", (1, 3), "`||` is no word", "write `or`"), ["a or b"]);
+        assert!(fixed("a", (1, 1), "`a` is odd", "declare it, or use another").is_empty());
+        assert!(fixed("a", (9, 9), "`a` is odd", &did("b")).is_empty());
+    }
+}

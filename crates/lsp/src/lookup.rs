@@ -1,0 +1,354 @@
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::outline::{Sort, outline, rule_text};
+use super::target::{Target, code, is_mentioned, is_rule_id};
+use super::token::TokenKind;
+use super::workspace::{Place, Workspace};
+use riskbreaker_play::Ruleset;
+use riskbreaker_ruleset::{Library, Rulebook, Stack};
+use riskbreaker_script::{api, luau_type};
+
+/// What is known around one file: its ruleset with all that it stands on, and the texts as the editor shows them.
+pub(super) struct Lookup<'w> {
+    workspace: &'w Workspace,
+    pub place: Place,
+    library: Library,
+    stacks: Vec<Arc<Stack>>,
+    rules: Vec<Arc<Ruleset>>,
+}
+
+/// A place in a file on the disk.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Spot {
+    pub file: PathBuf,
+    pub begin: usize,
+    pub end: usize,
+}
+
+/// Folders in which a file is the declaration of its name.
+const OF_FILES: [&str; 7] = ["maneuvers", "items", "hooks", "policies", "convert", "cast", "scenarios"];
+
+/// Files whose keys declare names, without ending.
+const OF_KEYS: [&str; 4] = ["kinds", "verbs", "play", "ruleset"];
+
+/// Keys whose texts are read by people.
+const PROSE_KEYS: [&str; 6] = ["label", "title", "text", "summary", "why", "note"];
+
+impl<'w> Lookup<'w> {
+    /// `None` for a file that belongs to no ruleset.
+    pub fn new(workspace: &'w Workspace, file: &Path) -> Option<Lookup<'w>> {
+        let place = workspace.place_of(file)?;
+        let analyses = workspace.analyses(&place.folder);
+        let stacks = analyses.iter().filter_map(|analysis| analysis.stack().cloned()).collect();
+        let rules = analyses.iter().filter_map(|analysis| analysis.rules().cloned()).collect();
+        Some(Lookup { workspace, library: workspace.library(&place.folder)?, place, stacks, rules })
+    }
+
+    /// The rulesets as data: that of the file, over each ruleset that it is made for.
+    pub fn books(&self) -> impl Iterator<Item = &Rulebook> {
+        self.rules.iter().map(|rules| rules.book())
+    }
+
+    /// The files on the disk of the ruleset and of what it stands on, the highest first: the file, its path inside its ruleset,
+    /// and its text.
+    pub fn files(&self) -> BTreeMap<PathBuf, (String, String)> {
+        let mut found = BTreeMap::new();
+        for part in self.stacks.iter().flat_map(|stack| stack.parts()) {
+            let Some(folder) = self.library.folder_of(part.id()) else { continue };
+            for (inside, source) in &part.folder.files {
+                let file = folder.join(inside);
+                let text = match self.workspace.documents.get(&file) {
+                    Some(document) => document.text.clone(),
+                    None => source.text.to_string(),
+                };
+                found.entry(file).or_insert_with(|| (inside.clone(), text));
+            }
+        }
+        found
+    }
+
+    /// The same with the files of every ruleset in the folder that stands on one of these.
+    pub fn files_of_all(&self) -> BTreeMap<PathBuf, (String, String)> {
+        let mut found = self.files();
+        let mut own: BTreeSet<String> =
+            self.stacks.iter().flat_map(|stack| stack.parts()).map(|part| part.id().to_owned()).collect();
+        loop {
+            let stands_on = |id: &String| {
+                let Ok(manifest) = self.library.manifest(id) else { return false };
+                let below = manifest.over.iter().chain(&manifest.extends).chain(&manifest.layers);
+                below.into_iter().any(|mention| own.contains(&mention.id))
+            };
+            let more: Vec<String> =
+                self.library.ids().into_iter().filter(|id| !own.contains(id) && stands_on(id)).collect();
+            if more.is_empty() {
+                return found;
+            }
+            for id in more {
+                if let (Some(folder), Ok(read)) = (self.library.folder_of(&id), self.library.read(&id)) {
+                    let files = read.files.into_iter();
+                    found.extend(
+                        files.map(|(inside, source)| (folder.join(&inside), (inside, source.text.to_string()))),
+                    );
+                }
+                own.insert(id);
+            }
+        }
+    }
+
+    /// Where something is declared, the highest ruleset first.
+    pub fn declarations(&self, target: &Target) -> Vec<Spot> {
+        let files = self.files();
+        let mut found = Vec::new();
+        for (file, (inside, text)) in &files {
+            let stem = inside.rsplit_once('.').map_or(&**inside, |(stem, _)| stem);
+            let mut spot = |range: Range<usize>| {
+                found.push(Spot { file: file.clone(), begin: range.start, end: range.end });
+            };
+            match target {
+                Target::Rule(id) if inside == "RULES.md" => {
+                    let rules = outline(inside, text).into_iter();
+                    rules.filter(|rule| rule.sort == Sort::Rule && rule.name == *id).for_each(|rule| spot(rule.range));
+                }
+                Target::File(name) => {
+                    let name = name.strip_prefix("@parent/").unwrap_or(name);
+                    if stem == name {
+                        spot(0..0);
+                    }
+                }
+                Target::Name(name) => {
+                    let (folder, last) = stem.rsplit_once('/').unwrap_or(("", stem));
+                    let first = folder.split('/').next().unwrap_or_default();
+                    if last == name && OF_FILES.contains(&first) {
+                        spot(0..0);
+                    } else if OF_KEYS.contains(&stem.split('/').next().unwrap_or_default()) {
+                        let keys = outline(inside, text).into_iter();
+                        keys.filter(|key| key.name == *name && is_declaration(stem, &key.around))
+                            .for_each(|key| spot(key.range));
+                    }
+                }
+                _ => {}
+            }
+        }
+        found
+    }
+
+    /// Every place that names something, in the files of all rulesets that can mean it.
+    pub fn mentions(&self, target: &Target) -> Vec<Spot> {
+        let mut found = Vec::new();
+        for (file, (inside, text)) in self.files_of_all() {
+            let ranges = match target {
+                Target::Rule(id) => rule_mentions(&text, id),
+                Target::Name(name) => name_mentions(&inside, &text, name),
+                Target::File(name) => text_mentions(&text, name),
+                Target::Word { .. } => Vec::new(),
+            };
+            found.extend(ranges.into_iter().map(|range| Spot {
+                file: file.clone(),
+                begin: range.start,
+                end: range.end,
+            }));
+        }
+        found
+    }
+
+    /// What somebody who points at a name is told, in Markdown.
+    pub fn description(&self, target: &Target) -> Option<String> {
+        match target {
+            Target::Word { of: "rb", name } => {
+                let word = api::word(name)?;
+                Some(format!("```luau\n{}\n```\n{}", word.usage, word.text))
+            }
+            Target::Word { name, .. } => {
+                let method = api::spec_method(name)?;
+                Some(format!("```luau\n{}\n```\n{}", method.usage, method.text))
+            }
+            Target::Rule(id) => self.rule(id),
+            Target::File(_) => None,
+            Target::Name(name) => {
+                let mut told: Vec<String> = Vec::new();
+                for book in self.books() {
+                    for line in described(book, name) {
+                        if !told.contains(&line) {
+                            told.push(line);
+                        }
+                    }
+                }
+                (!told.is_empty()).then(|| told.join("\n\n---\n\n"))
+            }
+        }
+    }
+
+    /// The text of a rule, of the highest ruleset that has it.
+    fn rule(&self, id: &str) -> Option<String> {
+        let parts = self.stacks.iter().flat_map(|stack| stack.parts().iter().rev());
+        parts.filter_map(|part| part.folder.file("RULES.md")).find_map(|source| {
+            let file = self.library.folder_of(source.path.split('/').next()?);
+            let shown = file.and_then(|folder| self.workspace.documents.get(&folder.join("RULES.md")));
+            rule_text(shown.map_or(&*source.text, |document| &*document.text), id)
+        })
+    }
+
+    /// The ids of all rules.
+    pub fn rule_ids(&self) -> BTreeSet<String> {
+        let parts = self.stacks.iter().flat_map(|stack| stack.parts());
+        let texts = parts.filter_map(|part| part.folder.file("RULES.md"));
+        let ids = texts.flat_map(|source| source.text.lines().flat_map(riskbreaker_spec::leading_ids));
+        ids.filter(|id| is_rule_id(id)).collect()
+    }
+
+    /// The paths that a script can require.
+    pub fn required(&self) -> BTreeSet<String> {
+        let parts = self.stacks.iter().flat_map(|stack| stack.parts());
+        let stems = parts.flat_map(|part| part.folder.files.keys()).filter_map(|path| path.strip_suffix(".luau"));
+        stems.filter(|stem| stem.starts_with("lib/")).map(str::to_owned).collect()
+    }
+}
+
+/// Whether a key is what its file declares: a kind or a field, a verb, an entry or a free act, a switch or a seat.
+fn is_declaration(stem: &str, around: &[String]) -> bool {
+    let around: Vec<&str> = around.iter().map(String::as_str).collect();
+    matches!(
+        (stem.split('/').next(), &*around),
+        (Some("kinds"), [] | [_, "fields" | "derived"])
+            | (Some("verbs"), [])
+            | (Some("play"), ["entries" | "free" | "views"])
+            | (Some("ruleset"), ["switches" | "seats" | "words"])
+    )
+}
+
+/// What a ruleset has under a name, one paragraph for each.
+fn described(book: &Rulebook, name: &str) -> Vec<String> {
+    let mut told = Vec::new();
+    for (sort, cards) in [("card", book.cards()), ("item", book.items())] {
+        if let Some(card) = cards.iter().find(|card| *card.id == *name) {
+            let rules = if card.rules.is_empty() { String::new() } else { format!("\n\n{}", card.rules.join(", ")) };
+            told.push(format!("**{}** ({sort} `{name}`)\n\n{}{rules}", card.title, card.text));
+        }
+    }
+    for kind in &book.schema().kinds {
+        if *kind.name == *name {
+            let fields: Vec<String> =
+                kind.fields.iter().map(|field| format!("{}: {}", field.name, luau_type(&field.ty))).collect();
+            told.push(format!("kind `{name}`\n```luau\n{{ {} }}\n```", fields.join(", ")));
+        }
+        if let Some(field) = kind.fields.iter().find(|field| *field.name == *name) {
+            let label = if field.label == field.name { String::new() } else { format!(", {}", field.label) };
+            told.push(format!("field of `{}`{label}\n```luau\n{name}: {}\n```", kind.name, luau_type(&field.ty)));
+        }
+        if kind.has_derived(name) {
+            told.push(format!("derived value of `{}`", kind.name));
+        }
+    }
+    if let Some(params) = book.verb_params(name) {
+        told.push(format!("verb\n```luau\nrb.act.{name}({})\n```", params.join(", ")));
+    }
+    if let Some(switch) = book.switch(name) {
+        told.push(format!("switch `{name}`\n\n{}", switch.text));
+    }
+    if book.has_entry(name) {
+        told.push(format!("entry of the agenda `{name}`"));
+    }
+    if let Some(title) = book.seats().get(name) {
+        told.push(format!("seat `{name}`: {title}"));
+    }
+    told
+}
+
+fn rule_mentions(text: &str, id: &str) -> Vec<Range<usize>> {
+    let part = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
+    let found = text.match_indices(id).map(|(at, _)| at..at + id.len());
+    found.filter(|range| !text[..range.start].ends_with(part) && !text[range.end..].starts_with(part)).collect()
+}
+
+fn text_mentions(text: &str, said: &str) -> Vec<Range<usize>> {
+    let texts = code(text).into_iter().filter(|token| token.kind == TokenKind::Text);
+    texts.map(|token| token.inner(text)).filter(|inner| text[inner.clone()] == *said).collect()
+}
+
+/// Where a file has a name: as a member, as a key, or as a whole text that is not for reading.
+fn name_mentions(inside: &str, text: &str, name: &str) -> Vec<Range<usize>> {
+    if !text.contains(name) {
+        return Vec::new();
+    }
+    match inside.rsplit('.').next() {
+        Some("luau" | "lua") => {
+            let tokens = code(text);
+            let mut found = Vec::new();
+            for (index, token) in tokens.iter().enumerate() {
+                let before = |back: usize| index.checked_sub(back).map_or("", |at| tokens[at].text(text));
+                let is_word = before(1) == "." && before(2) == "rb" || before(1) == ":" && before(2) == "t";
+                match token.kind {
+                    TokenKind::Name if token.text(text) == name && !is_word && is_mentioned(&tokens, index, text) => {
+                        found.push(token.begin..token.end);
+                    }
+                    TokenKind::Text
+                        if text[token.inner(text)] == *name
+                            && !(before(1) == "=" && PROSE_KEYS.contains(&before(2))) =>
+                    {
+                        found.push(token.inner(text));
+                    }
+                    _ => {}
+                }
+            }
+            found
+        }
+        Some("toml") => {
+            let keys = outline(inside, text).into_iter().filter(|key| key.name == name).map(|key| key.range);
+            let mut found: Vec<Range<usize>> = keys.collect();
+            for (begin, line) in lines_with_offsets(text) {
+                let is_prose = line.split('=').next().is_some_and(|key| PROSE_KEYS.contains(&key.trim()));
+                let quoted = format!("\"{name}\"");
+                if !is_prose {
+                    let values = line.match_indices(&quoted).map(|(at, _)| begin + at + 1..begin + at + 1 + name.len());
+                    found.extend(values);
+                }
+            }
+            found.sort_by_key(|range| range.start);
+            found.dedup();
+            found
+        }
+        _ => {
+            // In a text for people a name stands between backquotes.
+            let quoted = format!("`{name}`");
+            text.match_indices(&quoted).map(|(at, _)| at + 1..at + 1 + name.len()).collect()
+        }
+    }
+}
+
+fn lines_with_offsets(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut begin = 0;
+    text.split_inclusive('\n').map(move |line| {
+        begin += line.len();
+        (begin - line.len(), line)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn marked(inside: &str, text: &str, name: &str) -> String {
+        let mut text = text.to_owned();
+        for range in name_mentions(inside, &text, name).into_iter().rev() {
+            text.replace_range(range, "_");
+        }
+        text
+    }
+
+    #[test]
+    fn a_name_is_found_as_a_member_a_key_and_a_text() {
+        let script =
+            "-- hits\nlocal hits = e.foe.hits\nfoe:set(\"hits\", hits) f({ hits = 1, label = \"hits\" }) rb.hits()";
+        let found = "-- hits\nlocal hits = e.foe._\nfoe:set(\"_\", hits) f({ _ = 1, label = \"hits\" }) rb.hits()";
+        assert_eq!(marked("a.luau", script, "hits"), found);
+        assert_eq!(
+            marked("cast/a.toml", "hits = 1\nx = [\"hits\"]\ntext = \"hits\"\n", "hits"),
+            "_ = 1\nx = [\"_\"]\ntext = \"hits\"\n"
+        );
+        assert_eq!(marked("RULES.md", "The `hits` are hits.", "hits"), "The `_` are hits.");
+        assert_eq!(rule_mentions("G-1, G-12 and G-1.", "G-1"), [0..3, 14..17]);
+    }
+}

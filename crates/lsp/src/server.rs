@@ -1,0 +1,443 @@
+use std::collections::BTreeSet;
+use std::io::{self, BufRead, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+
+use gen_lsp_types::{
+    CodeAction, CodeActionKind, CodeActionParams, Diagnostic, DidChangeTextDocumentParams, DidChangeWatchedFilesParams,
+    DidCloseTextDocumentParams, DidOpenTextDocumentParams, DidSaveTextDocumentParams, Position,
+    PublishDiagnosticsParams, RenameParams, TextDocumentIdentifier, TextDocumentPositionParams, TextEdit, Uri,
+    WorkspaceEdit, WorkspaceSymbolParams,
+};
+use lsp_server::{ErrorCode, Message, Notification, Request, RequestId, Response, ResponseError};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value as Json, json};
+
+use super::checker::{Checker, Found, Outcome};
+use super::document::{Document, range_in, span_in};
+use super::finding::{diagnostic, range_of};
+use super::fix::{Fix, fixes};
+use super::message::{self, Broken};
+use super::path::{of_uri, to_uri};
+use super::workspace::{Open, Workspace};
+use riskbreaker_ruleset::Problem;
+use riskbreaker_work::WorkBudget;
+
+/// The server of one editor.
+pub struct Server<W: Write> {
+    output: W,
+    events: (Sender<Event>, Receiver<Event>),
+    pub(super) workspace: Workspace,
+    checker: Checker,
+    /// The files of which the editor shows something.
+    shown: BTreeSet<PathBuf>,
+    stage: Stage,
+    /// Whether the editor can be told which files to watch.
+    registers_watches: bool,
+    /// Requests that are answered once all is checked.
+    waiting: Vec<RequestId>,
+}
+
+/// How far the conversation is.
+#[derive(Clone, Copy, PartialEq)]
+enum Stage {
+    Begun,
+    Ready,
+    ShutDown,
+}
+
+/// What the server waits for.
+enum Event {
+    Message(Box<Message>),
+    Broken(Broken),
+    /// The end of the input.
+    End,
+    Checked(Outcome),
+    /// The checker has ended a job, or somebody asks whether it has.
+    Finished {
+        told: bool,
+    },
+}
+
+/// What a request asks for, or why it cannot be had.
+type Answer = Result<Json, ResponseError>;
+
+/// The work of trying whether a fix helps, for one file.
+const WORK_OF_TRIAL: u64 = 200_000_000;
+
+/// A request of this server alone: it is answered when every change is checked.
+const IDLE: &str = "riskbreaker/idle";
+
+/// The number of the only request that the server makes.
+const WATCH: i32 = 1;
+
+impl<W: Write> Server<W> {
+    /// Starts the thread that checks.
+    pub(super) fn new(output: W, open: Open) -> io::Result<Server<W>> {
+        let events = channel();
+        let checked = events.0.clone();
+        let checker = Checker::start(move |outcome| {
+            // The server has ended if nobody takes it.
+            let _ = checked.send(outcome.map_or(Event::Finished { told: false }, Event::Checked));
+        })?;
+        let (workspace, shown) = (Workspace::new(open), BTreeSet::new());
+        let (stage, registers_watches, waiting) = (Stage::Begun, false, Vec::new());
+        Ok(Server { output, events, workspace, checker, shown, stage, registers_watches, waiting })
+    }
+
+    /// Reads messages until `exit` or the end of the input. Returns whether `shutdown` came before.
+    pub(super) fn serve(mut self, mut input: impl BufRead + Send + 'static) -> io::Result<bool> {
+        let read = self.events.0.clone();
+        thread::Builder::new().name("reader".into()).spawn(move || {
+            loop {
+                let event = match message::read(&mut input) {
+                    Ok(Some(Ok(message))) => Event::Message(Box::new(message)),
+                    Ok(Some(Err(broken))) => Event::Broken(broken),
+                    Ok(None) | Err(_) => Event::End,
+                };
+                let over = matches!(event, Event::End);
+                if read.send(event).is_err() || over {
+                    return;
+                }
+            }
+        })?;
+        while let Ok(event) = self.events.1.recv() {
+            match event {
+                Event::End => break,
+                Event::Broken(broken) => broken.answer(&mut self.output)?,
+                Event::Checked(outcome) => self.checked(outcome)?,
+                Event::Finished { told } => self.finished(told)?,
+                Event::Message(message) => match *message {
+                    Message::Request(request) if request.method == IDLE && self.stage == Stage::Ready => {
+                        self.waiting.push(request.id);
+                        self.finished(false)?;
+                    }
+                    Message::Request(request) => {
+                        let response = self.request(request);
+                        Message::Response(response).write(&mut self.output)?;
+                    }
+                    Message::Notification(notification) if notification.method == "exit" => break,
+                    Message::Notification(notification) => self.notified(notification)?,
+                    Message::Response(_) => {}
+                },
+            }
+        }
+        Ok(self.stage == Stage::ShutDown)
+    }
+
+    /// Answers those who wait for the end of all checks. What was found is in the queue of events before the second asking.
+    fn finished(&mut self, told: bool) -> io::Result<()> {
+        if self.waiting.is_empty() || !self.checker.is_idle() {
+            return Ok(());
+        }
+        if !told {
+            // The queue ends with the server.
+            let _ = self.events.0.send(Event::Finished { told: true });
+            return Ok(());
+        }
+        let waiting = std::mem::take(&mut self.waiting);
+        waiting.into_iter().try_for_each(|id| Message::Response(Response::new_ok(id, ())).write(&mut self.output))
+    }
+
+    fn request(&mut self, request: Request) -> Response {
+        let Request { id, method, params } = request;
+        let answered = catch_unwind(AssertUnwindSafe(|| self.answer(&method, params)));
+        let response_result = answered.unwrap_or_else(|_| {
+            Err(refusal(ErrorCode::InternalError, format!("`{method}` failed; standard error has the reason")))
+        });
+        Response { id, response_result }
+    }
+
+    fn answer(&mut self, method: &str, params: Json) -> Answer {
+        match (self.stage, method) {
+            (Stage::Begun, "initialize") => {
+                self.stage = Stage::Ready;
+                let watches = &params["capabilities"]["workspace"]["didChangeWatchedFiles"]["dynamicRegistration"];
+                self.registers_watches = watches.as_bool() == Some(true);
+                return Ok(json!({
+                    "capabilities": capabilities(),
+                    "serverInfo": { "name": "riskbreaker", "version": env!("CARGO_PKG_VERSION") },
+                }));
+            }
+            (Stage::Begun, _) => {
+                return Err(refusal(ErrorCode::ServerNotInitialized, "the first request is `initialize`".into()));
+            }
+            (_, "initialize") => {
+                return Err(refusal(ErrorCode::InvalidRequest, "`initialize` was called before".into()));
+            }
+            (Stage::ShutDown, _) => {
+                return Err(refusal(ErrorCode::InvalidRequest, "only `exit` follows `shutdown`".into()));
+            }
+            (Stage::Ready, _) => {}
+        }
+        match method {
+            "shutdown" => {
+                self.stage = Stage::ShutDown;
+                Ok(Json::Null)
+            }
+            "textDocument/codeAction" => with(params, |params| self.code_actions(&params)),
+            "textDocument/hover" => at(params, |uri, position| self.workspace.hover(uri, position)),
+            "textDocument/definition" => at(params, |uri, position| self.workspace.definition(uri, position)),
+            "textDocument/references" => at(params, |uri, position| self.workspace.references(uri, position)),
+            "textDocument/completion" => at(params, |uri, position| self.workspace.completion(uri, position)),
+            "textDocument/prepareRename" => {
+                let params: TextDocumentPositionParams = read(params)?;
+                let (uri, position) = (&params.text_document.uri, params.position);
+                told(self.workspace.may_rename(uri, position).map(|range| json!(range)))
+            }
+            "textDocument/rename" => {
+                let params: RenameParams = read(params)?;
+                let place = params.text_document_position_params;
+                told(self.workspace.rename(&place.text_document.uri, place.position, &params.new_name))
+            }
+            "textDocument/documentSymbol" => of_file(params, |uri| self.workspace.symbols(uri)),
+            "textDocument/codeLens" => of_file(params, |uri| self.workspace.lenses(uri)),
+            "textDocument/formatting" => of_file(params, |uri| self.workspace.formatted(uri)),
+            "workspace/symbol" => with(params, |params: WorkspaceSymbolParams| self.workspace.search(&params.query)),
+            _ => Err(refusal(ErrorCode::MethodNotFound, format!("there is no request `{method}`"))),
+        }
+    }
+
+    fn notified(&mut self, notification: Notification) -> io::Result<()> {
+        let Notification { method, params } = notification;
+        if self.stage != Stage::Ready {
+            return Ok(());
+        }
+        if method == "initialized" && self.registers_watches {
+            return self.watch();
+        }
+        let told = catch_unwind(AssertUnwindSafe(|| self.take(&method, params)));
+        let error = match told {
+            Ok(Ok(())) => return Ok(()),
+            Ok(Err(error)) => error.message,
+            Err(_) => "it failed; standard error has the reason".to_string(),
+        };
+        // A notification has no answer, so the editor's log gets the error.
+        self.notify("window/logMessage", &json!({ "type": 1, "message": format!("{method}: {error}") }))
+    }
+
+    /// Takes what the editor tells of its texts.
+    fn take(&mut self, method: &str, params: Json) -> Result<(), ResponseError> {
+        match method {
+            "textDocument/didOpen" => {
+                let params: DidOpenTextDocumentParams = read(params)?;
+                let item = params.text_document;
+                if let Some(file) = of_uri(&item.uri) {
+                    let document = Document { version: item.version, text: item.text };
+                    self.workspace.documents.insert(file.clone(), document);
+                    self.changed(&file);
+                }
+            }
+            "textDocument/didChange" => {
+                let params: DidChangeTextDocumentParams = read(params)?;
+                let id = params.text_document;
+                if let Some(file) = of_uri(&id.text_document_identifier.uri)
+                    && let Some(document) = self.workspace.documents.get_mut(&file)
+                {
+                    document.version = id.version;
+                    document.change(params.content_changes);
+                    self.changed(&file);
+                }
+            }
+            "textDocument/didClose" => {
+                let params: DidCloseTextDocumentParams = read(params)?;
+                if let Some(file) = of_uri(&params.text_document.uri)
+                    && self.workspace.documents.remove(&file).is_some()
+                {
+                    self.changed(&file);
+                }
+            }
+            "textDocument/didSave" => {
+                let params: DidSaveTextDocumentParams = read(params)?;
+                if let Some(file) = of_uri(&params.text_document.uri) {
+                    self.changed(&file);
+                }
+            }
+            "workspace/didChangeWatchedFiles" => {
+                let params: DidChangeWatchedFilesParams = read(params)?;
+                let files: BTreeSet<PathBuf> = params.changes.iter().filter_map(|change| of_uri(&change.uri)).collect();
+                // Of an open file, the text in the editor counts.
+                let mut folders = BTreeSet::new();
+                for file in &files {
+                    if self.workspace.documents.contains_key(file) {
+                        continue;
+                    }
+                    if self.workspace.place_of(file).is_some_and(|place| folders.insert(place.folder)) {
+                        self.changed(file);
+                    }
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Checks what a change of a file concerns.
+    fn changed(&mut self, file: &Path) {
+        let mut jobs = self.workspace.jobs_after(file).into_iter();
+        if let Some(first) = jobs.next() {
+            self.checker.submit(first);
+        }
+        jobs.for_each(|job| self.checker.submit_last(job));
+    }
+
+    /// Shows what a check has found, unless its ruleset has changed since.
+    fn checked(&mut self, outcome: Outcome) -> io::Result<()> {
+        let Outcome { folder, turn, found } = outcome;
+        if !self.workspace.is_current(&folder, turn) {
+            return Ok(());
+        }
+        let files = match found {
+            Found::File { path, problems } => {
+                self.workspace.keep_of_file(&folder, &path, problems).into_iter().collect()
+            }
+            Found::Whole(analyses) => self.workspace.keep(&folder, analyses),
+        };
+        files.iter().try_for_each(|file| self.publish(file))
+    }
+
+    /// Sends all problems of a file.
+    fn publish(&mut self, file: &Path) -> io::Result<()> {
+        let (problems, text) = (self.workspace.problems_of(file), self.workspace.text_of(file));
+        let diagnostics: Vec<Diagnostic> = problems.iter().map(|problem| diagnostic(problem, &text)).collect();
+        let is_shown = !diagnostics.is_empty() || self.workspace.documents.contains_key(file);
+        let was_shown = if is_shown { !self.shown.insert(file.to_owned()) } else { self.shown.remove(file) };
+        if !is_shown && !was_shown {
+            return Ok(());
+        }
+        let version = self.workspace.documents.get(file).map(|document| document.version);
+        self.notify(
+            "textDocument/publishDiagnostics",
+            &PublishDiagnosticsParams { uri: to_uri(file), version, diagnostics },
+        )
+    }
+
+    /// Asks the editor to tell of files that other programs change.
+    fn watch(&mut self) -> io::Result<()> {
+        let watchers = json!([{ "globPattern": "**/*.{luau,lua,toml,md}" }]);
+        let registration = json!({
+            "id": "files",
+            "method": "workspace/didChangeWatchedFiles",
+            "registerOptions": { "watchers": watchers },
+        });
+        let params = json!({ "registrations": [registration] });
+        let request = Request::new(RequestId::from(WATCH), "client/registerCapability".into(), params);
+        Message::Request(request).write(&mut self.output)
+    }
+
+    fn notify(&mut self, method: &str, params: &impl Serialize) -> io::Result<()> {
+        let params = serde_json::to_value(params).map_err(io::Error::other)?;
+        let notification = Notification { method: method.to_owned(), params };
+        Message::Notification(notification).write(&mut self.output)
+    }
+
+    /// The changes that the cures of the problems in a range name.
+    fn code_actions(&self, params: &CodeActionParams) -> Option<Vec<CodeAction>> {
+        let wanted = params.context.only.as_ref();
+        let is_wanted = |kind: &CodeActionKind| "quickfix".starts_with(&*kind.to_string());
+        if wanted.is_some_and(|kinds| !kinds.iter().any(is_wanted)) {
+            return Some(Vec::new());
+        }
+        let file = of_uri(&params.text_document.uri)?;
+        let text = self.workspace.text_of(&file);
+        let asked = range_in(&text, params.range);
+        let mut actions = Vec::new();
+        for problem in self.workspace.problems_of(&file) {
+            let range = range_of(&problem, &text);
+            if range.start > asked.end || asked.start > range.end {
+                continue;
+            }
+            let found = fixes(&problem, &text);
+            let only = found.len() == 1;
+            for fix in found {
+                let helps = self.helps(&file, &text, &problem, &fix);
+                if helps != Some(false) {
+                    actions.push(action(&params.text_document.uri, &text, &problem, fix, only && helps == Some(true)));
+                }
+            }
+        }
+        Some(actions)
+    }
+
+    /// Whether a problem is gone after a fix and no other has come; `None` if only a check of the whole ruleset can tell.
+    fn helps(&self, file: &Path, text: &str, problem: &Problem, fix: &Fix) -> Option<bool> {
+        let place = self.workspace.place_of(file)?;
+        let mut fixed = text.to_owned();
+        fixed.replace_range(fix.range.clone(), &fix.new_text);
+        let analyses = self.workspace.analyses(&place.folder);
+        let read = |analysis: &Arc<riskbreaker_check::Analysis>, text: &str| {
+            analysis.read_again(&place.path(), text, &WorkBudget::new(WORK_OF_TRIAL))
+        };
+        let mut helps = None;
+        for analysis in analyses {
+            let (before, after) = (read(analysis, text)?, read(analysis, &fixed)?);
+            if before.iter().any(|found| found.message == problem.message && found.line == problem.line) {
+                helps = Some(after.len() < before.len());
+            }
+        }
+        helps
+    }
+}
+
+/// The action of the menu that applies a fix.
+fn action(uri: &Uri, text: &str, problem: &Problem, fix: Fix, preferred: bool) -> CodeAction {
+    let edit = TextEdit { range: span_in(text, fix.range), new_text: fix.new_text };
+    let changes = [(uri.clone(), vec![edit])].into_iter().collect();
+    CodeAction {
+        title: fix.title,
+        kind: Some(CodeActionKind::QuickFix),
+        diagnostics: Some(vec![diagnostic(problem, text)]),
+        is_preferred: preferred.then_some(true),
+        edit: Some(WorkspaceEdit { changes: Some(changes), ..WorkspaceEdit::default() }),
+        ..CodeAction::default()
+    }
+}
+
+fn capabilities() -> Json {
+    json!({
+        "textDocumentSync": { "openClose": true, "change": 2, "save": true },
+        "codeActionProvider": { "codeActionKinds": ["quickfix"] },
+        "hoverProvider": true,
+        "definitionProvider": true,
+        "referencesProvider": true,
+        "renameProvider": { "prepareProvider": true },
+        "completionProvider": { "triggerCharacters": [".", ":", "\"", "/"] },
+        "documentSymbolProvider": true,
+        "workspaceSymbolProvider": true,
+        "codeLensProvider": {},
+        "documentFormattingProvider": true,
+    })
+}
+
+fn refusal(code: ErrorCode, message: String) -> ResponseError {
+    ResponseError { code: code as i32, message, data: None }
+}
+
+fn read<P: DeserializeOwned>(params: Json) -> Result<P, ResponseError> {
+    serde_json::from_value(params).map_err(|error| refusal(ErrorCode::InvalidParams, error.to_string()))
+}
+
+/// Answers a request about a position. Other parameters are not asked for.
+fn at<R: Serialize>(params: Json, answer: impl FnOnce(&Uri, Position) -> R) -> Answer {
+    with(params, |params: TextDocumentPositionParams| answer(&params.text_document.uri, params.position))
+}
+
+/// Answers a request about a file.
+fn of_file<R: Serialize>(mut params: Json, answer: impl FnOnce(&Uri) -> R) -> Answer {
+    with(params["textDocument"].take(), |id: TextDocumentIdentifier| answer(&id.uri))
+}
+
+/// The answer to a request that the person behind the editor made, who reads why it cannot be done.
+fn told(answer: Result<Json, String>) -> Answer {
+    answer.map_err(|why| refusal(ErrorCode::RequestFailed, why))
+}
+
+/// Reads the parameters of a request and answers it.
+fn with<P: DeserializeOwned, R: Serialize>(params: Json, answer: impl FnOnce(P) -> R) -> Answer {
+    let answer = answer(read(params)?);
+    serde_json::to_value(answer).map_err(|error| refusal(ErrorCode::InternalError, error.to_string()))
+}

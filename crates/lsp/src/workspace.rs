@@ -1,0 +1,187 @@
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::checker::Job;
+use super::document::Document;
+use riskbreaker_check::Analysis;
+use riskbreaker_ruleset::{Library, Manifest, Problem};
+
+/// Finds the rulesets around one, by the folder in which it lies.
+pub(super) type Open = Box<dyn Fn(&Path) -> Option<Library>>;
+
+/// The open texts, and what is known of the rulesets to which they belong.
+pub(super) struct Workspace {
+    open: Open,
+    /// By their files.
+    pub documents: BTreeMap<PathBuf, Document>,
+    /// By their folders.
+    rulesets: BTreeMap<PathBuf, Watched>,
+    turn: u64,
+}
+
+/// A ruleset with an open file.
+#[derive(Default)]
+struct Watched {
+    /// The last change after which it is checked.
+    turn: u64,
+    analyses: Vec<Arc<Analysis>>,
+    /// The last ones in which it loaded, for the names in it.
+    good: Vec<Arc<Analysis>>,
+    /// What was found last, by the file.
+    found: BTreeMap<PathBuf, Vec<Problem>>,
+}
+
+/// A file of a ruleset.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Place {
+    /// The folder of the ruleset.
+    pub folder: PathBuf,
+    pub id: String,
+    /// Inside the folder, with `/` on every system.
+    pub inside: String,
+}
+
+impl Place {
+    /// As problems name it.
+    pub fn path(&self) -> String {
+        format!("{}/{}", self.id, self.inside)
+    }
+}
+
+impl Workspace {
+    pub fn new(open: Open) -> Workspace {
+        Workspace { open, documents: BTreeMap::new(), rulesets: BTreeMap::new(), turn: 0 }
+    }
+
+    /// The ruleset to which a file belongs: the nearest folder above it with a manifest.
+    pub fn place_of(&self, file: &Path) -> Option<Place> {
+        let is_ruleset = |folder: &&Path| {
+            let manifest = folder.join(Manifest::FILE);
+            self.documents.contains_key(&manifest) || manifest.is_file()
+        };
+        let folder = file.ancestors().skip(1).find(is_ruleset)?;
+        let inside: Option<Vec<&str>> =
+            file.strip_prefix(folder).ok()?.components().map(|part| part.as_os_str().to_str()).collect();
+        let id = folder.file_name()?.to_str()?.to_owned();
+        Some(Place { folder: folder.to_owned(), id, inside: inside?.join("/") })
+    }
+
+    /// The rulesets around one, with the texts that are not saved.
+    pub fn library(&self, folder: &Path) -> Option<Library> {
+        let library = (self.open)(folder.parent()?)?;
+        let texts = self.documents.iter().filter_map(|(file, document)| {
+            let place = self.place_of(file)?;
+            // A folder of the same name elsewhere is another ruleset.
+            let same = library.folder_of(&place.id).is_some_and(|found| is_same(&found, &place.folder));
+            same.then(|| (place.path(), document.text.clone().into_bytes()))
+        });
+        let texts: Vec<(String, Vec<u8>)> = texts.collect();
+        Some(library.with_texts(texts))
+    }
+
+    /// The checks that are due after a change of a file: its own ruleset first, then those that stand on it.
+    pub fn jobs_after(&mut self, file: &Path) -> Vec<Job> {
+        let Some(place) = self.place_of(file) else { return Vec::new() };
+        self.turn += 1;
+        self.rulesets.entry(place.folder.clone()).or_default();
+        let stands_on = |watched: &Watched| {
+            let stacks = watched.good.iter().chain(&watched.analyses).filter_map(|analysis| analysis.stack());
+            stacks.into_iter().any(|stack| stack.parts().iter().any(|part| part.id() == place.id))
+        };
+        let others = self.rulesets.iter().filter(|(folder, watched)| {
+            **folder != place.folder && folder.parent() == place.folder.parent() && stands_on(watched)
+        });
+        let folders: Vec<PathBuf> =
+            std::iter::once(place.folder.clone()).chain(others.map(|(folder, _)| folder.clone())).collect();
+        folders.into_iter().filter_map(|folder| self.job(folder, file, &place)).collect()
+    }
+
+    fn job(&mut self, folder: PathBuf, file: &Path, place: &Place) -> Option<Job> {
+        let library = self.library(&folder)?;
+        let changed = self.documents.get(file).map(|document| (place.path(), document.text.clone()));
+        let id = folder.file_name()?.to_str()?.to_owned();
+        let watched = self.rulesets.get_mut(&folder)?;
+        watched.turn = self.turn;
+        Some(Job { library, id, turn: self.turn, changed, last: watched.good.clone(), folder })
+    }
+
+    /// Whether a result is of the last change of its ruleset.
+    pub fn is_current(&self, folder: &Path, turn: u64) -> bool {
+        self.rulesets.get(folder).is_some_and(|watched| watched.turn == turn)
+    }
+
+    /// Keeps what a check has found. Gives the files of which something else is to be shown.
+    pub fn keep(&mut self, folder: &Path, analyses: Vec<Arc<Analysis>>) -> BTreeSet<PathBuf> {
+        let mut found: BTreeMap<PathBuf, Vec<Problem>> = BTreeMap::new();
+        let library = self.library(folder);
+        for problem in analyses.iter().flat_map(|analysis| &analysis.report.problems) {
+            if let Some(file) = library.as_ref().and_then(|library| file_of(library, &problem.path)) {
+                let problems = found.entry(file).or_default();
+                if !problems.contains(problem) {
+                    problems.push(problem.clone());
+                }
+            }
+        }
+        // Of an open text the editor is also told that nothing is wrong.
+        let open = self.documents.keys().filter(|file| file.starts_with(folder));
+        let open: Vec<PathBuf> = open.cloned().collect();
+        let Some(watched) = self.rulesets.get_mut(folder) else { return BTreeSet::new() };
+        if analyses.iter().all(|analysis| analysis.rules().is_some()) {
+            watched.good.clone_from(&analyses);
+        }
+        watched.analyses = analyses;
+        let files = watched.found.keys().chain(found.keys()).cloned().chain(open).collect();
+        watched.found = found;
+        files
+    }
+
+    /// Keeps what reading one file has shown.
+    pub fn keep_of_file(&mut self, folder: &Path, path: &str, problems: Vec<Problem>) -> Option<PathBuf> {
+        let library = self.library(folder)?;
+        let file = file_of(&library, path)?;
+        self.rulesets.get_mut(folder)?.found.insert(file.clone(), problems);
+        Some(file)
+    }
+
+    /// What is wrong with a file, by every ruleset that is checked.
+    pub fn problems_of(&self, file: &Path) -> Vec<Problem> {
+        let mut problems: Vec<Problem> =
+            self.rulesets.values().filter_map(|watched| watched.found.get(file)).flatten().cloned().collect();
+        problems.sort();
+        problems.dedup();
+        problems
+    }
+
+    /// The text of a file: as the editor shows it, else as it is on the disk.
+    pub fn text_of(&self, file: &Path) -> String {
+        match self.documents.get(file) {
+            Some(document) => document.text.clone(),
+            None => {
+                let bytes = riskbreaker_ruleset::read_regular(file).ok().flatten().unwrap_or_default();
+                let text = String::from_utf8_lossy(&bytes);
+                text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned()
+            }
+        }
+    }
+
+    /// The last checks of a ruleset in which it loaded; else the last ones.
+    pub fn analyses(&self, folder: &Path) -> &[Arc<Analysis>] {
+        match self.rulesets.get(folder) {
+            Some(watched) if !watched.good.is_empty() => &watched.good,
+            Some(watched) => &watched.analyses,
+            None => &[],
+        }
+    }
+}
+
+/// The file of a path that a problem names; of an id alone it is the manifest.
+pub(super) fn file_of(library: &Library, path: &str) -> Option<PathBuf> {
+    let (id, inside) = path.split_once('/').unwrap_or((path, Manifest::FILE));
+    let id = id.rsplit('+').next()?;
+    Some(library.folder_of(id)?.join(inside))
+}
+
+fn is_same(one: &Path, other: &Path) -> bool {
+    one == other || one.canonicalize().is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
+}

@@ -1,0 +1,203 @@
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::explanation::NEEDED;
+use super::{Term, in_one_line, marked, marked_part};
+use riskbreaker_state::{Audience, EntityId, Value};
+
+/// Something that happened, numbered so that a re-run of its action does not tell it twice.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+pub struct Event {
+    /// Number of the action, counted from 1.
+    pub action: u32,
+    /// Number within the action, from 0.
+    pub n: u32,
+    /// Who may see it.
+    #[serde(skip_serializing_if = "Audience::is_everybody", default)]
+    pub audience: Audience,
+    /// What happened.
+    #[serde(flatten)]
+    pub happening: Happening,
+}
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub enum Happening {
+    /// A line of the story.
+    Said {
+        /// The line.
+        text: String,
+    },
+    /// Dice were rolled.
+    Rolled {
+        /// What for.
+        label: String,
+        /// The dice, in notation.
+        dice: Arc<str>,
+        /// Faces in the order they were drawn.
+        faces: Vec<u32>,
+        /// The total of the roll.
+        total: i64,
+        /// What was needed, such as `under 7`, where the rule said so.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        need: Option<String>,
+        /// Whether the total is what was needed, where something was.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        success: Option<bool>,
+        /// What came of it besides, in the words of the rules: a degree of success, who beat whom.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        result: Option<String>,
+        /// How the total came about, where that is more than one die; the faces, where the rules see those.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        explain: Option<String>,
+        /// What the number that was needed is made of, where the rules said so.
+        #[serde(skip_serializing_if = "Vec::is_empty", default)]
+        terms: Vec<Term>,
+    },
+    /// A field changed.
+    Changed {
+        /// The entity.
+        entity: EntityId,
+        /// The entity's title.
+        title: Arc<str>,
+        /// The name of the field.
+        field: Arc<str>,
+        /// What the field is called at the table.
+        label: Arc<str>,
+        /// The value before.
+        from: Value,
+        /// The value afterwards.
+        to: Value,
+        /// `from` and `to` in words, with titles for entities.
+        text: String,
+        /// Why, where the rule said so.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        reason: Option<Arc<str>>,
+    },
+    /// An entity came into being.
+    Spawned {
+        /// The entity.
+        entity: EntityId,
+        /// Its title.
+        title: Arc<str>,
+        /// The name of its kind.
+        kind: Arc<str>,
+    },
+    /// An entity was taken away.
+    Removed {
+        /// The entity.
+        entity: EntityId,
+        /// The title that it had.
+        title: Arc<str>,
+        /// The name of its kind.
+        kind: Arc<str>,
+    },
+    /// Somebody decided.
+    Answered {
+        /// The seat that was asked.
+        seat: Arc<str>,
+        /// The topic of the question.
+        topic: Arc<str>,
+        /// The title of the entity that it was asked for.
+        about: Option<Arc<str>>,
+        /// The answer, in words.
+        text: String,
+    },
+    /// The game master changed something by hand.
+    Edited {
+        /// What was changed, as a line.
+        text: String,
+    },
+    /// An action was left out after a fault, or could not go on.
+    Notice {
+        /// What was left out, as a line.
+        text: String,
+    },
+    /// The action ended before its end.
+    Cut {
+        /// Why, in the words of the rules.
+        reason: String,
+    },
+    /// The game is over.
+    Over {
+        /// The outcome, in the words of the rules.
+        text: String,
+    },
+    /// The events after revision `to` were taken back; the events that replace them follow. Occurs only in the
+    /// events of one viewer.
+    Back {
+        /// The last revision that still counts.
+        to: u64,
+        /// `undo`, `redo`, `reload`, `rules`, `edit`, or `rerun` where an action ran again and went another way.
+        cause: String,
+        /// What was taken back, in a sentence; may be empty.
+        text: String,
+    },
+    /// Something said beside the log: why an answer was refused, what was passed over.
+    Aside {
+        /// What is said, as a line.
+        text: String,
+    },
+    /// The events of this action from number `from` on are taken back: the action ran again with another result, or was dropped.
+    /// The events that replace them follow.
+    Withdrawn {
+        /// The number of the first event that is taken back.
+        from: u32,
+    },
+}
+
+impl Happening {
+    /// The event in one plain line. Words of the rules that could be taken for the host's are in quotation marks: see
+    /// [`marked`].
+    pub fn line(&self) -> String {
+        match self {
+            Happening::Said { text } | Happening::Cut { reason: text } | Happening::Over { text } => {
+                marked(text).into_owned()
+            }
+            Happening::Edited { text } | Happening::Notice { text } => text.replace(char::is_control, " "),
+            Happening::Rolled { label, dice, faces, total, need, success, result, explain, terms } => {
+                let rolled = match explain {
+                    Some(explain) => explain.clone(),
+                    None if faces.len() == 1 => format!("rolled {total}"),
+                    None => format!("{dice} rolled {total}"),
+                };
+                let mut outcome = match success {
+                    Some(true) => ": success".to_owned(),
+                    Some(false) => ": failure".to_owned(),
+                    None => String::new(),
+                };
+                if let Some(result) = result {
+                    outcome.push_str(if outcome.is_empty() { ": " } else { ", " });
+                    outcome.push_str(&marked_part(result));
+                }
+                let label = marked(label);
+                match need {
+                    Some(need) => {
+                        format!("{label}: needs {}{}, {rolled}{outcome}", marked(need), Term::in_short(terms, NEEDED))
+                    }
+                    None => format!("{label}: {rolled}{outcome}"),
+                }
+            }
+            Happening::Changed { title, label, text, reason, .. } => {
+                let (title, label, text) = (marked_part(title), in_one_line(label), in_one_line(text));
+                match reason {
+                    Some(reason) => format!("{title}  {label} {text} ({})", marked(reason)),
+                    None => format!("{title}  {label} {text}"),
+                }
+            }
+            Happening::Spawned { title, kind, .. } => format!("{}  ({kind}) is there", marked_part(title)),
+            Happening::Removed { title, kind, .. } => format!("{}  ({kind}) is gone", marked_part(title)),
+            Happening::Answered { seat, topic, about, text } => match about {
+                Some(about) => format!("{}  {topic}: {}", marked(about), marked_part(text)),
+                None => format!("{seat}  {topic}: {}", marked_part(text)),
+            },
+            Happening::Back { text, .. } | Happening::Aside { text } => in_one_line(text).into_owned(),
+            Happening::Withdrawn { .. } => "The open action was replayed; ignore its lines above.".into(),
+        }
+    }
+}

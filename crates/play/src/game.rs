@@ -1,0 +1,375 @@
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::action::{Cause, Done, Open, events_of};
+use super::checkpoint::Unplayed;
+use super::history::History;
+use super::migration::Pending;
+use super::numbering::Numberings;
+use super::reload::FirstRules;
+use super::stream::{Note, Stream};
+use super::undo::Op;
+use super::{
+    ActionContext, Answer, Driver, Event, Fault, Happening, MASTER, Question, Refusal, Setup, Slot, Tape, Viewer,
+};
+use riskbreaker_state::{Audience, State, Value};
+
+/// The processor time after which a game that asks nobody is stopped: more than whole games of policies take.
+const LONGEST: Duration = Duration::from_secs(5);
+
+/// The action with the largest number is among this many actions at the end of the history.
+const RECORDED: usize = 16;
+
+/// A game under way: the context that scripts work on, what has been done, what is open, and what was undone.
+///
+/// It is plain data; a script machine is lent to it for each call that runs scripts.
+pub struct Game {
+    pub context: ActionContext,
+    pub setup: Arc<Setup>,
+    /// The scenario as a table.
+    pub scenario: Value,
+    pub history: History,
+    pub open: Option<Open>,
+    /// Actions put aside for a free act that came before them.
+    pub(super) held: Vec<Open>,
+    /// Free acts that wait until the open action is done.
+    pub(super) queued: VecDeque<(Arc<str>, Arc<str>, u32)>,
+    pub(super) redo: Vec<Op>,
+    /// Rules that are to come into force at the next boundary.
+    pub(super) pending: Vec<Pending>,
+    pub(super) outbox: Vec<Event>,
+    pub(super) stream: Stream,
+    pub(super) numberings: Numberings,
+    /// What was said beside the log since the stream was told last.
+    asides: Vec<Event>,
+    pub(super) next_number: u32,
+    /// Policies have been asked for free acts since the last entry.
+    pub(super) asked_policies: bool,
+    /// Entries that have run in a row without a roll, a question, an outcome or a decision of a person, behind the last action
+    /// that was done.
+    pub(super) idle: u32,
+    /// Actions done since a person last decided something, or a program last answered.
+    pub(super) unasked: u64,
+    /// Bytes that were kept since then.
+    pub(super) unasked_bytes: usize,
+    /// Bytes that were kept since a person last answered or acted, or something was taken back.
+    pub(super) retried_bytes: usize,
+    /// The game has played for long since somebody called.
+    pub(super) overlong: bool,
+    /// When it was given the machine for a slice of time.
+    pub(super) slice_from: Option<Instant>,
+    /// The processor time after which a call without a question stops with a fault.
+    pub(super) longest: Duration,
+    /// Questions of the last few actions that nobody was asked, since only one answer was possible.
+    pub(super) autos: VecDeque<(u32, Vec<(Question, Answer)>)>,
+    /// Why the `check` of its question refused the last answer.
+    pub refused: Option<Box<Refusal>>,
+    /// Actions that have been carried out.
+    pub actions: u64,
+    pub first_rules: Option<Box<FirstRules>>,
+    /// The length of the history right after a reload that changed nothing but the rules.
+    pub(super) plain_reload: Option<usize>,
+    /// The last decision before what is in memory: an undo goes no further. What comes before it is in a file.
+    pub(super) horizon: u32,
+    /// Whether it was resumed from a checkpoint: what came before that is not in memory.
+    pub(super) resumed: bool,
+    /// The front of the history, where it was read from a checkpoint.
+    pub(super) unplayed: Option<Box<Unplayed>>,
+}
+
+impl Game {
+    pub fn new(context: ActionContext, setup: Arc<Setup>, scenario: Value) -> Game {
+        let before = context.position();
+        Game {
+            context,
+            setup,
+            scenario,
+            history: History::default(),
+            open: Some(Open::new(1, Cause::Start, before)),
+            held: Vec::new(),
+            queued: VecDeque::new(),
+            redo: Vec::new(),
+            pending: Vec::new(),
+            outbox: Vec::new(),
+            stream: Stream::default(),
+            numberings: Numberings::default(),
+            asides: Vec::new(),
+            next_number: 2,
+            asked_policies: false,
+            idle: 0,
+            unasked: 0,
+            unasked_bytes: 0,
+            retried_bytes: 0,
+            overlong: false,
+            slice_from: None,
+            longest: LONGEST,
+            autos: VecDeque::new(),
+            refused: None,
+            actions: 0,
+            first_rules: None,
+            plain_reload: None,
+            horizon: 0,
+            resumed: false,
+            unplayed: None,
+        }
+    }
+
+    pub(super) fn take_number(&mut self) -> u32 {
+        self.next_number += 1;
+        self.next_number - 1
+    }
+
+    /// A copy of the game that tells no events and keeps no history. Nothing done in the copy changes this game.
+    ///
+    /// The open action keeps its answers and rolls up to the first open question.
+    pub fn fork(&self) -> Game {
+        self.fork_onto(self.context.state.before_journal())
+    }
+
+    /// The same over a state that is a copy of its own.
+    pub fn fork_onto(&self, state: State) -> Game {
+        let from = &self.context;
+        let mut context =
+            ActionContext::new(&from.rules, from.switches.clone(), from.seats.clone(), from.dice.clone(), 0);
+        context.state = state;
+        context.chance = from.chance.clone();
+        context.written = from.written;
+        context.masked = from.masked.clone();
+        context.deals_for = from.deals_for.clone();
+        context.listening = false;
+        let mut game = Game::new(context, self.setup.clone(), self.scenario.clone());
+        let copy = |open: &Open| {
+            let mut copy = Open::new(open.number, open.cause.clone(), open.before);
+            let known = open.tape.slots.iter().take_while(|slot| slot.is_some());
+            copy.tape.slots = known.cloned().collect();
+            copy.private.clone_from(&open.private);
+            copy.untold.clone_from(&open.untold);
+            copy
+        };
+        game.open = self.open.as_ref().map(copy);
+        game.held = self.held.iter().map(copy).collect();
+        game.queued = self.queued.clone();
+        game.next_number = self.next_number;
+        game.horizon = self.history.last_decision().unwrap_or(0).max(self.horizon);
+        game.asked_policies = self.asked_policies;
+        game.context.keeps_tape = false;
+        game
+    }
+
+    /// The same over a state that is a copy of its own, where the game goes on with its counts of actions.
+    pub fn go_on_over(&self, state: State) -> Game {
+        let counts = (self.actions, self.idle, self.unasked, self.unasked_bytes);
+        let mut game = self.fork_onto(state);
+        (game.actions, game.idle, game.unasked, game.unasked_bytes) = counts;
+        game
+    }
+
+    /// Sets the number of the next action after an undo: one more than the largest number that is left.
+    pub(super) fn renumber(&mut self) {
+        // Numbers in the history are not sorted: an edit made while an action is open has the larger number and comes first.
+        let known = self.history.iter().rev().take(RECORDED).map(|done| done.number);
+        let open = self.open.iter().chain(&self.held).map(|open| open.number);
+        self.next_number = known.chain(open).max().unwrap_or(0).saturating_add(1);
+    }
+
+    /// Sends an event out.
+    pub(super) fn tell(&mut self, event: Event) {
+        if self.context.listening {
+            self.outbox.push(event);
+        }
+    }
+
+    /// Takes back all events of an action that is dropped.
+    pub(super) fn withdraw(&mut self, open: &Open) {
+        if !open.events.is_empty() {
+            let happening = Happening::Withdrawn { from: 0 };
+            self.tell(Event { action: open.number, n: 0, audience: Audience::Everybody, happening });
+        }
+    }
+
+    /// The number of the last decision that was not undone. Computed anew each time, since a run may drop answers from its tape.
+    pub(super) fn last_decision(&self) -> u32 {
+        let open = self.open.iter().chain(&self.held).flat_map(|open| [open.seq, open.last_seq()]);
+        let waiting = self.queued.iter().map(|(.., seq)| Some(*seq));
+        let last = open.chain(waiting).max().flatten().max(self.history.last_decision());
+        last.map_or(self.horizon, |last| last.max(self.horizon))
+    }
+
+    /// The number of the next decision.
+    pub(super) fn next_seq(&self) -> u32 {
+        self.last_decision().saturating_add(1)
+    }
+
+    pub fn notice(&mut self, text: &str) {
+        self.notice_to(text, Audience::Everybody);
+    }
+
+    /// Says something beside the log.
+    pub fn notice_to(&mut self, text: &str, audience: Audience) {
+        if self.context.listening {
+            let action = self.next_number.saturating_sub(1);
+            let happening = Happening::Notice { text: text.into() };
+            self.outbox.push(Event { action, n: 0, audience: audience.clone(), happening });
+            let happening = Happening::Aside { text: text.into() };
+            self.asides.push(Event { action, n: 0, audience, happening });
+        }
+    }
+
+    /// Takes the last action out of the history.
+    pub(super) fn pop_done(&mut self) -> Option<Done> {
+        let done = self.history.pop()?;
+        self.idle = self.history.last().map_or(0, |done| done.idle);
+        self.stream.history_cut(self.history.len(), done.events.len());
+        Some(done)
+    }
+
+    /// Tells every reader of the stream what has changed in the log.
+    pub(super) fn publish(&mut self, note: Option<Note>) {
+        if !self.context.listening {
+            self.asides.clear();
+            return;
+        }
+        let open = self.open.as_ref().filter(|open| open.ran).map_or(&[][..], |open| &open.events);
+        self.stream.publish(&self.history, open, &mut self.asides, note);
+    }
+
+    /// Begins the stream anew with the log as it stands.
+    pub fn restart_stream(&mut self) {
+        self.stream = Stream::default();
+        self.asides.clear();
+        self.publish(None);
+    }
+
+    /// After the host itself failed in the middle of something: takes back what was not finished.
+    pub fn recover(&mut self) {
+        let context = &mut self.context;
+        context.state.rollback(0);
+        (context.headless, context.explorer, context.stop) = (None, None, None);
+        context.events.clear();
+        context.questions.clear();
+        context.suggest_at = None;
+        if let Some(open) = &mut self.open {
+            (open.ran, open.has_keys) = (false, false);
+            open.questions.clear();
+        }
+    }
+
+    /// Takes the open action back to its start; its tape stays.
+    pub(super) fn park(&mut self) {
+        if let Some(open) = &mut self.open {
+            if open.ran {
+                self.context.state.rollback(0);
+                open.ran = false;
+            }
+            (open.fault, open.stopped) = (None, false);
+            open.questions.clear();
+        }
+    }
+
+    /// How many rolls there are on the tape of an action, open or done.
+    pub fn rolls(&self, action: u32) -> usize {
+        let open = self.open.iter().find(|open| open.number == action).map(|open| &open.tape);
+        let done = self.history.iter().rev().find(|done| done.number == action);
+        open.map_or_else(|| done.map_or(0, |done| done.tape.get().rolls()), Tape::rolls)
+    }
+
+    // Telling
+
+    pub fn take_events(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.outbox)
+    }
+
+    /// Everything that stands, in order. What an action told that will run again does not stand until then.
+    pub fn log(&self) -> impl Iterator<Item = Event> {
+        let open = self.open.iter().filter(|open| open.ran).flat_map(|open| open.events.iter().cloned());
+        self.history.iter().flat_map(|done| done.events.iter()).chain(open)
+    }
+
+    /// Whether an action has begun that is not finished: something on its tape, and a question open.
+    pub fn in_the_middle(&self) -> bool {
+        self.open.as_ref().is_some_and(|open| open.tape.slots.iter().any(Option::is_some))
+    }
+
+    /// Whether something that has begun is not done: an action in its middle, also under a free act, or a free act that was
+    /// taken.
+    pub fn is_unfinished(&self) -> bool {
+        let is_taken = |open: &Open| matches!(open.cause, Cause::Free { .. });
+        let begun = |open: &Open| is_taken(open) || open.tape.slots.iter().any(Option::is_some);
+        !self.queued.is_empty() || self.open.iter().chain(&self.held).any(begun)
+    }
+
+    /// Whether a free act of a seat waits for the end of the open action: it has rolled dice that the seat may know of, or shown
+    /// the seat what not everybody may see. An act before it would make use of that.
+    pub fn act_waits(&self, seat: &str) -> bool {
+        self.dice_are_cast(seat) || (seat != MASTER && self.was_shown_secrets(&Viewer::seat(seat)))
+    }
+
+    /// Whether dice that a seat may know of have been rolled in the open action.
+    fn dice_are_cast(&self, seat: &str) -> bool {
+        let viewer = if seat == MASTER { Viewer::master() } else { Viewer::seat(seat) };
+        self.open.as_ref().is_some_and(|open| {
+            let mut places = (0..).zip(&open.tape.slots);
+            places.any(|(at, slot)| matches!(slot, Some(Slot::Roll { .. })) && open.is_seen(at, &viewer))
+        })
+    }
+
+    /// Opens an action with the tape that it was recorded with, and what made it be left out, if it was.
+    pub fn open_recorded(&mut self, done: &Done, fault: Option<Fault>) {
+        self.count_in(done.number);
+        // A replay draws no dice.
+        self.context.set_position(done.behind.unwrap_or(done.before));
+        let mut open = Open::new(done.number, done.cause.clone(), done.before);
+        open.tape = done.tape.get();
+        open.seq = done.seq;
+        open.open_tape = done.open_tape.clone();
+        (open.fault, open.goes_on) = (fault.map(Box::new), true);
+        self.open = Some(open);
+    }
+
+    /// Puts something that was done behind the others as it was recorded, where a replay has nothing to do for it.
+    pub fn put_recorded(&mut self, done: &Done) {
+        self.history.push(done.clone());
+        self.stamp_last(done);
+    }
+
+    /// Gives the last thing that was done the numbers that it was recorded with.
+    pub fn stamp_last(&mut self, done: &Done) {
+        if let Some(mut last) = self.history.pop() {
+            last.number = done.number;
+            last.seq = done.seq;
+            last.began = done.began;
+            last.open_tape = done.open_tape.clone();
+            last.dropped.clone_from(&done.dropped);
+            last.lost.clone_from(&done.lost);
+            // A saved game names the drivers of its end.
+            if let Some(before) = last.swap.as_mut().and_then(|swap| swap.in_force.as_mut()) {
+                let lost = done.lost.iter().map(|(seat, policy)| (seat.clone(), Driver::Policy(policy.clone())));
+                before.seats.extend(lost);
+            }
+            last.behind = done.behind;
+            last.before = done.before;
+            if !done.told.is_empty() {
+                last.told.clone_from(&done.told);
+                last.events = events_of(done.number, &done.told);
+            } else if last.events.iter().any(|event| event.action != done.number) {
+                last.events = last.events.iter().map(|event| Event { action: done.number, ..event }).collect();
+            }
+            self.history.push(last);
+        }
+        self.renumber();
+        self.end_as(done);
+    }
+
+    /// Ends the game behind the last thing that was done, if it ended there when it was recorded.
+    pub fn end_as(&mut self, done: &Done) {
+        if done.ended && self.context.state.outcome().is_none() {
+            self.end_for_want_of_entries();
+        }
+    }
+
+    /// Counts on behind an action that is read.
+    pub(super) fn count_in(&mut self, number: u32) {
+        self.next_number = self.next_number.max(number.saturating_add(1));
+    }
+}

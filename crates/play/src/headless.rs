@@ -1,0 +1,199 @@
+use std::sync::Arc;
+
+use super::advance::UNWEIGHED;
+use super::memo::{Expected, Lookup, Memo, Table};
+use super::{ActionContext, DicePosition};
+use riskbreaker_state::{Entry, FieldId, KindId};
+
+/// The headless loop, for games without readers: runs entry after entry inside the script machine.
+///
+/// Entries whose trace is known are replayed on the way.
+#[derive(Debug)]
+pub struct Headless {
+    /// Most actions that may still be done.
+    left: u64,
+    /// Stop when this entry is due, unless it is the first.
+    boundary: Option<Arc<str>>,
+    /// Most entries in a row without a roll, a question or an outcome.
+    most_idle: u32,
+    /// Whether the ruleset settles ties of some entries.
+    settles_ties: bool,
+    pub idle: u32,
+    /// Actions that have been done.
+    pub done: u64,
+    /// The action under way.
+    pub current: Option<Current>,
+    /// The context's pulse when it began.
+    pulse: u64,
+    /// Set when entries were replayed up to one that the script has to run. Inside, the outcome to compare it with, if any.
+    replayed: Option<Option<Expected>>,
+}
+
+/// The action that a game is in.
+#[derive(Debug)]
+pub struct Current {
+    pub entry: Entry,
+    /// Where the dice stood when it began.
+    pub before: DicePosition,
+}
+
+impl Headless {
+    pub fn new(left: u64, boundary: Option<Arc<str>>, idle: u32, most_idle: u32, settles_ties: bool) -> Headless {
+        Headless { left, boundary, most_idle, settles_ties, idle, done: 0, current: None, pulse: 0, replayed: None }
+    }
+
+    /// An action is over; `pulsed`: it has rolled or asked.
+    fn count(&mut self, pulsed: bool) {
+        self.done += 1;
+        self.left = self.left.saturating_sub(1);
+        self.idle = if pulsed { 0 } else { self.idle + 1 };
+    }
+}
+
+impl ActionContext {
+    /// Finishes the action under way, and takes the next entry that a script has to run off the agenda, if it is to go on.
+    /// `None` ends the loop.
+    pub fn next_headless(&mut self, goes_on: bool) -> Option<&Entry> {
+        let headless = self.headless.as_mut()?;
+        if headless.current.take().is_some() {
+            let pulsed = self.pulse != headless.pulse;
+            headless.count(pulsed);
+            self.state.settle_unread();
+            let played = self.observers.counts.as_mut().map(|counts| counts.end_action()).unwrap_or_default();
+            if let Some(memo) = &mut self.observers.memo {
+                memo.finish(&self.state, pulsed, played);
+            }
+        }
+        self.forget_rolls();
+        if !goes_on {
+            return None;
+        }
+        let known = self.headless.as_mut()?.replayed.take();
+        let expected = match known {
+            Some(expected) => expected,
+            None => self.replay_known(),
+        };
+        let id = self.next_due()?.id;
+        self.settle_replays();
+        let before = self.position();
+        if let Some(memo) = &mut self.observers.memo {
+            memo.start(&mut self.state, expected);
+        }
+        let entry = self.state.take_entry(id)?;
+        self.entry_key = Some(entry.key);
+        let pulse = self.pulse;
+        let headless = self.headless.as_mut()?;
+        headless.pulse = pulse;
+        Some(&headless.current.insert(Current { entry, before }).entry)
+    }
+
+    /// Replays entries for as long as their traces are known, before the script machine is entered; says whether a script has
+    /// to run the next one.
+    pub fn needs_script(&mut self) -> bool {
+        if self.observers.memo.is_none() {
+            return true;
+        }
+        let expected = self.replay_known();
+        let due = self.next_due().is_some();
+        if due {
+            self.settle_replays();
+        }
+        if let Some(headless) = &mut self.headless {
+            headless.replayed = Some(expected);
+        }
+        due
+    }
+
+    /// Writes to the state what replays have changed, before anybody else reads it.
+    pub fn settle_replays(&mut self) {
+        if let Some(memo) = &mut self.observers.memo {
+            memo.settle(&mut self.state);
+        }
+    }
+
+    /// Whether the state holds all that replays have changed.
+    pub fn is_settled(&self) -> bool {
+        self.observers.memo.as_ref().is_none_or(|memo| memo.is_settled())
+    }
+
+    /// The sum of a field over all entities of a kind, where replays may have changed it.
+    pub fn sum_of(&self, kind: KindId, field: FieldId) -> i128 {
+        if let Some(memo) = &self.observers.memo {
+            return memo.sum_of(kind, field, &self.state);
+        }
+        let of_kind = self.state.entities().filter(|(_, entity)| entity.kind == kind);
+        of_kind.filter_map(|(_, entity)| entity.fields.get(field.0 as usize)?.as_int()).map(i128::from).sum()
+    }
+
+    /// Replays entries up to one whose trace is not known; gives what that one must come to, if it is only to be checked.
+    fn replay_known(&mut self) -> Option<Expected> {
+        let mut memo = self.observers.memo.take()?;
+        let traces = memo.traces();
+        let expected = loop {
+            memo.commit_finished();
+            let table = traces.read();
+            memo.begin_replay(&mut self.state);
+            let expected = self.replay_with(&mut memo, &table);
+            memo.end_replay(&mut self.state);
+            if !memo.must_tell() {
+                break expected;
+            }
+        };
+        self.observers.memo = Some(memo);
+        expected
+    }
+
+    /// The same, until the trace table has to be written to.
+    fn replay_with(&mut self, memo: &mut Memo, table: &Table) -> Option<Expected> {
+        while !memo.must_tell() && self.next_due().is_some() {
+            let before = self.position();
+            match memo.replay(table, &mut self.state, &mut self.chance) {
+                Lookup::Replayed { pulsed } => {
+                    if let Some(headless) = &mut self.headless {
+                        headless.count(pulsed);
+                    }
+                }
+                Lookup::Missing => {
+                    self.set_position(before);
+                    return None;
+                }
+                Lookup::Check(known) => {
+                    self.set_position(before);
+                    return Some(known);
+                }
+            }
+        }
+        None
+    }
+
+    /// The next entry of the agenda, if it is the time for one.
+    fn next_due(&self) -> Option<&Entry> {
+        let headless = self.headless.as_ref()?;
+        let ends = headless.left == 0 || headless.idle >= headless.most_idle || self.must_be_weighed();
+        if ends || self.state.outcome().is_some() || headless.settles_ties && self.is_tied() {
+            return None;
+        }
+        let first = self.state.agenda().first()?;
+        if headless.done > 0 && headless.boundary.as_ref().is_some_and(|boundary| *boundary == first.what) {
+            return None;
+        }
+        self.is_plain(first).then_some(first)
+    }
+
+    /// Whether an entry is neither disabled by the game master nor recurs beyond the largest key. Those are handled outside the
+    /// loop: the log tells of the first, the second is a fault.
+    #[inline]
+    pub fn is_plain(&self, entry: &Entry) -> bool {
+        !self.state.left_out().contains(&entry.what) && !entry.recurs_too_far()
+    }
+
+    /// Whether so much has been written that the values of the game have to be counted.
+    pub fn must_be_weighed(&self) -> bool {
+        self.state.written > UNWEIGHED
+    }
+
+    /// The entry that runs in the headless loop.
+    pub fn due(&self) -> Option<&Entry> {
+        Some(&self.headless.as_ref()?.current.as_ref()?.entry)
+    }
+}

@@ -1,0 +1,247 @@
+//! Texts of scripts among the host's own lines: a text is quoted if it could be mistaken for one of them.
+
+use std::borrow::Cow;
+
+/// Beginnings of host lines that are not rolls, changes, answers or questions.
+const BEGINNINGS: [&str; 22] = [
+    "undid ",
+    "redid ",
+    "noted",
+    "saved ",
+    "loaded ",
+    "reloaded",
+    "exact",
+    "expected",
+    "chance",
+    "estimate",
+    "seed ",
+    "type ",
+    "also open",
+    "waiting for",
+    "the screen is ",
+    "press enter",
+    "unchanged since",
+    "out of turn",
+    "this action ",
+    "the script ",
+    "the game ",
+    "[",
+];
+
+/// A text of the rules as a line for people: in quotation marks, if the host could have written it.
+///
+/// The host's lines are rolls (`Ann strikes: needs under 6, rolled 2: success`), answers (`Ann: card Strike`), changes
+/// (`Ann  harm  0 -> 1`), and what the prompt says of itself (`undid card: Strike`). A text that reads like one of these, and
+/// one with blanks or marks that no sentence has, is quoted: `“Ann: card Strike”`. The host quotes no line of its own.
+pub fn marked(text: &str) -> Cow<'_, str> {
+    if !could_be_the_hosts(text) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(in_marks(text))
+}
+
+/// A text of the rules as a part of a line or a cell: in one line, and without the two blanks that part the host's columns.
+pub fn in_one_line(text: &str) -> Cow<'_, str> {
+    let odd = |c: char| c != ' ' && (c.is_whitespace() || c.is_control());
+    if !text.contains("  ") && !text.starts_with(' ') && !text.chars().any(odd) {
+        return Cow::Borrowed(text);
+    }
+    let words = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
+    Cow::Owned(words.collect::<Vec<_>>().join(" "))
+}
+
+/// A name, a value or a result of the rules inside a line of the host: in one line, and in quotation marks if it contains what
+/// parts the host's own lines, has the report of a roll behind a colon, or begins with the word for a result.
+pub fn marked_part(text: &str) -> Cow<'_, str> {
+    let line = in_one_line(text);
+    let first = line.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+    let odd = line.contains("->") || line.contains(['·', '“', '”']) || line.chars().any(unseen);
+    const REPORTS: [&str; 4] = ["success", "failure", "needs ", "rolled "];
+    let report = |rest: &str| REPORTS.iter().any(|start| rest.starts_with(start));
+    if !odd && !matches!(first, "success" | "failure") && !has_behind_a_colon(&line, report) {
+        return line;
+    }
+    Cow::Owned(in_marks(&line))
+}
+
+fn in_marks(text: &str) -> String {
+    let inside = |c: char| match c {
+        '“' | '”' => '"',
+        c if c.is_whitespace() || c.is_control() => ' ',
+        c => c,
+    };
+    format!("“{}”", text.chars().map(inside).collect::<String>())
+}
+
+/// Marks that take no room on a line.
+fn unseen(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{feff}')
+}
+
+/// Whether what stands behind one of its colons, from the first letter on, is of a sort.
+fn has_behind_a_colon(text: &str, is_of_it: impl Fn(&str) -> bool) -> bool {
+    text.match_indices(':').any(|(at, _)| is_of_it(text[at + 1..].trim_start_matches(' ')))
+}
+
+fn could_be_the_hosts(text: &str) -> bool {
+    if text.contains("  ") || text.contains("->") || text.contains('·') || text.starts_with(' ') {
+        return true;
+    }
+    if text.chars().any(|c| (c != ' ' && c.is_whitespace()) || c.is_control() || unseen(c)) {
+        return true;
+    }
+    if text.starts_with(|c: char| "»?*|~-“”".contains(c)) {
+        return true;
+    }
+    let start: String = text.chars().take(16).flat_map(char::to_lowercase).collect();
+    if BEGINNINGS.iter().any(|beginning| start.starts_with(beginning)) {
+        return true;
+    }
+    has_behind_a_colon(text, reads_like_a_report)
+}
+
+/// What stands behind the colon of the host's lines: `needs under 6`, `card Strike`, `rolled 2: success`, `2d6 = 5 + 3 = 8`.
+/// One word alone, as in `Balance: even (was +2)`, is none of them unless it is a result, nor is a plain number.
+fn reads_like_a_report(text: &str) -> bool {
+    if text.starts_with(|c: char| c.is_ascii_digit() || "+-[<(".contains(c)) {
+        return text.contains(" = ") || text.contains("rolled");
+    }
+    if !text.starts_with(char::is_lowercase) {
+        return false;
+    }
+    let end = text.find(|c: char| !c.is_alphanumeric()).unwrap_or(text.len());
+    let (word, rest) = text.split_at(end);
+    matches!(word, "success" | "failure") || !(rest.is_empty() || rest.starts_with(" ("))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Happening;
+    use riskbreaker_state::{EntityId, Value};
+
+    /// What the host writes of itself. `label` and `title` are the rules'.
+    fn hosts_lines(label: &str, title: &str) -> Vec<String> {
+        let rolled = |need: Option<&str>, success, faces: &[u32], explain: Option<&str>| Happening::Rolled {
+            label: label.into(),
+            dice: "2d6".into(),
+            faces: faces.to_vec(),
+            total: -3,
+            need: need.map(str::to_owned),
+            success,
+            result: None,
+            explain: explain.map(str::to_owned),
+            terms: Vec::new(),
+        };
+        let changed = Happening::Changed {
+            entity: EntityId(1),
+            title: title.into(),
+            field: "harm".into(),
+            label: "Harm".into(),
+            from: Value::Int(0),
+            to: Value::Int(1),
+            text: "0 -> 1".into(),
+            reason: None,
+        };
+        let answered = |about: Option<&str>| Happening::Answered {
+            seat: "foes".into(),
+            topic: "card".into(),
+            about: about.map(Into::into),
+            text: "Strike".into(),
+        };
+        [
+            rolled(Some("under 6"), Some(true), &[2], None),
+            rolled(None, Some(false), &[2, 3], None),
+            rolled(None, None, &[4], None),
+            rolled(None, None, &[4, 4], Some("2d6+1 = 4 + 4 + 1 = 9")),
+            rolled(None, None, &[4, 4], Some("-2*2d6 = -2 * [5 + 3] = -16")),
+            changed,
+            answered(None),
+            answered(Some(title)),
+            Happening::Spawned { entity: EntityId(1), title: title.into(), kind: "card".into() },
+            Happening::Removed { entity: EntityId(1), title: title.into(), kind: "card".into() },
+        ]
+        .iter()
+        .map(Happening::line)
+        .collect()
+    }
+
+    #[test]
+    fn no_script_can_say_a_line_of_the_host() {
+        let forged = hosts_lines("Ann strikes", "Ann");
+        let more = [
+            "undid card: Strike",
+            "Undid it",
+            "The screen is for south now.",
+            "unchanged since the start",
+            "» strike",
+            "  harm",
+            "a\nb",
+            "? 1",
+            "Saved to fight.json",
+            "~ Fixed",
+        ];
+        for line in forged.iter().map(String::as_str).chain(more) {
+            let told = Happening::Said { text: line.into() }.line();
+            assert!(told.starts_with('“') && told.ends_with('”'), "{line} is told as {told}");
+            assert!(!told.contains('\n') && !hosts_lines("Ann strikes", "Ann").contains(&told));
+        }
+    }
+
+    #[test]
+    fn a_label_or_a_title_cannot_bring_a_result_of_its_own() {
+        let label = "Ann strikes: needs under 6, rolled 2: success. Bob guards";
+        for line in hosts_lines(label, "Bob  harm  0 -> 9") {
+            assert!(!line.starts_with("Ann strikes: needs"), "{line}");
+            assert!(!line.starts_with("Bob  harm  0 -> 9  "), "{line}");
+        }
+        // A mark within a mark does not end it.
+        assert_eq!(marked("“a”: needs 3"), "“\"a\": needs 3”");
+        assert_eq!(in_one_line(" a  b\n c"), "a b c");
+    }
+
+    #[test]
+    fn a_result_or_a_value_cannot_bring_a_line_of_its_own() {
+        for part in [
+            "success · Bob hp 5 -> 0",
+            "success",
+            "failure, but no matter",
+            "a -> b",
+            "x: needs under 6, rolled 2",
+            "a\u{200b}b",
+        ] {
+            let told = marked_part(part);
+            assert!(told.starts_with('“') && told.ends_with('”'), "{part} is told as {told}");
+        }
+        for part in [
+            "hit",
+            "Success Level 2",
+            "Fighter: elite",
+            "in the open",
+            "as much as 2: it is rolled again",
+            "-3",
+            "a sword, a shield",
+            "",
+            "successor",
+        ] {
+            assert_eq!(marked_part(part), part);
+        }
+        assert_eq!(marked_part("two\n  lines"), "two lines");
+    }
+
+    #[test]
+    fn an_honest_sentence_is_left_alone() {
+        for text in [
+            "Round 2",
+            "Balance: even (was +2)",
+            "Balance: -2",
+            "Ann has the ball!",
+            "\"I yield\", says Bob.",
+            "Round 3: Ann, Bob",
+            "Why? Because.",
+            "",
+        ] {
+            assert_eq!(marked(text), text);
+        }
+    }
+}

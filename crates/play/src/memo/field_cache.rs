@@ -1,0 +1,302 @@
+use super::guard::Guard;
+use super::numbering::Numbering;
+use super::query::Query;
+use super::tagged::{Interner, Tagged};
+use riskbreaker_state::{State, Value};
+
+/// A write-back cache of the fields of fixed entities, and of what queries about them find, as tagged values. Following a trace
+/// then compares numbers that are side by side, and a field that traces write again and again is written to the state once.
+///
+/// A slot holds a field, at its place in [`Numbering`], or a query; queries come after all fields. Every write of a script or a
+/// replay is passed on to the cache; if the state has changed in any other way, it is read again.
+#[derive(Debug, Default)]
+pub(super) struct FieldCache {
+    /// Values by slot; [`Tagged::UNKNOWN`] if not read yet.
+    now: Vec<Tagged>,
+    /// How many slots are fields.
+    fields: usize,
+    /// By field: [`DIRTY`], [`WATCHED`].
+    marks: Vec<u8>,
+    /// Fields that have become dirty; some of them may be clean again.
+    dirty: Vec<Guard>,
+    /// By field: the queries that ask whether it holds a value.
+    watchers: Vec<Vec<Watcher>>,
+    /// The identity of the state, and its count of changes when the cache was last up to date.
+    identity: u64,
+    moves: u64,
+    /// The state at which all games begin, if they begin alike: its count of changes, and its slots.
+    opening: Option<u64>,
+    first: Vec<Tagged>,
+    /// Whether unknown fields still have their values from the beginning of the game.
+    follows_opening: bool,
+    /// A hash of the fixed entities that exist.
+    population: u64,
+}
+
+/// A query that asks which fields hold a value.
+#[derive(Clone, Copy, Debug)]
+struct Watcher {
+    slot: u32,
+    /// The bit of the field in what the query finds.
+    bit: u32,
+    wanted: Tagged,
+}
+
+/// The state does not hold the value of the field yet.
+const DIRTY: u8 = 1;
+/// Queries depend on the field.
+const WATCHED: u8 = 2;
+
+impl FieldCache {
+    /// `opening`: the state at which all games begin; `fields`: how many its entities have together.
+    pub fn new(opening: Option<&State>, fields: usize) -> FieldCache {
+        let unknown = vec![Tagged::UNKNOWN; fields];
+        FieldCache {
+            fields,
+            opening: opening.map(State::moves),
+            now: unknown.clone(),
+            first: unknown,
+            marks: vec![0; fields],
+            watchers: vec![Vec::new(); fields],
+            ..FieldCache::default()
+        }
+    }
+
+    /// Makes the cache one of this state. Says whether it was one of another, or of this one before it changed.
+    #[inline]
+    pub fn turn_to(&mut self, state: &State) -> bool {
+        if self.identity == state.identity() && self.moves == state.moves() {
+            return false;
+        }
+        debug_assert!(self.dirty.is_empty(), "the state before has not been told everything");
+        self.follows_opening = self.opening.is_some_and(|moves| moves == state.moves());
+        match self.follows_opening {
+            true => self.now.clone_from(&self.first),
+            false => self.now.fill(Tagged::UNKNOWN),
+        }
+        self.identity = state.identity();
+        self.moves = state.moves();
+        true
+    }
+
+    /// Sets the hash of the fixed entities that exist. If it has changed, the results of queries are dropped.
+    #[inline]
+    pub fn note_population(&mut self, population: u64) {
+        if self.population != population {
+            self.population = population;
+            self.now[self.fields..].fill(Tagged::UNKNOWN);
+            self.first[self.fields..].fill(Tagged::UNKNOWN);
+        }
+    }
+
+    /// Gives these queries slots, as far as they have none.
+    #[cold]
+    pub fn add_queries(&mut self, queries: impl Iterator<Item = Query>, numbering: &Numbering) {
+        for query in queries.skip(self.now.len() - self.fields) {
+            let slot = self.now.len() as u32;
+            if let Query::Holding(kind, field, wanted) = query {
+                for (bit, id) in (0..).zip(numbering.fixed_of(kind)) {
+                    let Some(field) = numbering.guard(id, field).map(Guard::slot) else { continue };
+                    self.marks[field] |= WATCHED;
+                    self.watchers[field].push(Watcher { slot, bit, wanted });
+                }
+            }
+            self.now.push(Tagged::UNKNOWN);
+            self.first.push(Tagged::UNKNOWN);
+        }
+    }
+
+    /// What is known of all slots. Results of queries are kept up to date when fields are written.
+    #[inline]
+    pub fn now(&self) -> &[Tagged] {
+        &self.now
+    }
+
+    /// Notes what a query finds now. `on`: the fields that it asks about.
+    pub fn note_answer(&mut self, slot: usize, found: Tagged, mut on: impl Iterator<Item = Guard>) {
+        self.now[slot] = found;
+        if self.follows_opening && on.all(|field| self.now[field.slot()] == self.first[field.slot()]) {
+            self.first[slot] = found;
+        }
+    }
+
+    /// Notes that every change of the state since [`FieldCache::turn_to`] has been passed to [`FieldCache::set`].
+    #[inline]
+    pub fn keep_up(&mut self, state: &State) {
+        self.moves = state.moves();
+    }
+
+    /// The value of a field; nothing if the entity is gone.
+    #[inline]
+    pub fn find(&mut self, field: Guard, state: &State, interner: &Interner, numbering: &Numbering) -> Option<Tagged> {
+        match self.now.get(field.slot()).copied() {
+            None | Some(Tagged::UNKNOWN) => self.read(field, state, interner, numbering, true),
+            Some(Tagged::STALE) => self.read(field, state, interner, numbering, false),
+            Some(found) => {
+                debug_assert!(
+                    self.marks[field.slot()] & DIRTY != 0 || Some(found) == tagged(field, state, interner, numbering)
+                );
+                Some(found)
+            }
+        }
+    }
+
+    #[cold]
+    fn read(
+        &mut self,
+        field: Guard,
+        state: &State,
+        interner: &Interner,
+        numbering: &Numbering,
+        is_first: bool,
+    ) -> Option<Tagged> {
+        let found = tagged(field, state, interner, numbering)?;
+        if found == Tagged::FOREIGN {
+            // A later trace may know it.
+            return Some(found);
+        }
+        if let Some(now) = self.now.get_mut(field.slot()) {
+            *now = found;
+            if is_first && self.follows_opening {
+                self.first[field.slot()] = found;
+            }
+        }
+        Some(found)
+    }
+
+    /// A field has this value now, which the state is given by [`FieldCache::flush`]. What is there already is not written again.
+    #[inline]
+    pub fn put(&mut self, field: Guard, to: Tagged) {
+        let now = &mut self.now[field.slot()];
+        if *now == to {
+            return;
+        }
+        *now = to;
+        if self.marks[field.slot()] != DIRTY {
+            self.mark(field);
+        }
+    }
+
+    fn mark(&mut self, field: Guard) {
+        let mark = &mut self.marks[field.slot()];
+        if *mark & DIRTY == 0 {
+            *mark |= DIRTY;
+            self.dirty.push(field);
+        }
+        self.tell_watchers(field.slot());
+    }
+
+    /// Brings what queries have found up to date.
+    fn tell_watchers(&mut self, field: usize) {
+        let value = self.now[field];
+        for Watcher { slot, bit, wanted } in &self.watchers[field] {
+            let known = &mut self.now[*slot as usize];
+            *known = match value {
+                // What the field holds now is not known.
+                Tagged::STALE | Tagged::UNKNOWN => Tagged::UNKNOWN,
+                _ => known.with_bit(*bit, value == *wanted).unwrap_or(Tagged::UNKNOWN),
+            };
+        }
+    }
+
+    /// A field has another value now, and the state holds it.
+    #[inline]
+    pub fn set(&mut self, field: Guard, to: Tagged) {
+        let field = field.slot();
+        if let Some(now) = self.now.get_mut(field) {
+            *now = to;
+            self.marks[field] &= !DIRTY;
+            self.tell_watchers(field);
+        }
+    }
+
+    /// Whether the state holds everything.
+    #[inline]
+    pub fn is_clean(&self) -> bool {
+        self.dirty.is_empty()
+    }
+
+    /// The value of a field that the state does not hold yet.
+    pub fn unwritten(&self, field: Guard) -> Option<Tagged> {
+        (self.marks.get(field.slot())? & DIRTY != 0).then(|| self.now[field.slot()])
+    }
+
+    /// The game is over: nobody will read its state again.
+    pub fn forget_dirty(&mut self) {
+        for field in self.dirty.drain(..) {
+            self.marks[field.slot()] &= !DIRTY;
+        }
+    }
+
+    /// Writes all dirty fields to the state. Their bytes have been counted already.
+    pub fn flush(&mut self, state: &mut State, numbering: &Numbering, mut value: impl FnMut(Tagged) -> Value) {
+        let (written, is_journaled) = (state.written, state.is_journaled());
+        state.keep_journal(false);
+        for field in self.dirty.drain(..) {
+            let mark = &mut self.marks[field.slot()];
+            if *mark & DIRTY != 0 {
+                *mark &= !DIRTY;
+                let (entity, which) = numbering.field(field);
+                state.set(entity, which, value(self.now[field.slot()]));
+            }
+        }
+        state.written = written;
+        state.keep_journal(is_journaled);
+        self.moves = state.moves();
+    }
+}
+
+fn tagged(field: Guard, state: &State, interner: &Interner, numbering: &Numbering) -> Option<Tagged> {
+    let (entity, field) = numbering.field(field);
+    let value = state.field(entity, field)?;
+    if numbering.concerns(value) {
+        return Some(Tagged::NUMBERED);
+    }
+    Some(interner.known(value).unwrap_or(Tagged::FOREIGN))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use riskbreaker_state::{Entity, FieldId, KindId};
+
+    #[test]
+    fn what_a_query_found_follows_its_fields_and_is_asked_again_when_somebody_came_or_went() {
+        let mut state = State::new();
+        for _ in 0..2 {
+            state.spawn(Entity { kind: KindId(0), fields: vec![Value::None, Value::None] });
+        }
+        let (numbering, wanted) = (Numbering::new(Some(&state)), Tagged::from(true));
+        let mut cache = FieldCache::new(None, numbering.fixed_fields());
+        let field = |at| Guard::fixed(at).expect("it fits");
+        cache.add_queries(std::iter::once(Query::Holding(KindId(0), FieldId(1), wanted)), &numbering);
+        let slot = field(4);
+        let answers = |cache: &FieldCache, mask: i64| {
+            assert_eq!(cache.now().get(slot.slot()).copied(), Tagged::plain(&Value::Int(mask)));
+        };
+        let note = |cache: &mut FieldCache, mask: i64| {
+            assert!(cache.now().get(slot.slot()).is_none_or(|known| !known.is_value()));
+            let on = [1, 3].map(field);
+            cache.note_answer(slot.slot(), Tagged::plain(&Value::Int(mask)).expect("it fits"), on.into_iter());
+        };
+        note(&mut cache, 0b10);
+        cache.set(field(1), wanted);
+        answers(&cache, 0b11);
+        cache.put(field(3), Tagged::NOTHING);
+        answers(&cache, 0b01);
+        cache.put(field(0), wanted);
+        cache.set(field(2), wanted);
+        answers(&cache, 0b01);
+        cache.set(field(1), Tagged::NUMBERED);
+        answers(&cache, 0b00);
+        cache.set(field(1), Tagged::STALE);
+        note(&mut cache, 0b01);
+        cache.note_population(5);
+        note(&mut cache, 0b11);
+        cache.note_population(5);
+        answers(&cache, 0b11);
+        cache.forget_dirty();
+        cache.turn_to(&State::new());
+        note(&mut cache, 0b10);
+    }
+}

@@ -1,0 +1,287 @@
+//! A trace cache for agenda entries, as in a tracing compiler (A. Gal et al., "Trace-based just-in-time type specialization",
+//! PLDI 2009): guards on fields and rolls, effects at the leaves, side exits into the script.
+//!
+//! A script has no memory and no clock. So the entities that exist, their attachments, the fields that an entry reads and the
+//! dice that it rolls determine what the entry does. The first run of an entry is recorded. When the same is found again, its
+//! effects are applied without the script. Where a guard fails, nothing has happened yet, and the script runs.
+//!
+//! Entities that are made in play are numbered in the order in which a trace meets them (see [`Numbering`]). So a trace does not
+//! depend on their ids.
+//!
+//! The recorder observes operations ([`Op`]) and knows each of them, or aborts. One replay in a thousand is run by the script as
+//! well and compared.
+
+mod branches;
+mod field_cache;
+mod guard;
+mod leaf;
+mod numbering;
+mod observe;
+mod outcome;
+mod query;
+mod recording;
+mod replay;
+mod report;
+mod root_cache;
+mod tagged;
+mod traces;
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use self::field_cache::FieldCache;
+use self::guard::Guard;
+use self::numbering::Numbering;
+use self::query::End;
+pub use self::query::Query;
+pub use self::recording::{Expected, Played};
+use self::recording::{Fields, Finished, Recording, Root};
+pub use self::replay::Lookup;
+use self::report::Missed;
+pub use self::report::{NewBranch, NotRecorded};
+use self::root_cache::RootCache;
+use self::tagged::{OwnValues, is_small};
+use self::traces::Committed;
+pub use self::traces::{Table, Traces};
+use riskbreaker_state::{Attachment, Due, EntityId, Schema, State, Value};
+
+/// One thread's part of the trace cache: the recorder, and what it knows of the state that it works on.
+#[derive(Debug, Default)]
+pub struct Memo {
+    traces: Arc<Traces>,
+    cache: FieldCache,
+    roots: RootCache,
+    recording: Option<Recording>,
+    /// The entities that the trace under way has met.
+    numbering: Numbering,
+    /// The fields between which relations stand.
+    ends: Vec<End>,
+    /// Fields that the recording has read or written: reading one again adds no guard.
+    known: Fields,
+    /// Fields that are known to have changed in some game; a copy of what the table has.
+    invalidated: Fields,
+    /// Whether all games begin with the same state, so that fields can be assumed to be as they were.
+    begins_alike: bool,
+    /// This thread's own copies of what the table refers to by number.
+    values: OwnValues,
+    due: Vec<Arc<Due>>,
+    plays: Vec<Box<[Played]>>,
+    /// How often each of these came in replays: in the game under way, and in those that counted before it.
+    played: Vec<u64>,
+    counted: Vec<u64>,
+    /// Fields that a replay was the first to change in any game, not yet marked in the table.
+    unnoted: Vec<Guard>,
+    /// Recordings that wait until nobody reads the table.
+    finished: Vec<Finished>,
+    replayed: u64,
+    recorded: u64,
+    /// Why entries were not recorded: entry, reason, place in a script.
+    aborts: BTreeMap<(Arc<str>, &'static str, String), u64>,
+    /// What entries met that no trace had met before.
+    missed: HashMap<(Arc<str>, Missed), u64>,
+    /// What the entry or function under way met that was new.
+    last_missed: Option<(Arc<str>, Missed)>,
+    /// Finds the place in a script that runs.
+    locate: Option<fn() -> String>,
+    difference: Option<Difference>,
+}
+
+/// A trace and its script with different outcomes: a bug of the host, or a script that keeps something between calls.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    pub entry: Arc<str>,
+    pub known: String,
+    pub found: String,
+}
+
+/// Recordings that wait at most.
+const MOST_WAITING: usize = 16;
+/// Fields that an entry usually reads at most, or writes.
+const USUAL: usize = 48;
+/// Why an entry is not recorded: numbers and guards have only so many bits.
+const TOO_MANY: &str = "there are too many entities or fields";
+/// An entity that nothing has led to which the recording knows of.
+const UNMET: &str = "it reaches an entity in a way that is not recorded";
+/// The owner in the root of a function that only reads. No entry has it, since entities are counted from 1.
+const FUNCTION: Option<EntityId> = Some(EntityId(0));
+
+impl Memo {
+    /// `opening`: the state at which all games begin, if they begin alike.
+    pub fn new(traces: &Arc<Traces>, opening: Option<&mut State>, schema: &Schema, locate: fn() -> String) -> Memo {
+        let numbering = Numbering::new(opening.as_deref());
+        // Copies of it know these hashes from their beginning.
+        let opening = opening.map(|opening| {
+            opening.population_hash(numbering.fixed());
+            opening.attachments_hash();
+            &*opening
+        });
+        let ends = (0..).zip(schema.relation_ends());
+        let last_entry = opening.map_or(0, |opening| opening.counters().0);
+        Memo {
+            traces: traces.clone(),
+            cache: FieldCache::new(opening, numbering.fixed_fields()),
+            numbering,
+            ends: ends.map(|(number, (kind, field))| End { number, kind, field }).collect(),
+            roots: RootCache::new(last_entry),
+            begins_alike: opening.is_some(),
+            locate: Some(locate),
+            ..Memo::default()
+        }
+    }
+
+    /// How many entries were replayed, and how many had to be run.
+    pub fn counts(&self) -> (u64, u64) {
+        (self.replayed, self.recorded)
+    }
+
+    /// A difference between a trace and its script, if one was found.
+    pub fn take_difference(&mut self) -> Option<Difference> {
+        self.difference.take()
+    }
+
+    /// Reintroduces a fixed bug, for a test: relations are noted without the end at which an entity stands.
+    #[doc(hidden)]
+    pub fn forget_ends(&mut self) {
+        self.ends.iter_mut().for_each(|end| end.number = 0);
+    }
+
+    pub fn traces(&self) -> Arc<Traces> {
+        self.traces.clone()
+    }
+
+    /// Ends a game. `counts`: whether its card counts are added to the totals.
+    pub fn end_game(&mut self, counts: bool) {
+        self.cache.forget_dirty();
+        self.counted.resize(self.played.len(), 0);
+        for (sum, one) in self.counted.iter_mut().zip(&mut self.played) {
+            let one = std::mem::take(one);
+            if counts {
+                *sum += one;
+            }
+        }
+    }
+
+    /// Takes out how often cards were played in replays of games that count: seat and card, how often used, rolled for and met.
+    pub fn take_played(&mut self) -> Vec<(Arc<str>, Arc<str>, [u64; 3])> {
+        let times = self.counted.iter_mut().map(std::mem::take);
+        let plays = self.plays.iter().zip(times).filter(|(_, times)| *times > 0);
+        let each = plays.flat_map(|(cards, times)| cards.iter().map(move |played| (played, times)));
+        let counts = |(played, times): (&Played, u64)| {
+            (played.seat.clone(), played.card.clone(), played.counts().map(|count| count * times))
+        };
+        each.map(counts).collect()
+    }
+
+    /// Starts a recording of the first entry of the agenda. `expected`: what it must come to.
+    pub fn start(&mut self, state: &mut State, expected: Option<Expected>) {
+        self.turn_to(state);
+        let Some(first) = state.agenda().first() else { return };
+        let (what, given) = (first.what.clone(), (first.owner, first.args.clone()));
+        self.record(what, given, state, expected);
+    }
+
+    fn record(
+        &mut self,
+        what: Arc<str>,
+        (owner, args): (Option<EntityId>, Value),
+        state: &mut State,
+        expected: Option<Expected>,
+    ) {
+        let (population, attachments) = self.hashes(state);
+        self.recorded += 1;
+        self.known.clear();
+        self.numbering.clear();
+        self.recording = None;
+        if !is_small(&args) {
+            return self.refuse(&what, "its arguments are too large to be recorded");
+        }
+        let owner = owner.map(|owner| self.numbering.meet(owner, state));
+        let args = self.numbering.meet_all(&args, state);
+        let (None | Some(Some(_)), Some(args)) = (owner, args) else { return self.refuse(&what, TOO_MANY) };
+        let root = Root { what, owner: owner.flatten(), args, population, attachments };
+        let (dependencies, effects) = (Vec::with_capacity(USUAL), Vec::with_capacity(USUAL));
+        let (assumptions, asked) = Default::default();
+        let (mark, cast) = (state.since(0).len(), self.numbering.is_all(state));
+        self.recording = Some(Recording { root, dependencies, assumptions, effects, asked, cast, mark, expected });
+        // The hooks of whatever is attached run without being asked for.
+        let concerns = |attachment: &Attachment| {
+            !self.numbering.is_fixed(attachment.owner) || self.numbering.concerns(&attachment.data)
+        };
+        if state.attachments().values().any(concerns) {
+            self.asked(Query::Attached, state);
+        }
+    }
+
+    /// Ids up to here are those of entities that all games begin with.
+    pub fn fixed(&self) -> u32 {
+        self.numbering.fixed()
+    }
+
+    pub fn is_recording(&self) -> bool {
+        self.recording.is_some()
+    }
+
+    /// The entry or function under way cannot be recorded, for this reason.
+    pub fn abort(&mut self, reason: &'static str) {
+        if let Some(recording) = self.recording.take() {
+            self.refuse(&recording.root.what, reason);
+        }
+    }
+
+    /// Ends the recording of an entry that ran to its end. It is put into the table later.
+    pub fn finish(&mut self, state: &State, pulsed: bool, played: Vec<Played>) {
+        self.cache.keep_up(state);
+        self.count_miss();
+        if let Some(recording) = self.recording.take() {
+            self.finished.push(Finished { recording, pulsed, played, value: Value::None });
+        }
+    }
+
+    /// Ends the recording of a function that only reads, with its value.
+    pub fn finish_value(&mut self, value: &Value) {
+        if let Some(recording) = self.recording.take() {
+            match self.numbering.known_all(value) {
+                Some(value) => self.finished.push(Finished { recording, pulsed: false, played: Vec::new(), value }),
+                None => self.refuse(&recording.root.what, UNMET),
+            }
+        }
+        self.count_miss();
+    }
+
+    /// Whether changed fields have to be marked in the table before the next look-up.
+    pub fn must_tell(&self) -> bool {
+        !self.unnoted.is_empty()
+    }
+
+    /// Puts finished recordings into the table, unless others read it and they can wait.
+    pub fn commit_finished(&mut self) {
+        if self.begins_alike && self.must_tell() {
+            for key in std::mem::take(&mut self.unnoted) {
+                self.changed(key);
+            }
+        }
+        if self.finished.is_empty() {
+            return;
+        }
+        let traces = self.traces.clone();
+        let table = match traces.try_write() {
+            Some(table) => Some(table),
+            None if self.finished.len() >= MOST_WAITING => Some(traces.write()),
+            None => None,
+        };
+        let Some(mut table) = table else { return };
+        for finished in std::mem::take(&mut self.finished) {
+            let entry = finished.recording.root.what.clone();
+            if table.is_full() && finished.recording.expected.is_none() {
+                continue;
+            }
+            match table.commit(finished, &self.numbering) {
+                Committed::Kept | Committed::Stale => {}
+                Committed::NoRoom => self.refuse(&entry, "the trace cache is full, or a value is too large for it"),
+                Committed::Differs(known, found) => {
+                    self.difference.get_or_insert(Difference { entry, known, found });
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,153 @@
+use super::guard::Guard;
+use super::numbering::Numbering;
+use super::tagged::Tagged;
+use riskbreaker_state::{Entity, EntityId, FieldId, KindId, Schema, State, Value};
+
+/// A script's query for entities. A trace must find the same result again among the entities that are made in play.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Query {
+    /// All of a kind.
+    Kind(KindId),
+    /// Those of a kind that refer to an entity through a field.
+    Referring(KindId, FieldId, EntityId),
+    /// The relations that an entity has, each with the end at which it stands.
+    Relations(EntityId),
+    /// The owners of attachments, and the entities named in their data.
+    Attached,
+    /// The id itself.
+    Id(EntityId),
+    /// Which of the entities of a kind that all games begin with hold a value in a field.
+    Holding(KindId, FieldId, Tagged),
+    /// Whether the number in a field is at least so large.
+    AtLeast(Guard, i64),
+}
+
+/// A field at which an entity stands in relations.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct End {
+    pub number: i64,
+    pub kind: KindId,
+    pub field: FieldId,
+}
+
+/// Entities of one kind at most that [`Query::Holding`] tells apart: one bit for each.
+const MOST_HOLDING: usize = Tagged::BITS as usize;
+
+impl Query {
+    /// The entity that it is about.
+    pub(super) fn entity(self) -> Option<EntityId> {
+        match self {
+            Query::Kind(_) | Query::Attached | Query::Holding(..) | Query::AtLeast(..) => None,
+            Query::Referring(_, _, id) | Query::Relations(id) | Query::Id(id) => Some(id),
+        }
+    }
+
+    /// What is asked for, in words.
+    pub(super) fn words(self, schema: &Schema) -> String {
+        let name = |kind: KindId| schema.kinds.get(kind.0 as usize).map_or("", |kind| &*kind.name);
+        let field_of = |kind, field| field_words(schema, Some(kind), field);
+        match self {
+            Query::Kind(kind) => format!("the entities of kind {}", name(kind)),
+            Query::Referring(kind, field, _) => {
+                format!("the entities that refer to one by {}", field_of(kind, field))
+            }
+            Query::Relations(_) => "the relations of an entity".into(),
+            Query::Attached => "what is attached".into(),
+            Query::Id(_) => "the number of an entity".into(),
+            Query::Holding(kind, field, _) => format!("the entities with a value in {}", field_of(kind, field)),
+            Query::AtLeast(_, least) => format!("whether a number is at least {least}"),
+        }
+    }
+
+    /// Asks which of the entities up to this id hold a value in a field. Gives nothing if there are too many, or if the value
+    /// is not the same in all games.
+    pub fn holding(kind: KindId, field: FieldId, value: &Value, fixed: u32, state: &State) -> Option<Query> {
+        let tag = Tagged::plain(value).filter(|_| !matches!(value, Value::Entity(id) if id.0 > fixed))?;
+        let count = fixed_of(kind, fixed, state).count();
+        (1..=MOST_HOLDING).contains(&count).then_some(Query::Holding(kind, field, tag))
+    }
+
+    /// The query about another entity.
+    pub(super) fn about(self, id: EntityId) -> Query {
+        match self {
+            Query::Referring(kind, field, _) => Query::Referring(kind, field, id),
+            Query::Relations(_) => Query::Relations(id),
+            Query::Id(_) => Query::Id(id),
+            Query::Kind(_) | Query::Attached | Query::Holding(..) | Query::AtLeast(..) => self,
+        }
+    }
+
+    /// The result for a script that asks this, with the entities by their numbers: they count as met. Of fixed entities only
+    /// relations are in it, since traces guard the fields of the others. `ends`: the fields between which relations stand.
+    pub(super) fn found(self, state: &State, ends: &[End], numbering: &mut Numbering) -> Option<Value> {
+        let mut found: Vec<EntityId> = Vec::new();
+        match self {
+            Query::Id(id) => return Some(Value::Int(i64::from(id.0))),
+            Query::Holding(kind, field, tag) => {
+                let holds = |id| state.field(id, field).and_then(Tagged::plain) == Some(tag);
+                return mask_of(numbering.fixed_of(kind).map(holds)).map(Value::Int);
+            }
+            Query::AtLeast(key, least) => {
+                let (number, field) = numbering.field(key);
+                let found = state.field(numbering.entity(number)?, field)?.as_int()?;
+                return Some(Value::Bool(found >= least));
+            }
+            Query::Kind(_) | Query::Referring(..) if state.ids() <= numbering.fixed() => {}
+            Query::Kind(kind) => {
+                let made = state.entities_after(numbering.fixed());
+                found.extend(made.filter(|(_, entity)| entity.kind == kind).map(|(id, _)| id));
+            }
+            Query::Referring(kind, field, to) => {
+                let refers = |value: Option<&Value>| value == Some(&Value::Entity(to));
+                let made = state.entities_after(numbering.fixed()).filter(|(_, entity)| entity.kind == kind);
+                found.extend(made.filter(|(_, entity)| refers(entity.fields.get(field.0 as usize))).map(|(id, _)| id));
+            }
+            // Those who ask go by ids, or by ends and then by ids: each relation is noted with the end at which it stands.
+            Query::Relations(of) => {
+                let mut relations = Vec::new();
+                for (id, entity) in state.entities() {
+                    let stands = |end: &&End| {
+                        entity.kind == end.kind && entity.fields.get(end.field.0 as usize) == Some(&Value::Entity(of))
+                    };
+                    for end in ends.iter().filter(stands) {
+                        relations.extend([Value::Int(end.number), Value::Entity(numbering.meet(id, state)?)]);
+                    }
+                }
+                return Some(if relations.is_empty() { Value::None } else { Value::List(relations.into()) });
+            }
+            Query::Attached => {
+                for attachment in state.attachments().values() {
+                    found.push(attachment.owner);
+                    attachment.data.each_entity(&mut |id| found.push(id));
+                }
+                found.retain(|id| !numbering.is_fixed(*id));
+            }
+        }
+        if found.is_empty() {
+            return Some(Value::None);
+        }
+        let numbers = found.into_iter().map(|id| numbering.meet(id, state).map(Value::Entity));
+        numbers.collect::<Option<_>>().map(Value::List)
+    }
+}
+
+/// One bit for each; nothing if there are too many.
+pub(super) fn mask_of(bits: impl Iterator<Item = bool>) -> Option<i64> {
+    let mut mask = 0;
+    for (nth, bit) in (0..).zip(bits) {
+        mask |= i64::from(bit) << Some(nth).filter(|nth| *nth < Tagged::BITS)?;
+    }
+    Some(mask)
+}
+
+/// A field with its kind, in words.
+pub(super) fn field_words(schema: &Schema, kind: Option<KindId>, field: FieldId) -> String {
+    let kind = kind.and_then(|kind| schema.kinds.get(kind.0 as usize));
+    let field = kind.and_then(|kind| Some((kind, kind.fields.get(field.0 as usize)?)));
+    field.map_or_else(|| "a field".into(), |(kind, field)| format!("{}.{}", kind.name, field.name))
+}
+
+/// The entities of a kind up to an id, in the order of their making.
+fn fixed_of(kind: KindId, fixed: u32, state: &State) -> impl Iterator<Item = (EntityId, &Entity)> {
+    state.entities_up_to(fixed).filter(move |(_, entity)| entity.kind == kind)
+}

@@ -1,0 +1,214 @@
+use std::collections::HashSet;
+use std::hash::{BuildHasherDefault, Hash, Hasher};
+use std::sync::Arc;
+
+use super::guard::Guard;
+use super::numbering::Numbering;
+use super::query::Query;
+use crate::Sight;
+use riskbreaker_dice::Dice;
+use riskbreaker_state::{Attachment, AttachmentId, Due, Entity, EntityId, RelativeKey, Value};
+
+/// The key of a trace: an agenda entry, or a function that only reads, with the fixed entities that exist and their
+/// attachments. Entities in it go by their numbers, as everywhere in a recording.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Root {
+    pub what: Arc<str>,
+    pub owner: Option<EntityId>,
+    pub args: Value,
+    /// Hash of the fixed entities that exist, and of whether any other entity was ever made.
+    pub population: u64,
+    /// Hash of what is attached to them.
+    pub attachments: u64,
+}
+
+impl Root {
+    #[inline]
+    pub fn is(&self, what: &Arc<str>, owner: Option<EntityId>, args: &Value, hashes: (u64, u64)) -> bool {
+        self.owner == owner
+            && (self.population, self.attachments) == hashes
+            && (Arc::ptr_eq(&self.what, what) || self.what == *what)
+            && same(&self.args, args)
+    }
+
+    pub fn hash(&self) -> u64 {
+        hash_of(&self.what, self.owner, &self.args, (self.population, self.attachments))
+    }
+}
+
+/// Hash of a root.
+pub(super) fn hash_of(what: &str, owner: Option<EntityId>, args: &Value, (population, attachments): (u64, u64)) -> u64 {
+    let owner = owner.map_or(0, |owner| u64::from(owner.0) + 1);
+    let args = match args {
+        Value::None => 0,
+        Value::Int(n) => *n as u64,
+        args => {
+            let mut folded = Folded::default();
+            args.hash(&mut folded);
+            folded.finish()
+        }
+    };
+    // Both ends tell the names of entries apart.
+    let bytes = what.as_bytes();
+    let name = match (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
+        (Some(first), Some(last)) => u64::from_le_bytes(*first) ^ u64::from_le_bytes(*last).rotate_left(29),
+        _ => bytes.iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte)),
+    };
+    let name = name ^ bytes.len() as u64;
+    let own = name ^ owner.rotate_left(32) ^ args.wrapping_mul(0xD6E8_FEB8_6659_FD93).rotate_left(23);
+    own.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ population ^ attachments.rotate_left(17)
+}
+
+/// A set of fields.
+pub(super) type Fields = HashSet<Guard, BuildHasherDefault<Folded>>;
+
+/// A quick hash of a few words, for a table that compares what it finds.
+#[derive(Clone, Default)]
+pub(super) struct Folded(u64);
+
+impl Hasher for Folded {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u64(u64::from(*byte)));
+    }
+
+    fn write_u64(&mut self, word: u64) {
+        self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
+
+    fn write_u32(&mut self, word: u32) {
+        self.write_u64(u64::from(word));
+    }
+
+    fn write_usize(&mut self, word: usize) {
+        self.write_u64(word as u64);
+    }
+}
+
+#[inline]
+fn same(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::None, Value::None) => true,
+        (Value::Int(one), Value::Int(other)) => one == other,
+        (Value::List(one), Value::List(other)) => Arc::ptr_eq(one, other) || one == other,
+        (Value::Map(one), Value::Map(other)) => Arc::ptr_eq(one, other) || one == other,
+        (one, other) => one == other,
+    }
+}
+
+/// A random input of a trace: which dice, and how much of the result the script saw.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum RollKey {
+    Dice(Arc<Dice>, Sight),
+    /// The total of the last of these dice: a later look at a roll of which less was seen.
+    Look,
+    /// A draw from a deck.
+    Deal(Arc<Dice>),
+    /// A policy's `rb.pick` of a number from 1 to this.
+    Pick(u32),
+}
+
+/// What a recording depends on, in the order in which it was looked at.
+#[derive(Clone, Debug)]
+pub(super) enum Dependency {
+    Field(Guard),
+    Roll(RollKey),
+    Query(Query),
+}
+
+/// Something that a script did to the state. Entities go by their numbers.
+#[derive(Clone, Debug)]
+pub(super) enum Effect {
+    Set(Guard, Value),
+    /// Adds to a number that is not known.
+    Add(Guard, i64),
+    Spawn(Entity),
+    Remove(EntityId),
+    Attach(Attachment),
+    Detach(AttachmentId),
+    SetData(AttachmentId, Value),
+    Schedule(RelativeKey, Arc<Due>),
+    Finish(Box<str>),
+}
+
+/// A card that was played in an entry.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Played {
+    pub seat: Arc<str>,
+    pub card: Arc<str>,
+    /// Whether its first roll that needed something met it.
+    pub met: Option<bool>,
+}
+
+impl Played {
+    /// What it adds to the counts of its card: used, rolled for, met.
+    pub fn counts(&self) -> [u64; 3] {
+        [1, u64::from(self.met.is_some()), u64::from(self.met == Some(true))]
+    }
+}
+
+/// An entry, or a function that only reads, while its script runs.
+#[derive(Debug)]
+pub(super) struct Recording {
+    pub root: Root,
+    pub dependencies: Vec<(Dependency, Value)>,
+    /// Queries that are among its dependencies.
+    pub asked: Vec<Query>,
+    /// Fields that it has read and that had not changed in any game. The recording is dropped when one of them changes.
+    pub assumptions: Vec<Guard>,
+    pub effects: Vec<Effect>,
+    /// Whether no entity had been made before it besides those that all games begin with.
+    pub cast: bool,
+    /// How many changes waited in the journal when it began.
+    pub mark: usize,
+    /// The recorded outcome, if the script runs only to be compared with it.
+    pub expected: Option<Expected>,
+}
+
+impl Recording {
+    /// How much it has added to a field of which it does not know what it holds.
+    pub fn added(&self, field: Guard) -> i64 {
+        let by = |effect: &Effect| match effect {
+            Effect::Add(to, by) if *to == field => *by,
+            _ => 0,
+        };
+        self.effects.iter().map(by).sum()
+    }
+
+    /// Whether what it has done so far may have changed what a query finds.
+    pub fn may_have_changed(&self, query: Query, numbering: &Numbering) -> bool {
+        self.effects.iter().any(|effect| match (effect, query) {
+            (Effect::Spawn(_), Query::Holding(..)) => false,
+            (Effect::Spawn(_) | Effect::Remove(_), _) => true,
+            (
+                Effect::Set(written, _) | Effect::Add(written, _),
+                Query::Referring(_, field, _) | Query::Holding(_, field, _),
+            ) => numbering.field(*written).1 == field,
+            (Effect::Set(..), Query::Relations(_)) => true,
+            (Effect::Attach(_) | Effect::Detach(_) | Effect::SetData(..), Query::Attached) => true,
+            _ => false,
+        })
+    }
+}
+
+/// An outcome of the trace table that a script has to come to.
+#[derive(Clone, Copy, Debug)]
+pub struct Expected {
+    /// Where its leaf begins.
+    pub leaf: u32,
+    /// How often the table had dropped traces by then.
+    pub dropped: u64,
+}
+
+/// A recording that ran to its end, with what came of it.
+#[derive(Debug)]
+pub(super) struct Finished {
+    pub recording: Recording,
+    pub pulsed: bool,
+    /// The cards that were played in it.
+    pub played: Vec<Played>,
+    pub value: Value,
+}

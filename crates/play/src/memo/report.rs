@@ -1,0 +1,127 @@
+//! The report of the memo: entries that could not be recorded, and new values that no trace had met.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::Memo;
+use super::guard::Guard;
+use super::query::{Query, field_words};
+use super::traces::{Miss, Table};
+use riskbreaker_state::{EntityId, FieldId, KindId, Schema, State};
+
+/// Why an agenda entry could not be recorded.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct NotRecorded {
+    /// The entry, or the function of play.luau.
+    pub entry: String,
+    /// What it did that cannot be recorded.
+    pub reason: String,
+    /// File and line of what it did, or of the function itself where no script was running.
+    pub place: String,
+    /// How often that was.
+    pub count: u64,
+}
+
+/// What entries met that no trace had met before, so that they were run by script.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct NewBranch {
+    /// The entry, or the function of play.luau.
+    pub entry: String,
+    /// The field, roll or query that had a new value.
+    pub met: String,
+    /// How often that was.
+    pub count: u64,
+}
+
+/// What was new where a look-up ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Missed {
+    Root,
+    Field(Option<KindId>, FieldId),
+    AtLeast(Option<KindId>, FieldId, i64),
+    Query(Query),
+    Roll,
+}
+
+/// Reasons that are kept apart at most.
+const MOST_REASONS: usize = 200;
+
+impl Memo {
+    /// Why entries were not recorded, the most frequent first.
+    pub fn not_recorded(&self) -> Vec<NotRecorded> {
+        let row = |((entry, reason, place), count): (&(Arc<str>, &'static str, String), &u64)| NotRecorded {
+            entry: entry.to_string(),
+            reason: (*reason).to_string(),
+            place: place.clone(),
+            count: *count,
+        };
+        let mut rows: Vec<NotRecorded> = self.aborts.iter().map(row).collect();
+        rows.sort_by_key(|row| std::cmp::Reverse(row.count));
+        rows
+    }
+
+    /// What entries met that was new, the most frequent first.
+    pub fn new_branches(&self, schema: &Schema) -> Vec<NewBranch> {
+        let mut rows: BTreeMap<(&str, String), u64> = BTreeMap::new();
+        for ((entry, missed), count) in &self.missed {
+            let met = match missed {
+                Missed::Root => "another owner, other arguments, other entities or other attachments".to_owned(),
+                Missed::Roll => "another roll".into(),
+                Missed::Query(query) => query.words(schema),
+                Missed::Field(kind, field) => field_words(schema, *kind, *field),
+                Missed::AtLeast(kind, field, least) => {
+                    format!("whether {} is at least {least}", field_words(schema, *kind, *field))
+                }
+            };
+            *rows.entry((entry, met)).or_insert(0) += count;
+        }
+        let row = |((entry, met), count): ((&str, String), u64)| NewBranch { entry: entry.to_owned(), met, count };
+        let mut rows: Vec<NewBranch> = rows.into_iter().map(row).collect();
+        rows.sort_by_key(|row| std::cmp::Reverse(row.count));
+        rows
+    }
+
+    /// Notes where a look-up ended.
+    #[cold]
+    pub(super) fn note_miss(&mut self, what: &Arc<str>, miss: Miss, table: &Table, state: &State) {
+        let missed = match miss {
+            Miss::Root => Missed::Root,
+            Miss::At(guard) => match (table.query(guard, &self.numbering), guard.kind()) {
+                (Some(Query::AtLeast(guard, least)), _) => {
+                    let (kind, field) = self.kind_and_field(guard, state);
+                    Missed::AtLeast(kind, field, least)
+                }
+                (Some(query), _) => Missed::Query(query.about(EntityId(0))),
+                (None, Guard::FIELD) => {
+                    let (kind, field) = self.kind_and_field(guard, state);
+                    Missed::Field(kind, field)
+                }
+                (None, _) => Missed::Roll,
+            },
+        };
+        self.last_missed = Some((what.clone(), missed));
+    }
+
+    /// The kind of the entity that a guard on a field reads, if it is there, and the field.
+    fn kind_and_field(&self, guard: Guard, state: &State) -> (Option<KindId>, FieldId) {
+        let (entity, field) = self.numbering.field(guard);
+        let entity = self.numbering.entity(entity).and_then(|id| state.entity(id));
+        (entity.map(|entity| entity.kind), field)
+    }
+
+    /// Counts what the entry or function met that was new: it ran to its end, and nothing kept it from being recorded.
+    pub(super) fn count_miss(&mut self) {
+        if let Some(missed) = self.last_missed.take() {
+            *self.missed.entry(missed).or_insert(0) += 1;
+        }
+    }
+
+    pub(super) fn refuse(&mut self, what: &Arc<str>, reason: &'static str) {
+        // It is told once, as what cannot be recorded.
+        self.last_missed.take_if(|(missed, _)| missed == what);
+        let key = (what.clone(), reason, self.locate.map(|locate| locate()).unwrap_or_default());
+        if self.aborts.len() < MOST_REASONS || self.aborts.contains_key(&key) {
+            *self.aborts.entry(key).or_insert(0) += 1;
+        }
+    }
+}

@@ -1,0 +1,212 @@
+use indexmap::IndexSet;
+
+use riskbreaker_state::{EntityId, Value};
+
+/// A value in 32 bits: three for its type, the others for the value, or for its place in the [`Interner`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Tagged(u32);
+
+/// Values that do not fit into 32 bits.
+#[derive(Debug, Default)]
+pub(super) struct Interner(IndexSet<Value>);
+
+/// Larger values are not recorded: bytes of a text, values in a list or map.
+const LONGEST_TEXT: usize = 200;
+const LARGEST_TABLE: usize = 100;
+
+impl Tagged {
+    const INT: u32 = 0;
+    const BOOL: u32 = 1;
+    const ENTITY: u32 = 2;
+    const NONE: u32 = 3;
+    const INTERNED: u32 = 4;
+    /// Bits of a whole number that fits and is not below zero.
+    pub const BITS: u32 = 28;
+    /// No value: nobody has looked yet.
+    pub const UNKNOWN: Tagged = Tagged(5);
+    /// No value: it has changed since somebody looked.
+    pub const STALE: Tagged = Tagged(7);
+    /// No value: it is in no trace, so that no guard has it.
+    pub const FOREIGN: Tagged = Tagged(6);
+    /// No value: it refers to an entity that is made in play, and each trace has its own number for that one.
+    pub const NUMBERED: Tagged = Tagged(1 << 3 | 5);
+    /// The empty reference.
+    pub const NOTHING: Tagged = Tagged(Tagged::NONE);
+
+    #[inline]
+    fn new(sort: u32, bits: u32) -> Tagged {
+        Tagged(bits << 3 | sort)
+    }
+
+    /// Whether it stands for a value.
+    #[inline]
+    pub fn is_value(self) -> bool {
+        self.0 & 7 <= Tagged::INTERNED
+    }
+
+    /// A place in a table.
+    pub fn place(at: u32) -> Tagged {
+        Tagged(at)
+    }
+
+    /// The place that [`Tagged::place`] was made of.
+    #[inline]
+    pub fn at(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The value, or its place in the [`Interner`].
+    #[inline]
+    fn read(self) -> Result<Value, usize> {
+        let bits = self.0 >> 3;
+        match self.0 & 7 {
+            Tagged::INT => Ok(Value::Int(i64::from(self.0 as i32 >> 3))),
+            Tagged::BOOL => Ok(Value::Bool(bits != 0)),
+            Tagged::ENTITY => Ok(Value::Entity(EntityId(bits))),
+            Tagged::INTERNED => Err(bits as usize),
+            _ => Ok(Value::None),
+        }
+    }
+
+    /// The whole number with this bit on or off; nothing where it is none, or where the bit does not fit.
+    #[inline]
+    pub fn with_bit(self, bit: u32, on: bool) -> Option<Tagged> {
+        let mask = 1_u32.checked_shl(bit + 3).filter(|_| bit < Tagged::BITS && self.0 & 7 == Tagged::INT)?;
+        Some(Tagged(if on { self.0 | mask } else { self.0 & !mask }))
+    }
+
+    /// Whether it is a whole number that fits, and at least so large.
+    #[inline]
+    pub fn is_at_least(self, least: i64) -> Option<bool> {
+        Some(self.int()? >= least)
+    }
+
+    /// The whole number, where it is one that fits.
+    #[inline]
+    pub fn int(self) -> Option<i64> {
+        (self.0 & 7 == Tagged::INT).then_some(i64::from(self.0 as i32 >> 3))
+    }
+
+    /// The sum of two whole numbers; nothing where one of the three is none that fits.
+    #[inline]
+    pub fn plus(self, other: Tagged) -> Option<Tagged> {
+        Tagged::plain(&Value::Int(self.int()? + other.int()?))
+    }
+
+    /// A value that fits.
+    #[inline]
+    pub fn plain(value: &Value) -> Option<Tagged> {
+        match value {
+            Value::Int(n) if (-(1 << 28)..1 << 28).contains(n) => Some(Tagged::new(Tagged::INT, *n as u32)),
+            Value::Bool(yes) => Some(Tagged::from(*yes)),
+            Value::Entity(id) if id.0 < 1 << 29 => Some(Tagged::new(Tagged::ENTITY, id.0)),
+            Value::None => Some(Tagged::NOTHING),
+            _ => None,
+        }
+    }
+}
+
+impl From<bool> for Tagged {
+    #[inline]
+    fn from(yes: bool) -> Tagged {
+        Tagged::new(Tagged::BOOL, u32::from(yes))
+    }
+}
+
+impl Interner {
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Tags a value unless it is too large.
+    pub fn tag(&mut self, value: &Value) -> Option<Tagged> {
+        Tagged::plain(value).or_else(|| {
+            let at = is_small(value).then(|| self.0.insert_full(value.clone()).0)?;
+            Some(Tagged::new(Tagged::INTERNED, at as u32))
+        })
+    }
+
+    /// The value of a tag.
+    pub fn value(&self, tag: Tagged) -> Value {
+        tag.read().unwrap_or_else(|at| self.0[at].clone())
+    }
+
+    /// Tags a value that fits or is in the table already.
+    #[inline]
+    pub fn known(&self, value: &Value) -> Option<Tagged> {
+        Tagged::plain(value).or_else(|| self.0.get_index_of(value).map(|at| Tagged::new(Tagged::INTERNED, at as u32)))
+    }
+}
+
+/// One thread's own copies of interned values: to count the references to shared ones would make threads wait for each other.
+#[derive(Debug, Default)]
+pub(super) struct OwnValues(Vec<Value>);
+
+impl OwnValues {
+    /// The value of a tag.
+    #[inline]
+    pub fn value(&mut self, tag: Tagged, interner: &Interner) -> Value {
+        tag.read().unwrap_or_else(|at| self.interned(at, interner))
+    }
+
+    /// The value in this place of the [`Interner`].
+    fn interned(&mut self, at: usize, interner: &Interner) -> Value {
+        if at >= self.0.len() {
+            self.0.extend(interner.0.iter().skip(self.0.len()).map(Value::apart));
+        }
+        self.0[at].clone()
+    }
+}
+
+/// Whether a value is small enough to be recorded.
+pub(super) fn is_small(value: &Value) -> bool {
+    fn size(value: &Value) -> usize {
+        match value {
+            Value::Text(text) if text.len() > LONGEST_TEXT => LARGEST_TABLE,
+            Value::List(items) => items.iter().map(size).sum::<usize>() + 1,
+            Value::Map(items) => items.values().map(size).sum::<usize>() + 1,
+            _ => 1,
+        }
+    }
+    size(value) < LARGEST_TABLE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_tags_mean_equal_values() {
+        let mut interner = Interner::default();
+        let values = [
+            Value::None,
+            Value::Bool(false),
+            Value::Bool(true),
+            Value::Int(0),
+            Value::Int(1),
+            Value::Int(-1),
+            Value::Int((1 << 28) - 1),
+            Value::Int(-(1 << 28)),
+            Value::Int(1 << 28),
+            Value::Int(1 << 53),
+            Value::Entity(EntityId(0)),
+            Value::Entity(EntityId(1)),
+            Value::Ratio(1, 2),
+            Value::text(""),
+            Value::text("one"),
+            Value::list([Value::Int(1)]),
+        ];
+        for value in &values {
+            let tagged = interner.tag(value).unwrap();
+            assert_eq!(interner.known(value), Some(tagged));
+            assert_eq!(interner.value(tagged), *value);
+            assert_eq!(OwnValues::default().value(tagged, &interner), *value);
+            for other in &values {
+                assert_eq!(interner.tag(other) == Some(tagged), other == value, "{value:?} {other:?}");
+            }
+            assert!(![Tagged::UNKNOWN, Tagged::STALE, Tagged::FOREIGN, Tagged::NUMBERED].contains(&tagged));
+        }
+        assert_eq!(interner.tag(&Value::text("x".repeat(LONGEST_TEXT + 1))), None);
+        assert_eq!(interner.known(&Value::text("two")), None);
+    }
+}

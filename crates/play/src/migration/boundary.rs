@@ -1,0 +1,378 @@
+//! The steps of a change of rules: it waits for the boundary, carries the state over, and can be taken back.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::comparison::Comparison;
+use super::former::Former;
+use crate::Game;
+use crate::action::{Cause, Done, Reasons, events_of};
+use crate::reload::{InForce, Swap, notices, patch_between, seat_people, switches_over};
+use crate::save::SavedOpen;
+use crate::undo::{BeforeRules, Op, UndoReport};
+use crate::{
+    ActionContext, Driver, Fault, Happening, MASTER, Migration, MigrationError, MigrationFate, MigrationNote, Refusal,
+    Ruleset, Slot,
+};
+use riskbreaker_ruleset::Contrast;
+use riskbreaker_state::{Audience, EntityId, FieldId, Orphans, Passage, Schema, State, Value};
+
+/// What was asked for: rules that are to come into force at the next boundary.
+#[derive(Clone, Debug)]
+pub struct Pending {
+    /// Nothing where those in force are to stay, after others were called off.
+    pub rules: Option<Arc<Ruleset>>,
+    /// The number of the next decision when they were asked for.
+    pub asked_at: u32,
+}
+
+/// A game converted to other rules that are not in force yet.
+pub(crate) struct Ready {
+    pub migration: Migration,
+    pub context: ActionContext,
+    /// What the conversion has said: it is told when the rules come into force.
+    pub said: Vec<(Audience, Happening)>,
+    /// The reasons that the conversion gave for values, by entity and field.
+    pub reasons: Reasons,
+}
+
+/// How a state gets from one ruleset to another.
+enum Way {
+    /// Kinds and fields mean the same in both.
+    ByName,
+    /// By a file of `convert/`, named after this ruleset.
+    Convert(String),
+}
+
+impl Game {
+    /// The rules that are to come into force: those that were asked for last.
+    pub(crate) fn awaited(&self) -> Option<&Arc<Ruleset>> {
+        self.pending.last()?.rules.as_ref()
+    }
+
+    /// Asks for other rules, or for those in force to stay.
+    pub(crate) fn ask_for(&mut self, rules: Option<Arc<Ruleset>>) {
+        self.redo.clear();
+        self.pending.push(Pending { rules, asked_at: self.next_seq() });
+    }
+
+    /// Calls off the rules that were asked for, if that is the last thing that was done.
+    pub(crate) fn undo_asking(&mut self) -> Option<UndoReport> {
+        let next = self.next_seq();
+        let pending = self.pending.pop_if(|pending| pending.asked_at >= next)?;
+        let text = match (&pending.rules, self.awaited()) {
+            (Some(rules), _) => format!("undid asking for {}", rules.name()),
+            (None, Some(rules)) => format!("undid calling off {}", rules.name()),
+            (None, None) => "undid calling off other rules".into(),
+        };
+        self.redo.push(Op::Rules { rules: pending.rules, at: None });
+        Some(UndoReport::open(text, None, Vec::new()))
+    }
+
+    /// Asks once more for what an undo took back.
+    pub(crate) fn redo_asking(&mut self, rules: Option<Arc<Ruleset>>) -> Result<(), Refusal> {
+        if let Some(rules) = &rules {
+            let allowed = self.prepare(rules, self.at_boundary()).and_then(|ready| ready.migration.allowed());
+            allowed.map_err(|error| Refusal::new(error.to_string()))?;
+        }
+        self.pending.push(Pending { rules, asked_at: self.next_seq() });
+        Ok(())
+    }
+
+    /// Whether other rules can take effect here. The place is before the entry that the ruleset declares, if nothing of it has
+    /// been answered or rolled yet; between any two actions if no such entry is due.
+    pub(crate) fn at_boundary(&self) -> bool {
+        if self.context.state.outcome().is_some() || !self.held.is_empty() || !self.queued.is_empty() {
+            return false;
+        }
+        let state = &self.context.state;
+        let boundary = self.context.rules.declarations().boundary.as_deref();
+        let is_boundary = |what: &str| boundary == Some(what);
+        let is_due = |state: &State| state.agenda().entries().any(|entry| is_boundary(&entry.what));
+        let Some(open) = &self.open else {
+            return state.agenda().first().is_some_and(|first| is_boundary(&first.what) || !is_due(state));
+        };
+        let untouched = open.tape.slots.iter().flatten().all(|slot| match slot {
+            Slot::Roll { .. } => false,
+            Slot::Answer { .. } | Slot::Closed { .. } => slot.seq().is_none(),
+        });
+        let Cause::Entry { what, .. } = &open.cause else { return false };
+        untouched && (boundary.is_none() || is_boundary(what) || !is_due(&state.before_journal()))
+    }
+
+    /// The game as converted to other rules. `at_boundary`: the rules take effect now. Otherwise the agenda entries before the
+    /// boundary are dropped first, since the old rules will run them.
+    pub(crate) fn prepare(&self, to: &Arc<Ruleset>, at_boundary: bool) -> Result<Ready, MigrationError> {
+        let from = &self.context.rules;
+        if self.context.state.outcome().is_some() && self.open.is_none() {
+            return Err(MigrationError::Over);
+        }
+        if self.history.is_empty() {
+            return Err(MigrationError::NotBegun);
+        }
+        if to.hash() == from.hash() {
+            return Err(MigrationError::Same(to.name()));
+        }
+        let way = way(from, to)?;
+        if let Some(ready) = self.straight_back(to, at_boundary) {
+            return Ok(ready);
+        }
+        let mut state = self.context.state.before_journal();
+        let waits_for = if at_boundary { None } else { from.declarations().boundary.clone() };
+        let due = state.agenda().entries().position(|entry| Some(&entry.what) == waits_for.as_ref());
+        let before_it = state.agenda().entries().take(due.unwrap_or(0)).map(|entry| entry.id);
+        for id in before_it.collect::<Vec<_>>() {
+            state.unschedule(id);
+        }
+        state.settle_unread();
+        let parts = to.parts();
+        let converted = state.converted(from.schema(), to.schema(), &parts, Orphans::Shelve);
+        let (mut new, _) = converted.map_err(|message| MigrationError::Fault(Fault::new(message)))?;
+        let belongings = new.sort_belongings(&|what| to.has_entry(what), &|hook| to.has_holder(hook));
+        let mut notes = Vec::new();
+        let switches = self.switches_under(to, &mut new, &mut notes);
+        let seats = self.seats_under(to, &mut notes);
+        let mut context = ActionContext::new(to, Arc::new(switches), seats, self.context.dice.clone(), 0);
+        context.state = new;
+        let (mut said, mut reasons) = (Vec::new(), Reasons::new());
+        if let Way::Convert(ruleset) = way {
+            let (switches, schema) = (self.context.switches.clone(), from.schema().clone());
+            let former = Former { ruleset, switches, state: state.clone(), schema };
+            let ran = to.run(move |vm| {
+                let result = vm.convert(&mut context, &former);
+                (context, result)
+            });
+            let died = |_| MigrationError::Fault(Fault::new(format!("the script worker of {} has died", to.id())));
+            let (changed, result) = ran.map_err(died)?;
+            result?;
+            context = changed;
+            context.state.settle_unread();
+            for event in std::mem::take(&mut context.events) {
+                match event.happening {
+                    Happening::Said { .. } => said.push((event.audience, event.happening)),
+                    Happening::Changed { entity, field, reason: Some(reason), .. } => {
+                        reasons.insert((entity, field), reason);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        notes.append(&mut context.notes);
+        if context.state.agenda().first().is_none() && state.agenda().first().is_some() {
+            let text = "nothing on it fits the new rules, so the game would be over at once".to_owned();
+            notes.push(MigrationNote { fate: MigrationFate::Refused, topic: "agenda".into(), text, rule: None });
+        }
+        Comparison { old: &state, old_schema: from.schema(), context: &context }.tell(&belongings, &mut notes);
+        notes.sort_by_key(|note| note.fate);
+        let changes = Contrast::between(from, to).sentences;
+        let (from, to) = (from.name(), to.name());
+        let migration = Migration { from, to, changes, notes, waits_for: waits_for.map(|what| what.to_string()) };
+        Ok(Ready { migration, context, said, reasons })
+    }
+
+    /// The game as it was before the last change of rules, if the game returns to those rules and nothing was done since.
+    fn straight_back(&self, to: &Arc<Ruleset>, at_boundary: bool) -> Option<Ready> {
+        let untouched = at_boundary && self.open.as_ref().is_none_or(|open| open.seq.is_none());
+        let last = self.history.last().filter(|last| untouched && matches!(last.cause, Cause::Rules { .. }))?;
+        let before = last.swap.as_ref()?;
+        let in_force = before.in_force.as_ref().filter(|in_force| in_force.rules.hash() == to.hash())?;
+        let (switches, seats) = (in_force.switches.clone(), self.seats_back(in_force));
+        let mut context = ActionContext::new(to, switches, seats, self.context.dice.clone(), 0);
+        context.state = before.state.clone();
+        let text = "the same as before: nothing has been done since the rules changed".to_owned();
+        let notes = vec![MigrationNote { fate: MigrationFate::Returned, topic: "everything".into(), text, rule: None }];
+        let changes = Contrast::between(&self.context.rules, to).sentences;
+        let (from, to) = (self.context.rules.name(), to.name());
+        let migration = Migration { from, to, changes, notes, waits_for: None };
+        Some(Ready { migration, context, said: Vec::new(), reasons: Reasons::new() })
+    }
+
+    /// The house rules by name: carried where both have one, at their default where they are new, kept aside where they are
+    /// gone.
+    fn switches_under(
+        &self,
+        to: &Ruleset,
+        state: &mut State,
+        notes: &mut Vec<MigrationNote>,
+    ) -> BTreeMap<String, Value> {
+        let now = &self.context.switches;
+        let mut told: BTreeMap<MigrationFate, Vec<String>> = BTreeMap::new();
+        let passed = switches_over(now, to, &mut state.dormant_mut().switches);
+        for (switch, (value, passage)) in to.switches().zip(&passed) {
+            let fate = match passage {
+                Passage::Carried => MigrationFate::Carried,
+                Passage::Returned => MigrationFate::Returned,
+                Passage::StandIn => MigrationFate::Decide,
+                Passage::Defaulted => MigrationFate::Defaulted,
+            };
+            if *value != switch.default.as_value() || fate == MigrationFate::Decide {
+                told.entry(fate).or_default().push(format!("{} is {value}", switch.name));
+            }
+        }
+        for (name, value) in now.iter().filter(|(name, _)| to.switch(name).is_none()) {
+            let usual = self.context.rules.switch(name).is_some_and(|switch| switch.default.as_value() == *value);
+            if !usual {
+                told.entry(MigrationFate::Dormant).or_default().push(format!("{name} is {value}"));
+            }
+        }
+        for (fate, lines) in told {
+            notes.push(MigrationNote { fate, topic: "house rules".into(), text: lines.join(", "), rule: None });
+        }
+        to.switches().map(|switch| switch.name.clone()).zip(passed.into_iter().map(|(value, _)| value)).collect()
+    }
+
+    /// Seats by name: new ones are played by people, and so are those whose policy is not there.
+    fn seats_under(&self, to: &Ruleset, notes: &mut Vec<MigrationNote>) -> BTreeMap<Arc<str>, Driver> {
+        let mut seats = self.context.seats.clone();
+        for (seat, policy) in seat_people(&mut seats, to) {
+            let (topic, text) = (format!("seat {seat}"), format!("has no policy `{policy}` there: it is asked now"));
+            notes.push(MigrationNote { fate: MigrationFate::Decide, topic, text, rule: None });
+        }
+        seats
+    }
+
+    /// The seats under rules that come back: one that was given to somebody else since keeps its new driver, where it can.
+    fn seats_back(&self, before: &InForce) -> BTreeMap<Arc<str>, Driver> {
+        let mut seats = self.context.seats.clone();
+        let lost = |driver: &Driver| match driver {
+            Driver::Policy(policy) => {
+                let known = |rules: &Ruleset| rules.policies().contains(policy);
+                !known(&self.context.rules) || !known(&before.rules)
+            }
+            Driver::Human | Driver::Absent => false,
+        };
+        for (seat, driver) in &before.seats {
+            if lost(driver) || seats.get(seat).is_none_or(lost) {
+                seats.insert(seat.clone(), driver.clone());
+            }
+        }
+        seats
+    }
+
+    /// Puts the game into the state that other rules have made of it, as one entry.
+    pub(crate) fn install(&mut self, ready: Ready) {
+        let Ready { migration, context, said, reasons } = ready;
+        let from = self.context.rules.clone();
+        self.park();
+        let dropped = self.open.take().map(|open| {
+            self.withdraw(&open);
+            Box::new(SavedOpen::of(&open))
+        });
+        let to = context.rules.clone();
+        let before = self.context.position();
+        let may_read = self.readers_of_anything(&to);
+        let in_force = InForce {
+            rules: std::mem::replace(&mut self.context.rules, context.rules),
+            switches: std::mem::replace(&mut self.context.switches, context.switches),
+            seats: std::mem::replace(&mut self.context.seats, context.seats),
+        };
+        let state = std::mem::replace(&mut self.context.state, context.state);
+        let lost = in_force.seats.iter().filter_map(|(seat, driver)| match driver {
+            Driver::Policy(policy) if self.context.seats.get(seat) != Some(driver) => {
+                Some((seat.clone(), policy.clone()))
+            }
+            _ => None,
+        });
+        let lost = lost.collect();
+        let swap = Swap { schema: from.schema().clone(), state, in_force: Some(in_force) };
+        self.note_first_rules(&from);
+        let number = self.take_number();
+        let line = format!("{} is in force, after {}", migration.to, migration.from);
+        let to_see = [MigrationFate::Breach, MigrationFate::Decide];
+        let notes = migration.notes.iter().filter(|note| to_see.contains(&note.fate));
+        let notes: Vec<String> = notes.map(|note| format!("{}: {}", note.topic, note.text)).collect();
+        let mut told = notices(&[line], &Audience::Everybody);
+        told.extend(notices(&notes, &may_read));
+        told.extend(said);
+        let events = events_of(number, &told);
+        events.iter().for_each(|event| self.tell(event));
+        let cause = Cause::Rules {
+            ruleset: to.id().to_string(),
+            layers: to.extra_layers().to_vec(),
+            hash: to.hash(),
+            files: patch_between(&from, &to),
+        };
+        let seq = Some(self.next_seq());
+        (self.idle, self.unasked, self.unasked_bytes, self.retried_bytes) = (0, 0, 0, 0);
+        let swap = Some(Box::new(swap));
+        self.history.push(Done { seq, events, told, swap, dropped, lost, reasons, ..Done::new(number, cause, before) });
+    }
+
+    /// Who may read a line in which anything may be named: the game master alone, where these rules or those in force have secrets.
+    pub(crate) fn readers_of_anything(&self, to: &Ruleset) -> Audience {
+        match self.context.rules.schema().has_secrets() || to.schema().has_secrets() {
+            true => Audience::named(MASTER),
+            false => Audience::Everybody,
+        }
+    }
+
+    /// Takes a change of rules back, whole.
+    pub(crate) fn take_rules_back(&mut self, done: Done, passed: &mut Vec<Done>) -> UndoReport {
+        // Reloads that came after it were of the other rules.
+        passed.clear();
+        self.open = done.dropped.map(|open| open.reopened());
+        self.held.clear();
+        let now = self.context.rules.clone();
+        let text = format!("undid the change to {}", now.name());
+        let mut changes = Vec::new();
+        if let Some(Swap { state, in_force: Some(before), .. }) = done.swap.map(|swap| *swap) {
+            let seats = self.seats_back(&before);
+            let undone = std::mem::replace(&mut self.context.state, state);
+            self.context.switches = before.switches;
+            self.context.seats = seats;
+            self.context.rules = before.rules;
+            changes = self.restored(&undone, now.schema());
+        }
+        self.context.set_position(done.before);
+        let at = BeforeRules { done: self.history.len(), open: self.open.clone(), position: done.before };
+        self.redo.push(Op::Rules { rules: Some(now), at: Some(Box::new(at)) });
+        UndoReport::open(text, None, changes)
+    }
+
+    /// What an undo of a change of rules restored: shown fields whose value was another one under the rules that were taken back, or
+    /// that these did not have, and entities that come and go with it. `undone`: the state under those rules, in their schema.
+    fn restored(&self, undone: &State, schema: &Schema) -> Vec<(Audience, Happening)> {
+        let (rules, mut told) = (self.context.rules.clone(), Vec::new());
+        let mut there: Vec<EntityId> = self.context.state.entities().map(|(id, _)| id).collect();
+        there.sort_unstable();
+        for id in there {
+            let Some(entity) = self.context.state.entity(id) else { continue };
+            let kind = rules.schema().kind(entity.kind);
+            let was = undone.entity(id);
+            if was.is_none() {
+                let audience = self.context.state.audience(rules.schema(), id);
+                let title = self.context.title(id);
+                told.push((audience, Happening::Spawned { entity: id, title, kind: kind.name.clone() }));
+            }
+            for (at, to) in (0..).map(FieldId).zip(&entity.fields) {
+                let name = &kind.field(at).name;
+                let from = was.and_then(|was| {
+                    let place = schema.kind(was.kind).field_named(name)?;
+                    was.fields.get(place.0 as usize)
+                });
+                // What the other rules do not have is listed only if it says something.
+                let from = from.unwrap_or(&kind.field(at).default);
+                if from != to {
+                    told.extend(self.context.changed(id, at, from, to));
+                }
+            }
+        }
+        told
+    }
+}
+
+/// How a game gets from one ruleset to another.
+fn way(from: &Ruleset, to: &Ruleset) -> Result<Way, MigrationError> {
+    let (old, new) = (from.parts(), to.parts());
+    if old.iter().any(|part| part == to.id()) || new.iter().any(|part| part == from.id()) {
+        return Ok(Way::ByName);
+    }
+    let converts = &to.declarations().converts;
+    if let Some(part) = old.iter().rev().find(|part| converts.iter().any(|known| **known == ***part)) {
+        return Ok(Way::Convert(part.clone()));
+    }
+    if old.iter().any(|part| new.contains(part)) {
+        return Ok(Way::ByName);
+    }
+    Err(MigrationError::NoWay { from: from.id().to_string(), to: to.id().to_string() })
+}

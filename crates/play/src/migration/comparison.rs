@@ -1,0 +1,112 @@
+//! The effects of a change of rules, found by comparing the state before and after.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::{ActionContext, MigrationFate, MigrationNote};
+use riskbreaker_state::{Belongings, EntityId, Kept, Schema, State};
+
+/// A state before and after, for telling what became of what.
+pub(super) struct Comparison<'a> {
+    pub old: &'a State,
+    pub old_schema: &'a Schema,
+    pub context: &'a ActionContext,
+}
+
+impl Comparison<'_> {
+    /// Tells what was kept aside, what is there again and what is new, as far as a sheet would show it.
+    pub fn tell(&self, belongings: &Belongings, notes: &mut Vec<MigrationNote>) {
+        self.tell_entities(notes);
+        self.tell_values(notes);
+        self.tell_new_fields(notes);
+        let mut note = |fate: MigrationFate, topic: &str, names: Vec<String>| {
+            if !names.is_empty() {
+                notes.push(MigrationNote { fate, topic: topic.into(), text: names.join(", "), rule: None });
+            }
+        };
+        let entries = belongings.entries_kept.iter().map(|entry| entry.what.to_string());
+        note(MigrationFate::Dormant, "agenda", entries.collect());
+        let hooks = belongings.attachments_kept.iter().map(|(_, attachment)| attachment.hook.to_string());
+        note(MigrationFate::Dormant, "attached", hooks.collect());
+        let returned = belongings.returned.iter().map(|name| name.to_string());
+        note(MigrationFate::Returned, "agenda and attached", returned.collect());
+    }
+
+    fn tell_entities(&self, notes: &mut Vec<MigrationNote>) {
+        let mut told: BTreeMap<(MigrationFate, String), Vec<String>> = BTreeMap::new();
+        let (was, now) = (&self.old.dormant().entities, &self.context.state.dormant().entities);
+        for (id, shelved) in now.iter().filter(|(id, _)| !was.contains_key(*id)) {
+            let title = self.old_schema.title_in(self.old, *id).to_string();
+            told.entry((MigrationFate::Dormant, shelved.kind.to_string())).or_default().push(title);
+        }
+        for (id, shelved) in was.iter().filter(|(id, _)| self.context.state.entity(**id).is_some()) {
+            let title = self.context.title(*id).to_string();
+            told.entry((MigrationFate::Returned, shelved.kind.to_string())).or_default().push(title);
+        }
+        for ((fate, topic), titles) in told {
+            notes.push(MigrationNote { fate, topic, text: titles.join(", "), rule: None });
+        }
+    }
+
+    /// Values that went aside or came back, entity by entity.
+    fn tell_values(&self, notes: &mut Vec<MigrationNote>) {
+        let new_schema = self.context.rules.schema();
+        let (was, now) = (&self.old.dormant().fields, &self.context.state.dormant().fields);
+        let known = |all: &BTreeMap<EntityId, BTreeMap<Arc<str>, Kept>>, id: EntityId, name: &str| {
+            all.get(&id).and_then(|kept| kept.get(name)).is_some_and(|kept| !kept.is_same)
+        };
+        for (id, entity) in self.context.state.entities() {
+            let kind = new_schema.kind(entity.kind);
+            let topic = self.context.title(id).to_string();
+            let old_kind = self.old_schema.kind_named(&kind.name).map(|place| self.old_schema.kind(place));
+            let mut aside = Vec::new();
+            let away = now.get(&id).into_iter().flatten().filter(|(_, kept)| !kept.is_same);
+            for (name, kept) in away.filter(|(name, _)| !known(was, id, name)) {
+                let field = old_kind.and_then(|kind| Some(kind.field(kind.field_named(name)?)));
+                if let Some(field) =
+                    field.filter(|field| field.show && field.audience.is_none() && field.default != kept.value)
+                {
+                    aside.push(format!("{} {}", field.label, self.context.words(&kept.value)));
+                }
+            }
+            let mut back = Vec::new();
+            let returned = was.get(&id).into_iter().flatten().filter(|(_, kept)| !kept.is_same);
+            for (name, kept) in returned.filter(|(name, _)| !known(now, id, name)) {
+                let Some(place) = kind.field_named(name) else { continue };
+                let (field, value) = (kind.field(place), &entity.fields[place.0 as usize]);
+                // Where somebody has given the field another value since, that one counts.
+                let is_back = field.ty.settle(kept.value.clone()) == *value;
+                if is_back && field.show && field.audience.is_none() && field.default != *value {
+                    back.push(format!("{} {}", field.label, self.context.words(value)));
+                }
+            }
+            for (fate, parts) in [(MigrationFate::Dormant, aside), (MigrationFate::Returned, back)] {
+                if !parts.is_empty() {
+                    notes.push(MigrationNote { fate, topic: topic.clone(), text: parts.join(", "), rule: None });
+                }
+            }
+        }
+    }
+
+    /// Fields that the old rules did not have and that stand at their default everywhere.
+    fn tell_new_fields(&self, notes: &mut Vec<MigrationNote>) {
+        let schema = self.context.rules.schema();
+        for (at, kind) in schema.kinds.iter().enumerate() {
+            let here = || self.context.state.entities().filter(move |(_, entity)| entity.kind.0 as usize == at);
+            let Some(old) = self.old_schema.kind_named(&kind.name).map(|place| self.old_schema.kind(place)) else {
+                continue;
+            };
+            let fields = kind.fields.iter().enumerate().filter(|(place, field)| {
+                field.show
+                    && old.field_named(&field.name).is_none()
+                    && here().all(|(_, entity)| entity.fields[*place] == field.default)
+            });
+            let fields: Vec<String> =
+                fields.map(|(_, field)| format!("{} {}", field.label, self.context.words(&field.default))).collect();
+            if !fields.is_empty() && here().next().is_some() {
+                let (fate, topic) = (MigrationFate::Defaulted, format!("every {}", kind.name));
+                notes.push(MigrationNote { fate, topic, text: fields.join(", "), rule: None });
+            }
+        }
+    }
+}

@@ -1,0 +1,13 @@
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use riskbreaker_state::{Schema, State, Value};
+
+/// The state of a game under its former rules.
+pub struct Former {
+    /// The ruleset that the file of `convert/` is written for.
+    pub ruleset: String,
+    pub switches: Arc<BTreeMap<String, Value>>,
+    pub state: State,
+    pub schema: Schema,
+}

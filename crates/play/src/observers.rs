@@ -1,0 +1,217 @@
+//! The observers of finished operations: the trace cache, the counts of a simulation, and the event log.
+
+use super::context::ActionContext;
+use super::operation::Op;
+use super::{CardCounts, Event, Happening, Memo};
+use riskbreaker_state::{Audience, AudienceRule, Change, EntityId, FieldId, KindId, Value};
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// Observers of finished operations.
+#[derive(Default)]
+pub struct Observers {
+    /// The trace cache of a simulation.
+    pub memo: Option<Box<Memo>>,
+    /// What cards come to.
+    pub counts: Option<Box<CardCounts>>,
+    /// The fields that scripts read, by kind, while somebody collects them.
+    pub reads: Option<BTreeSet<(KindId, FieldId)>>,
+    /// Whether a script has looked at the time or the number of an agenda entry, or named one, since this was reset.
+    pub sees_time: bool,
+}
+
+impl Observers {
+    /// Passes a finished operation to everybody.
+    #[inline]
+    pub fn observe(&mut self, op: &Op) {
+        let names_entry = matches!(
+            op,
+            Op::ReadAgenda | Op::ReadKey | Op::ReadEntryNumber | Op::Schedule { .. } | Op::Cancel | Op::Rekey
+        );
+        self.sees_time |= names_entry;
+        if let (Some(reads), Op::Read { entity, field, state, .. } | Op::ReadAtLeast { entity, field, state, .. }) =
+            (&mut self.reads, op)
+            && let Some(found) = state.entity(*entity)
+        {
+            reads.insert((found.kind, *field));
+        }
+        if let Some(memo) = &mut self.memo {
+            memo.observe(op);
+        }
+        if let Some(counts) = &mut self.counts {
+            counts.observe(op);
+        }
+    }
+
+    /// Up to which id entities are the same in all games, where a trace is recorded.
+    pub fn fixed_entities(&self) -> Option<u32> {
+        self.memo.as_ref().filter(|memo| memo.is_recording()).map(|memo| memo.fixed())
+    }
+
+    /// Whether anybody wants to know which card an answer chose.
+    pub fn wants_card(&self) -> bool {
+        self.counts.is_some()
+    }
+}
+
+impl ActionContext {
+    pub fn tell(&mut self, happening: Happening, audience: Audience) {
+        let piece = matches!(happening, Happening::Spawned { .. } | Happening::Changed { .. });
+        // While paths are explored only lines of the story are kept: they are part of the outcome.
+        let is_heard = self.explorer.is_none() || matches!(happening, Happening::Said { .. });
+        if self.listening && is_heard && !(self.at_start && piece) {
+            let audience = self.audience_in_secret(&happening, audience);
+            let n = self.events.len() as u32;
+            self.events.push(Event { action: self.action, n, audience, happening });
+        }
+    }
+
+    /// Tells the answers that waited for those of other questions; `sealed`: those as well that wait for the end.
+    pub fn tell_untold(&mut self, sealed: bool) {
+        let several = self.untold.len() > 1;
+        for answer in std::mem::take(&mut self.untold) {
+            if answer.sealed && !sealed {
+                self.untold.push(answer);
+                continue;
+            }
+            let seat = match &answer.happening {
+                Happening::Answered { seat, .. } => Some(seat.clone()),
+                _ => None,
+            };
+            let audience = self.audience_of_place(answer.ordinal, answer.audience.clone(), seat);
+            if !audience.is_everybody() {
+                self.private.insert(answer.ordinal, audience);
+            }
+            if several || answer.sealed {
+                self.unsealed.push(self.events.len() as u32);
+            }
+            self.tell(answer.happening, answer.audience);
+        }
+    }
+
+    /// The slots of the tape that not everybody may know of, with their audiences. An answer not told yet is known to its seat.
+    ///
+    /// The second map has the answers that are not told yet, and the seats that gave them.
+    pub fn take_private(&mut self) -> (BTreeMap<u32, Audience>, BTreeMap<u32, Arc<str>>) {
+        let (mut private, mut untold) = (std::mem::take(&mut self.private), BTreeMap::new());
+        for answer in self.untold.drain(..) {
+            if let Happening::Answered { seat, .. } = &answer.happening {
+                private.insert(answer.ordinal, Audience::named(seat));
+                untold.insert(answer.ordinal, Arc::from(&**seat));
+            }
+        }
+        (private, untold)
+    }
+
+    /// Tells the change of a field that has just been made, and why.
+    pub fn tell_change(
+        &mut self,
+        entity: EntityId,
+        field: FieldId,
+        (from, to): (&Value, &Value),
+        why: Option<Arc<str>>,
+    ) {
+        if !self.listening || self.explorer.is_some() || from == to {
+            return;
+        }
+        let said = |kind| self.rules.schema().kind(kind).field(field).said;
+        if self.state.entity(entity).is_some_and(|entity| said(entity.kind)) {
+            return;
+        }
+        let Some((audience, mut happening)) = self.changed(entity, field, from, to) else { return };
+        if let Happening::Changed { reason, .. } = &mut happening {
+            *reason = why;
+        }
+        self.tell(happening, audience);
+    }
+
+    /// Who may see that a field changes: those who see the field before or after the change and all entities in both values.
+    ///
+    /// The field has its new value already. It may be the one that says who sees the entity.
+    pub fn audience_of_change(&self, entity: EntityId, field: FieldId, from: &Value, to: &Value) -> Audience {
+        let schema = self.rules.schema();
+        if !schema.has_secrets() {
+            return Audience::Everybody;
+        }
+        let names = |value: &Value| self.state.value_audience(schema, value);
+        let after = self.state.field_audience(schema, entity, field, None);
+        let before = match self.leads_to_seats(entity, field) {
+            true => self.state.field_audience(schema, entity, field, Some(from)),
+            false => after.clone(),
+        };
+        after.or(&before).and(&names(from)).and(&names(to))
+    }
+
+    /// Whether the audience of the entity or of the field depends on this field of it.
+    fn leads_to_seats(&self, entity: EntityId, field: FieldId) -> bool {
+        let Some(found) = self.state.entity(entity) else { return false };
+        let kind = self.rules.schema().kind(found.kind);
+        let name = &kind.field(field).name;
+        let first = |rule: &Option<AudienceRule>| match rule {
+            Some(AudienceRule::Path(path)) => path.first() == Some(name),
+            _ => false,
+        };
+        first(&kind.audience) || first(&kind.field(field).audience)
+    }
+
+    /// The event for a change of a field and who may see it, if the field is shown or the rules tell its changes in their own
+    /// words.
+    pub fn changed(&self, entity: EntityId, field: FieldId, from: &Value, to: &Value) -> Option<(Audience, Happening)> {
+        let kind = &self.rules.schema().kind(self.state.entity(entity)?.kind);
+        let declared = kind.field(field);
+        if !declared.show && !declared.said {
+            return None;
+        }
+        let audience = self.audience_of_change(entity, field, from, to);
+        let words = |value: &Value| self.words_of_change(value, &audience);
+        let happening = Happening::Changed {
+            entity,
+            title: self.title_for(entity, &audience),
+            field: declared.name.clone(),
+            label: declared.label.clone(),
+            from: from.clone(),
+            to: to.clone(),
+            text: format!("{} -> {}", words(from), words(to)),
+            reason: None,
+        };
+        Some((audience, happening))
+    }
+
+    /// Adds what came of the roll that was told last to its event.
+    pub fn tell_result(&mut self, text: &str) {
+        let rolled = self.events.iter_mut().rev().find_map(|event| match &mut event.happening {
+            Happening::Rolled { result, .. } => Some(result),
+            _ => None,
+        });
+        match rolled {
+            Some(Some(told)) => {
+                told.push_str(", ");
+                told.push_str(text);
+            }
+            Some(result) => *result = Some(text.to_owned()),
+            None => {}
+        }
+    }
+
+    /// Events for settled changes, the last one first and turned round: what an undo did, and who may see it.
+    pub fn reversed(&self, changes: &[Change]) -> Vec<(Audience, Happening)> {
+        let mut places: BTreeMap<(EntityId, FieldId), usize> = BTreeMap::new();
+        let mut net: Vec<(EntityId, FieldId, &Value, &Value)> = Vec::new();
+        for change in changes {
+            if let Change::Set { entity, field, from, to } = change {
+                match places.entry((*entity, *field)) {
+                    Entry::Occupied(place) => net[*place.get()].3 = to,
+                    Entry::Vacant(place) => {
+                        place.insert(net.len());
+                        net.push((*entity, *field, from, to));
+                    }
+                }
+            }
+        }
+        net.into_iter()
+            .filter(|(.., from, to)| from != to)
+            .filter_map(|(entity, field, from, to)| self.changed(entity, field, to, from))
+            .collect()
+    }
+}

@@ -1,0 +1,577 @@
+//! What a script can do: each operation once, with its checks and limits. Modes of play differ in where answers and faces come
+//! from (`inputs.rs`) and in who is told of the finished operation, never in what an operation does.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::context::{ActionContext, Phase, Sight, Stop};
+use super::{Happening, Query};
+use riskbreaker_dice::Dice;
+use riskbreaker_state::{
+    Attachment, AttachmentId, Audience, Due, ENDING, Entity, EntityId, Entry, EntryId, FieldId, Key, Kind, KindId,
+    RelativeKey, State, Type, Value, readable_name,
+};
+
+/// A finished operation, as observers see it.
+///
+/// Observers match it exhaustively, so the compiler names each observer that does not handle a new operation.
+#[derive(Debug)]
+pub enum Op<'a> {
+    Read {
+        entity: EntityId,
+        field: FieldId,
+        value: &'a Value,
+        state: &'a State,
+    },
+    /// A query for entities: `rb.each`, relations, and what is removed together with an entity.
+    ReadPopulation {
+        query: Query,
+        state: &'a State,
+    },
+    /// A field was compared with a lower bound: `e:reaches(field, least)`.
+    ReadAtLeast {
+        entity: EntityId,
+        field: FieldId,
+        least: i64,
+        value: &'a Value,
+        state: &'a State,
+    },
+    /// A script asked whether an entity exists.
+    ReadExists {
+        entity: EntityId,
+    },
+    /// A script used the id of an entity as a number.
+    ReadId {
+        entity: EntityId,
+        state: &'a State,
+    },
+    ReadAttachments,
+    ReadAgenda,
+    /// A script used the token of an agenda entry as a number.
+    ReadEntryNumber,
+    /// An entry was given its own key.
+    ReadKey,
+    Roll {
+        dice: &'a Arc<Dice>,
+        sight: &'a Sight,
+        seen: &'a Value,
+    },
+    /// A test or a band was looked at again, for its total.
+    Look {
+        total: i64,
+    },
+    /// The next look goes to an earlier roll.
+    ReturnToRoll,
+    /// Something was drawn unseen.
+    Deal {
+        dice: &'a Arc<Dice>,
+        drawn: u32,
+    },
+    Pick {
+        n: u32,
+        picked: u32,
+    },
+    /// A question was answered by a card.
+    Answer {
+        seat: Arc<str>,
+        card: Arc<str>,
+    },
+    /// An answer was refused by the question's own check.
+    Refuse,
+    Write {
+        entity: EntityId,
+        field: FieldId,
+        value: &'a Value,
+    },
+    /// A number was added to a field that holds one.
+    Add {
+        entity: EntityId,
+        field: FieldId,
+        by: i64,
+        /// What the field holds now, and what it may hold.
+        sum: &'a Value,
+        ty: &'a Type,
+    },
+    Spawn {
+        id: EntityId,
+        entity: &'a Entity,
+    },
+    /// `touched`: fields of others that referred to it.
+    Remove {
+        id: EntityId,
+        touched: &'a [(EntityId, FieldId)],
+    },
+    Attach {
+        made: &'a Attachment,
+    },
+    Detach {
+        id: AttachmentId,
+    },
+    SetData {
+        id: AttachmentId,
+        data: &'a Value,
+    },
+    /// `key`: as the script wrote it.
+    Schedule {
+        entry: &'a Entry,
+        key: RelativeKey,
+    },
+    Cancel,
+    Rekey,
+    Say,
+    /// `plain`: the outcome names no entity.
+    Finish {
+        outcome: &'a str,
+        plain: bool,
+    },
+    Cut,
+    /// Scripts now read the state as a seat knows it, not the state of the game.
+    Glimpse,
+    /// Something is made whose kind has an audience: its number depends on who may see it.
+    MayHide,
+    /// A conversion from other rules noted something.
+    Note,
+}
+
+impl ActionContext {
+    /// The value of a field; `None` if the entity is gone or has no such field.
+    #[inline]
+    pub fn read(&mut self, entity: EntityId, field: FieldId) -> Option<&Value> {
+        if self.masked.is_some() {
+            self.note_read(entity, field);
+        }
+        if self.glimpse.is_some() {
+            return self.glimpsed(entity, field);
+        }
+        let value = self.state.field(entity, field)?;
+        self.observers.observe(&Op::Read { entity, field, value, state: &self.state });
+        Some(value)
+    }
+
+    /// Whether the number in a field is at least so large; `None` if the entity is gone or the field holds no number.
+    pub fn reaches(&mut self, entity: EntityId, field: FieldId, least: i64) -> Option<bool> {
+        if self.masked.is_some() || self.glimpse.is_some() {
+            return self.read(entity, field)?.as_int().map(|n| n >= least);
+        }
+        let value = self.state.field(entity, field)?;
+        let met = value.as_int()? >= least;
+        self.observers.observe(&Op::ReadAtLeast { entity, field, least, value, state: &self.state });
+        Some(met)
+    }
+
+    /// The value of a field that a number is added to. Observers are not told of this read.
+    pub fn before_sum(&mut self, entity: EntityId, field: FieldId) -> Option<&Value> {
+        if self.masked.is_some() || self.glimpse.is_some() {
+            return self.read(entity, field);
+        }
+        self.state.field(entity, field)
+    }
+
+    /// Writes a field and tells `why`. `by`: the number added to [`ActionContext::before_sum`], if `value` is that sum.
+    ///
+    /// # Errors
+    ///
+    /// An entity that is gone, a field of another kind, or a value that the field does not take.
+    pub fn write(
+        &mut self,
+        entity: EntityId,
+        field: FieldId,
+        value: Value,
+        by: Option<i64>,
+        why: Option<Arc<str>>,
+    ) -> Result<(), Stop> {
+        self.may_act("writing a field")?;
+        let Some(found) = self.state.entity(entity) else {
+            return Err(self.fault("a field is written to an entity that has been taken away"));
+        };
+        let schema = self.rules.schema();
+        let kind = schema.kind(found.kind);
+        let Some(declared) = kind.fields.get(field.0 as usize) else {
+            let message = format!("a {} has no such field", kind.name);
+            return Err(self.fault(message));
+        };
+        if let Err(error) = kind.check(field, &value, schema, &self.state) {
+            let message = format!("the field `{}` of {} {error}", declared.name, self.title(entity));
+            return Err(self.fault(message));
+        }
+        let from = self.listening.then(|| found.fields[field.0 as usize].clone());
+        if let Some(masked) = &mut self.masked {
+            masked.note_written(entity, field);
+        }
+        let op = match by {
+            Some(by) => Op::Add { entity, field, by, sum: &value, ty: &declared.ty },
+            None => Op::Write { entity, field, value: &value },
+        };
+        self.observers.observe(&op);
+        match from {
+            Some(from) => {
+                self.state.set(entity, field, value.clone());
+                self.tell_change(entity, field, (&from, &value), why);
+            }
+            None => self.state.set(entity, field, value),
+        }
+        Ok(())
+    }
+
+    /// The entities of a kind that hold these values, in the order of their making.
+    pub fn holding(&mut self, kind: KindId, wanted: &[(FieldId, Value)]) -> Vec<EntityId> {
+        let reference = wanted.iter().find_map(|(field, value)| match value {
+            Value::Entity(to) => Some((*field, *to)),
+            _ => None,
+        });
+        let shown_all = self.masked.is_none() && self.glimpse.is_none();
+        let referring = reference.map(|(field, to)| self.state.referring(kind, field, to));
+        let fewest = referring.as_ref().map(Vec::len);
+        let mut found = match referring {
+            Some(referring) if !self.notes_reads() => referring,
+            // What was found depends on the fields of all others as well.
+            _ => self.state.of_kind(kind),
+        };
+        // The same is counted whether somebody notes reads or not.
+        self.searched += fewest.unwrap_or(found.len());
+        let query = match (reference, self.observers.fixed_entities()) {
+            // Of those that are made in play, the trace cache is told which ones refer to it.
+            (Some((field, to)), Some(fixed)) if shown_all => {
+                let refers = |id: &EntityId| self.state.field(*id, field) == Some(&Value::Entity(to));
+                found.retain(|id| id.0 <= fixed || refers(id));
+                Query::Referring(kind, field, to)
+            }
+            _ => Query::Kind(kind),
+        };
+        self.observers.observe(&Op::ReadPopulation { query, state: &self.state });
+        if self.glimpse.is_some() {
+            found.retain(|id| self.shown().entity(*id).is_some());
+        }
+        let mut left: Vec<&(FieldId, Value)> = wanted.iter().collect();
+        let fixed = self.observers.fixed_entities().filter(|_| shown_all).unwrap_or_default();
+        // Of those that all games begin with, the trace cache is told which ones hold the values.
+        if fixed > 0 {
+            for (field, value) in wanted {
+                let Some(query) = Query::holding(kind, *field, value, fixed, &self.state) else { continue };
+                self.observers.observe(&Op::ReadPopulation { query, state: &self.state });
+                found.retain(|id| id.0 > fixed || self.state.field(*id, *field) == Some(value));
+                left.retain(|(other, _)| other != field);
+            }
+        }
+        let matches = |context: &mut ActionContext, id: EntityId| match id.0 > fixed {
+            true => wanted.iter().all(|(field, value)| context.read(id, *field) == Some(value)),
+            false => left.iter().all(|(field, value)| context.read(id, *field) == Some(value)),
+        };
+        found.retain(|id| matches(self, *id));
+        found
+    }
+
+    /// Whether somebody has to know which fields are read.
+    pub fn notes_reads(&self) -> bool {
+        self.masked.is_some()
+            || self.glimpse.is_some()
+            || self.observers.reads.is_some()
+            || self.observers.memo.as_ref().is_some_and(|memo| memo.is_recording())
+    }
+
+    /// The relations of a kind between two entities, in the order of their making; in either direction, where its ends are alike.
+    pub fn relations_between(&mut self, kind: KindId, one: EntityId, other: EntityId) -> Vec<EntityId> {
+        let rules = self.rules.clone();
+        let declared = rules.schema().kind(kind);
+        let [first, second] = declared.relates[..] else { return Vec::new() };
+        self.note_order(declared, one);
+        let mut found = self.holding(kind, &[(first, Value::Entity(one)), (second, Value::Entity(other))]);
+        if declared.mutual && one != other {
+            found.extend(self.holding(kind, &[(first, Value::Entity(other)), (second, Value::Entity(one))]));
+            found.sort_by_key(|id| self.state.place(*id));
+        }
+        found
+    }
+
+    /// Observes all relations of an entity, if the kind is mutual: the order of making across both ends matters then.
+    fn note_order(&mut self, kind: &Kind, one: EntityId) {
+        if kind.mutual {
+            self.note_relations(one);
+        }
+    }
+
+    fn note_relations(&mut self, one: EntityId) {
+        self.observers.observe(&Op::ReadPopulation { query: Query::Relations(one), state: &self.state });
+    }
+
+    /// Those to whom an entity has a relation of a kind, in the order in which that came about, each once. `back`: those who
+    /// have one to it; the same, where the ends are alike.
+    pub fn related(&mut self, kind: KindId, one: EntityId, back: bool) -> Vec<EntityId> {
+        let rules = self.rules.clone();
+        let declared = rules.schema().kind(kind);
+        let [first, second] = declared.relates[..] else { return Vec::new() };
+        let (near, far) = if back { (second, first) } else { (first, second) };
+        self.note_order(declared, one);
+        let mut ends: Vec<(EntityId, FieldId)> =
+            self.holding(kind, &[(near, Value::Entity(one))]).into_iter().map(|id| (id, far)).collect();
+        if declared.mutual {
+            ends.extend(self.holding(kind, &[(far, Value::Entity(one))]).into_iter().map(|id| (id, near)));
+            ends.sort_by_key(|(id, end)| (self.state.place(*id), *end));
+        }
+        let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
+        for (relation, end) in ends {
+            if let Some(Value::Entity(other)) = self.read(relation, end)
+                && seen.insert(*other)
+            {
+                found.push(*other);
+            }
+        }
+        found
+    }
+
+    /// The relations of an entity for its sheet: a label, and who is at the other end or until when it lasts.
+    pub fn relation_lines(&mut self, id: EntityId) -> Vec<(String, String)> {
+        let rules = self.rules.clone();
+        let mut lines = Vec::new();
+        let kinds = (0..).map(KindId).zip(&rules.schema().kinds).filter(|(_, kind)| *kind.name != *ENDING);
+        for (at, kind) in kinds {
+            let word = readable_name(&kind.name);
+            for (nth, end) in kind.relates.iter().enumerate() {
+                let far = kind.relates.get(1 - nth.min(1)).filter(|far| *far != end);
+                let label = if nth == 1 && !kind.mutual { format!("{word}, the other way") } else { word.clone() };
+                for relation in self.holding(at, &[(*end, Value::Entity(id))]) {
+                    let other = far.and_then(|far| self.read(relation, *far).cloned());
+                    let other = other.map(|other| self.words(&other));
+                    let until = self.until(relation);
+                    let text: Vec<String> = other.into_iter().chain(until).collect();
+                    lines.push((label.clone(), if text.is_empty() { "yes".into() } else { text.join(", ") }));
+                }
+            }
+        }
+        lines
+    }
+
+    /// What an entity of a timed kind waits for, in words; nothing where it has no end.
+    fn until(&mut self, id: EntityId) -> Option<String> {
+        let rules = self.rules.clone();
+        let ending = rules.schema().kind_named(ENDING)?;
+        let kind = rules.schema().kind(ending);
+        let (status, moment, of) = (kind.field_named("status")?, kind.field_named("moment")?, kind.field_named("of")?);
+        let (left, at) = (kind.field_named("left")?, kind.field_named("at")?);
+        let mut words = Vec::new();
+        for one in self.holding(ending, &[(status, Value::Entity(id))]) {
+            let mut field = |field| self.read(one, field).cloned().unwrap_or_default();
+            words.push(match (field(at), field(moment), field(of), field(left)) {
+                (Value::List(key), ..) if !key.is_empty() => format!("until {}", Value::List(key)),
+                (_, moment, Value::None, Value::Int(1)) => format!("until {moment}"),
+                (_, moment, of, Value::Int(1)) => format!("until {moment} of {}", self.words(&of)),
+                (_, moment, Value::None, left) => format!("until {moment} has come {left} times"),
+                (_, moment, of, left) => format!("until {moment} of {} has come {left} times", self.words(&of)),
+            });
+        }
+        (!words.is_empty()).then(|| words.join(" and "))
+    }
+
+    /// Makes an entity. `given`: values of some of its fields; the others take their defaults.
+    ///
+    /// # Errors
+    ///
+    /// A value that its field does not take, or too many entities.
+    pub fn spawn(&mut self, kind: KindId, given: Vec<(FieldId, Value)>) -> Result<EntityId, Stop> {
+        self.may_act("making an entity")?;
+        let rules = self.rules.clone();
+        let schema = rules.schema();
+        let declared = schema.kind(kind);
+        let mut fields: Vec<Value> = declared.fields.iter().map(|field| field.default.clone()).collect();
+        for (field, value) in given {
+            let known = declared.field(field);
+            if let Err(error) = known.ty.check(&value, schema, &self.state) {
+                return Err(self.fault(format!("the field `{}` of a new {} {error}", known.name, declared.name)));
+            }
+            fields[field.0 as usize] = value;
+        }
+        if let Some(empty) = declared.relates.iter().find(|end| fields[end.0 as usize] == Value::None) {
+            let (name, end) = (&declared.name, &declared.field(*empty).name);
+            let cure = format!("give it: rb.spawn(\"{name}\", {{ {end} = ... }})");
+            return Err(self.fault_with(format!("a new {name} has no `{end}`, which is never empty"), Some(cure)));
+        }
+        if !self.state.has_room(1, 0) {
+            return Err(self.fault("a game has at most a million entities"));
+        }
+        let entity = Entity { kind, fields };
+        if schema.may_hide(kind) {
+            self.observers.observe(&Op::MayHide);
+        }
+        let id = self.state.spawn_under(schema, entity.clone());
+        self.observers.observe(&Op::Spawn { id, entity: &entity });
+        if declared.title.is_some() {
+            let audience = self.audience_of(id);
+            let title = self.title_for(id, &audience);
+            self.tell(Happening::Spawned { entity: id, title, kind: declared.name.clone() }, audience);
+        }
+        Ok(id)
+    }
+
+    /// Takes an entity away, with its agenda entries and attachments and the relations that it has; other references to it
+    /// become empty. Gives the fields of others that changed with it.
+    pub fn remove(&mut self, id: EntityId) -> Result<Vec<(EntityId, FieldId)>, Stop> {
+        self.may_act("taking an entity away")?;
+        let mut touched = Vec::new();
+        for gone in self.relations_of(id).into_iter().chain([id]) {
+            touched.extend(self.remove_one(gone));
+        }
+        Ok(touched)
+    }
+
+    /// The relations that go when an entity goes, see [`State::relations_of`].
+    pub fn relations_of(&mut self, id: EntityId) -> Vec<EntityId> {
+        let relations = self.state.relations_of(self.rules.schema(), id);
+        // What stands on another one comes first there: it is noted last.
+        std::iter::once(id).chain(relations.iter().rev().copied()).for_each(|one| self.note_relations(one));
+        relations
+    }
+
+    fn remove_one(&mut self, id: EntityId) -> Vec<(EntityId, FieldId)> {
+        let rules = self.rules.clone();
+        let kind = self.state.entity(id).map(|entity| rules.schema().kind(entity.kind));
+        // No event for an end itself: the entity that ends is told.
+        let told = self.listening && kind.is_some_and(|kind| *kind.name != *ENDING);
+        let audience = self.audience_of(id);
+        let title = told.then(|| self.title_for(id, &audience));
+        let touched = self.state.remove(id);
+        self.observers.observe(&Op::Remove { id, touched: &touched });
+        if let (Some(title), Some(kind)) = (title, kind) {
+            self.tell(Happening::Removed { entity: id, title, kind: kind.name.clone() }, audience);
+        }
+        touched
+    }
+
+    /// The audience that what belongs to an entity is numbered for.
+    fn numbered_for(&mut self, owner: Option<EntityId>) -> Audience {
+        let schema = self.rules.schema();
+        let hides = |owner: &EntityId| self.state.entity(*owner).is_some_and(|owner| schema.may_hide(owner.kind));
+        let Some(owner) = owner.filter(hides) else { return Audience::Everybody };
+        self.observers.observe(&Op::MayHide);
+        self.state.audience(schema, owner)
+    }
+
+    /// Who may see an entity, where anybody listens.
+    fn audience_of(&self, id: EntityId) -> Audience {
+        if self.listening { self.state.audience(self.rules.schema(), id) } else { Audience::Everybody }
+    }
+
+    /// Attaches a hook holder to an entity.
+    pub fn attach(&mut self, hook: Arc<str>, owner: EntityId, data: Value) -> Result<AttachmentId, Stop> {
+        self.may_act("attaching")?;
+        let made = Attachment { hook, owner, data, numbered: None };
+        self.observers.observe(&Op::Attach { made: &made });
+        let audience = self.numbered_for(Some(owner));
+        Ok(self.state.attach(&audience, made))
+    }
+
+    /// Takes an attachment off; says whether it was there.
+    pub fn detach(&mut self, id: AttachmentId) -> Result<bool, Stop> {
+        self.may_act("detaching")?;
+        self.observers.observe(&Op::Detach { id });
+        Ok(self.state.detach(id))
+    }
+
+    /// Replaces the data of an attachment.
+    pub fn set_data(&mut self, id: AttachmentId, data: Value) -> Result<(), Stop> {
+        self.may_act("changing an attachment")?;
+        self.observers.observe(&Op::SetData { id, data: &data });
+        if !self.state.set_data(id, data) {
+            return Err(self.fault("there is no such attachment"));
+        }
+        Ok(())
+    }
+
+    /// Puts an entry on the agenda.
+    ///
+    /// # Errors
+    ///
+    /// A full agenda.
+    pub fn schedule(&mut self, key: RelativeKey, due: Due) -> Result<&Entry, Stop> {
+        self.may_act("changing the agenda")?;
+        let when = self.key_of(key)?;
+        if !self.state.has_room(0, 1) {
+            let most = riskbreaker_state::MOST_ENTRIES;
+            return Err(self.fault(format!("the agenda holds at most {most} entries")));
+        }
+        let audience = self.numbered_for(due.owner);
+        let entry = self.state.schedule(&audience, Entry::new(when, Arc::new(due)));
+        self.observers.observe(&Op::Schedule { entry, key });
+        Ok(entry)
+    }
+
+    /// The key that a script has written, counted from the entry that runs.
+    fn key_of(&mut self, key: RelativeKey) -> Result<Key, Stop> {
+        if let Some(key) = key.absolute() {
+            return Ok(key);
+        }
+        match self.entry_key.filter(|_| self.phase == Phase::Play) {
+            Some(now) if now.is_near() => Ok(key.from(&now)),
+            Some(_) => Err(self.fault("the key of the entry that runs is too large to count from it")),
+            None => Err(self.fault_with(
+                "a key counts from the entry that runs, and none runs here",
+                Some("write the key in numbers".into()),
+            )),
+        }
+    }
+
+    /// Takes an entry off the agenda; says whether it was there.
+    pub fn cancel(&mut self, id: EntryId) -> Result<bool, Stop> {
+        self.may_act("changing the agenda")?;
+        self.observers.observe(&Op::Cancel);
+        Ok(self.state.unschedule(id).is_some())
+    }
+
+    /// Gives an entry another key; says whether it is there.
+    pub fn rekey(&mut self, id: EntryId, key: RelativeKey) -> Result<bool, Stop> {
+        self.may_act("changing the agenda")?;
+        let key = self.key_of(key)?;
+        self.observers.observe(&Op::Rekey);
+        let from = self.state.agenda().get(id).map(|entry| entry.key);
+        from.iter().for_each(|from| self.state.rekey(id, *from, key));
+        Ok(from.is_some())
+    }
+
+    /// Tells a line of the story, which has been counted. `text` is called only if somebody listens.
+    pub fn say(&mut self, audience: Audience, text: impl FnOnce(&ActionContext) -> String) -> Result<(), Stop> {
+        self.may_act("saying something")?;
+        self.observers.observe(&Op::Say);
+        if self.listening {
+            let text = text(self);
+            self.tell(Happening::Said { text }, audience);
+        }
+        Ok(())
+    }
+
+    /// Counts a line of the story, also if nobody listens, so that the limit is the same in every mode.
+    pub fn count_line(&mut self) -> Result<(), Stop> {
+        self.said += 1;
+        match self.said > MOST_LINES {
+            true => Err(self.fault(format!("one action says at most {MOST_LINES} lines"))),
+            false => Ok(()),
+        }
+    }
+
+    /// Tells what came of the last roll, with it. `text` is called only if somebody listens.
+    pub fn result(&mut self, text: impl FnOnce(&ActionContext) -> String) -> Result<(), Stop> {
+        self.may_act("telling the result of a roll")?;
+        if self.listening {
+            let text = text(self);
+            self.tell_result(&text);
+        }
+        Ok(())
+    }
+
+    /// Ends the game.
+    pub fn finish(&mut self, outcome: String, plain: bool) -> Result<(), Stop> {
+        self.may_leave_open("ending the game")?;
+        self.observers.observe(&Op::Finish { outcome: &outcome, plain });
+        self.state.finish(outcome);
+        Ok(())
+    }
+
+    /// Ends the action; what it has changed stands.
+    pub fn cut(&mut self, reason: String) -> Result<(), Stop> {
+        self.may_act("ending the action")?;
+        self.observers.observe(&Op::Cut);
+        self.stop = Some(Stop::Cut(reason.clone()));
+        Err(Stop::Cut(reason))
+    }
+}
+
+/// Most lines that one action says.
+const MOST_LINES: u32 = 10_000;

@@ -1,0 +1,220 @@
+//! What a seat cannot take back: decisions that have shown it something which not everybody may see.
+
+use super::action::{Done, Open};
+use super::{ActionContext, Event, Game, Happening, Refusal, Stands, Viewer};
+use riskbreaker_ruleset::LetStand;
+use riskbreaker_state::{Audience, Change, EntityId, FieldId};
+
+/// How far a run of an action had come: the number of its events and of its changes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reached {
+    events: u32,
+    changes: u32,
+}
+
+/// The course of a run of an action, as far as it matters to whoever wants to take a decision in it back.
+#[derive(Clone, Debug, Default)]
+pub struct Course {
+    /// How far the run had come when it came to each place of its tape.
+    reached: Vec<Reached>,
+    /// Places among its events of answers that were kept back until others were there, too.
+    unsealed: Vec<u32>,
+    /// Places of the tape of questions that show what not everybody may see.
+    showing: Vec<u32>,
+}
+
+impl ActionContext {
+    /// Notes how far the run has come, before it reads the next place of its tape.
+    pub fn note_reached(&mut self) {
+        if self.listening && self.reached.len() <= self.cursor {
+            let reached = Reached { events: self.events.len() as u32, changes: self.state.since(0).len() as u32 };
+            self.reached.resize(self.cursor + 1, reached);
+        }
+    }
+
+    /// Notes that the question which is put out at the next place shows what not everybody may see.
+    pub fn note_showing(&mut self) {
+        if std::mem::take(&mut self.question_shows) && self.listening {
+            self.showing.push(self.cursor as u32);
+        }
+    }
+
+    /// Whether the run has changed an entity, or made it.
+    pub fn has_touched(&self, entity: EntityId) -> bool {
+        self.state.since(0).iter().any(|change| match change {
+            Change::Spawn { entity: touched, .. } | Change::Set { entity: touched, .. } => *touched == entity,
+            _ => false,
+        })
+    }
+}
+
+impl Course {
+    /// Takes over the course of the last run.
+    pub fn of(context: &mut ActionContext) -> Course {
+        Course {
+            reached: std::mem::take(&mut context.reached),
+            unsealed: std::mem::take(&mut context.unsealed),
+            showing: std::mem::take(&mut context.showing),
+        }
+    }
+
+    /// The course, if it may matter once the action is done.
+    pub fn kept(self, context: &ActionContext, events: &[Event]) -> Option<Box<Course>> {
+        let matters = context.rules.schema().has_secrets()
+            || context.rules.declarations().stands == LetStand::Dice
+            || !self.unsealed.is_empty()
+            || events.iter().any(|event| !event.audience.is_everybody());
+        matters.then(|| Box::new(self))
+    }
+
+    /// How far the run had come at a place of its tape; at its beginning, if that is not known.
+    fn at(&self, place: usize) -> Reached {
+        self.reached.get(place).copied().unwrap_or_default()
+    }
+}
+
+/// The part of an action that an undo takes back.
+struct Part<'a> {
+    course: Option<&'a Course>,
+    from: Reached,
+}
+
+impl Game {
+    /// Refuses to take back so many decisions, the last ones, where the rules let stand what has happened since the first of
+    /// them. The game master takes back any.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::Stands`].
+    pub fn may_take_back(&self, viewer: &Viewer, decisions: u32) -> Result<(), Refusal> {
+        let rule = self.context.rules.declarations().stands;
+        let last = self.last_decision();
+        if viewer.is_master() || rule == LetStand::Nothing || last <= self.horizon {
+            return Ok(());
+        }
+        let since = match rule {
+            LetStand::Everything => Some(Stands::Rules),
+            _ => self.stands_since(viewer, last.saturating_sub(decisions.saturating_sub(1)), rule == LetStand::Dice),
+        };
+        match since {
+            None => Ok(()),
+            Some(since) => Err(Refusal::Stands { acting: viewer.words().into(), since }),
+        }
+    }
+
+    /// Whether a viewer was shown in the open action what not everybody may see.
+    pub fn was_shown_secrets(&self, viewer: &Viewer) -> bool {
+        self.open.as_ref().is_some_and(|open| self.stands_in_open(viewer, open, 1, false).is_some())
+    }
+
+    /// What stands for a viewer of all that happened since a decision.
+    fn stands_since(&self, viewer: &Viewer, decision: u32, dice: bool) -> Option<Stands> {
+        let of_open = self.open.as_ref().and_then(|open| self.stands_in_open(viewer, open, decision, dice));
+        let later = self.history.iter().rev().take_while(|done| done.decided >= Some(decision));
+        of_open.into_iter().chain(later.filter_map(|done| self.stands_in_done(viewer, done, decision, dice))).min()
+    }
+
+    fn stands_in_done(&self, viewer: &Viewer, done: &Done, decision: u32, dice: bool) -> Option<Stands> {
+        let course = done.course.as_deref();
+        let tape = done.tape.get();
+        let place = tape.slots.iter().position(|slot| slot.iter().any(|slot| slot.seqs().any(|seq| seq >= decision)));
+        let from = match place.filter(|_| done.seq < Some(decision)) {
+            Some(place) => course.map_or_else(Reached::default, |course| course.at(place)),
+            None => Reached::default(),
+        };
+        let part = Part { course, from };
+        let told = self.stands_in_events(viewer, &part, done.events.iter(), dice);
+        let secrets = self.context.rules.schema().has_secrets();
+        told.or_else(|| (secrets && self.shows_change(viewer, &part, &done.changes.get())).then_some(Stands::Secret))
+    }
+
+    fn stands_in_open(&self, viewer: &Viewer, open: &Open, decision: u32, dice: bool) -> Option<Stands> {
+        let mut places = open.tape.slots.iter();
+        let place = places.position(|slot| slot.iter().any(|slot| slot.seqs().any(|seq| seq >= decision)));
+        let own = open.seq >= Some(decision);
+        let from = place.filter(|_| !own).map_or_else(Reached::default, |place| open.course.at(place));
+        // What came before it while it was open: it stays open, with what it had told by then.
+        let inserted = self.history.iter().rev().take_while(|done| done.decided >= Some(decision));
+        let inserted = inserted.filter(|done| done.number > open.number && done.seq >= Some(decision)).last();
+        let before = inserted.filter(|_| place.is_none() && !own).and_then(|done| done.open_tape.as_deref());
+        let part = Part { course: Some(&open.course), from };
+        let events = open.events.iter().filter(|event| before.is_none_or(|before| !before.had_told(event)));
+        let told = self.stands_in_events(viewer, &part, events.cloned(), dice && before.is_none());
+        if told.is_some() || before.is_some() {
+            return told;
+        }
+        let shows = |place: &u32| {
+            let mut asked = open.questions.iter();
+            asked.any(|question| question.id.ordinal == *place && viewer.knows_of(question))
+        };
+        let later = open.course.showing.iter().filter(|at| place.is_none_or(|place| **at as usize > place));
+        let in_state = || open.ran && self.shows_change(viewer, &part, self.context.state.since(0));
+        (later.into_iter().any(shows) || in_state()).then_some(Stands::Secret)
+    }
+
+    fn stands_in_events(
+        &self,
+        viewer: &Viewer,
+        part: &Part<'_>,
+        events: impl Iterator<Item = Event>,
+        dice: bool,
+    ) -> Option<Stands> {
+        let mut rolled = None;
+        for event in events.filter(|event| event.n >= part.from.events && viewer.sees(&event.audience)) {
+            if self.is_news(viewer, part, &event) {
+                return Some(Stands::Secret);
+            }
+            if dice && matches!(event.happening, Happening::Rolled { .. }) {
+                rolled = Some(Stands::Dice);
+            }
+        }
+        rolled
+    }
+
+    /// Whether an event that a viewer sees shows it what not everybody may see, or what another seat has answered in secret.
+    fn is_news(&self, viewer: &Viewer, part: &Part<'_>, event: &Event) -> bool {
+        let schema = self.context.rules.schema();
+        let is_secret = !event.audience.is_everybody();
+        match &event.happening {
+            Happening::Answered { seat, .. } => {
+                let was_sealed = part.course.is_some_and(|course| course.unsealed.contains(&event.n));
+                (is_secret || was_sealed) && !viewer.plays(seat)
+            }
+            Happening::Changed { entity, field, .. } => {
+                let kind = self.context.state.entity(*entity).map(|entity| schema.kind(entity.kind));
+                let field = kind.and_then(|kind| Some((kind, kind.field(kind.field_named(field)?))));
+                is_secret && field.is_none_or(|(kind, field)| kind.peek && field.peek)
+            }
+            Happening::Spawned { kind, .. } | Happening::Removed { kind, .. } => {
+                is_secret && schema.kind_named(kind).is_none_or(|kind| schema.kind(kind).peek)
+            }
+            // What the game master did.
+            Happening::Edited { .. } | Happening::Notice { .. } => false,
+            _ => is_secret,
+        }
+    }
+
+    /// Whether one of these changes shows a viewer what not everybody may see: not all fields are told of.
+    fn shows_change(&self, viewer: &Viewer, part: &Part<'_>, changes: &[Change]) -> bool {
+        let (state, schema) = (&self.context.state, self.context.rules.schema());
+        let shows = |audience: Audience| !audience.is_everybody() && viewer.sees(&audience);
+        let in_field = |entity: EntityId, field: FieldId| {
+            let Some(kind) = state.entity(entity).map(|entity| entity.kind) else { return false };
+            let (declared, kind) = (schema.kind(kind), kind);
+            let Some(of_field) = declared.fields.get(field.0 as usize) else { return false };
+            (schema.may_hide(kind) || of_field.audience.is_some())
+                && declared.peek
+                && of_field.peek
+                && shows(state.field_audience(schema, entity, field, None))
+        };
+        changes.iter().skip(part.from.changes as usize).any(|change| match change {
+            Change::Set { entity, field, from, to } => from != to && in_field(*entity, *field),
+            Change::Spawn { entity, .. } => {
+                let kind = state.entity(*entity).map(|entity| entity.kind);
+                kind.is_some_and(|kind| schema.may_hide(kind) && schema.kind(kind).peek)
+                    && shows(state.audience(schema, *entity))
+            }
+            _ => false,
+        })
+    }
+}

@@ -1,0 +1,258 @@
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak, mpsc};
+use std::thread;
+
+use super::machine::{Engine, Machine};
+use riskbreaker_ruleset::{Declarations, LoadError, Problem, Stack};
+
+/// The threads on which the scripts of a ruleset run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Machines {
+    /// On at most so many threads of the library, which all games of the ruleset share. A thread is started when all others
+    /// are busy. Zero counts as one.
+    Threads(usize),
+    /// On the thread that calls, with one machine for each thread that plays. It needs a stack of 8 MiB.
+    CallersThread,
+}
+
+impl Default for Machines {
+    /// As many threads as the computer runs at once.
+    fn default() -> Machines {
+        Machines::Threads(thread::available_parallelism().map_or(1, usize::from))
+    }
+}
+
+/// The script machines of one ruleset, lent to one game at a time.
+///
+/// A machine that was thrown away, after a spent budget or a panic, is built again before the next job.
+pub struct Pool {
+    engine: &'static dyn Engine,
+    home: Home,
+}
+
+enum Home {
+    Threads(Arc<Queue>),
+    /// The token says which pool a machine of a thread is of, and that this pool is still there.
+    Caller {
+        stack: Arc<Stack>,
+        token: Arc<()>,
+    },
+}
+
+/// Jobs that wait for a thread.
+struct Queue {
+    stack: Arc<Stack>,
+    most: usize,
+    waiting: Mutex<Waiting>,
+    changed: Condvar,
+}
+
+struct Waiting {
+    jobs: VecDeque<Job>,
+    threads: usize,
+    idle: usize,
+    /// The pool is gone: threads end when the jobs are done.
+    closed: bool,
+}
+
+/// Runs on the machine, and gives what is left to do when the machine has been looked after: telling of the result.
+type Job = Box<dyn FnOnce(&mut dyn Machine) -> Box<dyn FnOnce()> + Send>;
+
+/// Stack of a thread that runs scripts, in bytes: nested calls and the parser's recursion need more than the default.
+pub const MACHINE_STACK: usize = 8 << 20;
+
+/// No result: a machine could not be created, or the job panicked.
+#[derive(Debug)]
+pub struct Died;
+
+impl Pool {
+    /// Loads a ruleset into a first machine.
+    ///
+    /// # Errors
+    ///
+    /// Every problem of the ruleset at once.
+    pub fn start(
+        engine: &'static dyn Engine,
+        stack: Arc<Stack>,
+        machines: Machines,
+    ) -> Result<(Pool, Arc<Declarations>), LoadError> {
+        let id = stack.main().id().to_string();
+        let failed = |message: &str| LoadError::new(id.clone(), vec![Problem::new(id.clone(), message)]);
+        match machines {
+            Machines::CallersThread => {
+                let token = Arc::new(());
+                let (machine, declarations) = engine.load(&stack)?;
+                keep_on_this_thread(&token, machine);
+                Ok((Pool { engine, home: Home::Caller { stack, token } }, declarations))
+            }
+            Machines::Threads(most) => {
+                if most > 1 {
+                    engine.load_ahead(&stack);
+                }
+                let (back, loaded) = mpsc::sync_channel(1);
+                let waiting = Waiting { jobs: VecDeque::new(), threads: 1, idle: 0, closed: false };
+                let (waiting, changed) = (Mutex::new(waiting), Condvar::new());
+                let queue = Arc::new(Queue { stack, most: most.max(1), waiting, changed });
+                let shared = queue.clone();
+                let first = move || match engine.load(&shared.stack) {
+                    Ok((machine, declarations)) => {
+                        let _ = back.send(Ok(declarations));
+                        shared.work(engine, Some(machine));
+                    }
+                    Err(error) => {
+                        engine.give_back();
+                        let _ = back.send(Err(error));
+                    }
+                };
+                spawn(first).map_err(|error| failed(&format!("cannot start a thread for scripts: {error}")))?;
+                let declarations =
+                    loaded.recv().map_err(|_| failed("the host itself failed while the ruleset was loaded"))??;
+                Ok((Pool { engine, home: Home::Threads(queue) }, declarations))
+            }
+        }
+    }
+
+    pub fn engine(&self) -> &'static dyn Engine {
+        self.engine
+    }
+
+    /// How many jobs run at the same time.
+    pub fn threads(&self) -> usize {
+        match &self.home {
+            Home::Threads(queue) => queue.most,
+            Home::Caller { .. } => 1,
+        }
+    }
+
+    /// Runs a job on a machine and waits for it.
+    ///
+    /// # Errors
+    ///
+    /// [`Died`] if a machine cannot be created or the job panics; its captures are lost then.
+    pub fn run<R: Send + 'static>(&self, job: impl FnOnce(&mut dyn Machine) -> R + Send + 'static) -> Result<R, Died> {
+        match &self.home {
+            Home::Threads(queue) => {
+                let (back, result) = mpsc::sync_channel(1);
+                queue.add(
+                    self.engine,
+                    Box::new(move |machine| {
+                        let result = job(machine);
+                        Box::new(move || drop(back.send(result)))
+                    }),
+                );
+                result.recv().map_err(|_| Died)
+            }
+            Home::Caller { stack, token } => {
+                let known = take_from_this_thread(token);
+                let machine = known.or_else(|| load(self.engine, stack));
+                let mut machine = machine.ok_or(Died)?;
+                let result = catch_unwind(AssertUnwindSafe(|| job(machine.as_mut())));
+                if result.is_err() || machine.is_dead() {
+                    drop(machine);
+                    self.engine.give_back();
+                } else {
+                    keep_on_this_thread(token, machine);
+                }
+                result.map_err(|_| Died)
+            }
+        }
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        if let Home::Threads(queue) = &self.home {
+            queue.lock().closed = true;
+            queue.changed.notify_all();
+        }
+    }
+}
+
+impl Queue {
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a job, and starts a thread if all are busy and there may be more.
+    fn add(self: &Arc<Self>, engine: &'static dyn Engine, job: Job) {
+        let mut waiting = self.lock();
+        waiting.jobs.push_back(job);
+        if waiting.jobs.len() > waiting.idle && waiting.threads < self.most {
+            waiting.threads += 1;
+            let queue = self.clone();
+            if spawn(move || queue.work(engine, None)).is_err() {
+                // The threads that there are do its share.
+                waiting.threads -= 1;
+            }
+        }
+        self.changed.notify_one();
+    }
+
+    /// The next job; `None` when the pool is gone.
+    fn next(&self) -> Option<Job> {
+        let mut waiting = self.lock();
+        loop {
+            if let Some(job) = waiting.jobs.pop_front() {
+                return Some(job);
+            }
+            if waiting.closed {
+                return None;
+            }
+            waiting.idle += 1;
+            waiting = self.changed.wait(waiting).unwrap_or_else(PoisonError::into_inner);
+            waiting.idle -= 1;
+        }
+    }
+
+    /// Does one job after the other.
+    fn work(&self, engine: &dyn Engine, mut kept: Option<Box<dyn Machine>>) {
+        while let Some(job) = self.next() {
+            kept = kept.or_else(|| load(engine, &self.stack));
+            // It loaded before from the same sources, so there is no memory left: the job is dropped, and its caller told.
+            let Some(machine) = &mut kept else { continue };
+            let tell = catch_unwind(AssertUnwindSafe(|| job(machine.as_mut())));
+            // What it holds is given back before anybody goes on, and not when the next job comes: two of them would be too many.
+            if tell.is_err() || machine.is_dead() {
+                kept = None;
+                engine.give_back();
+            }
+            if let Ok(tell) = tell {
+                tell();
+            }
+        }
+    }
+}
+
+/// A fresh machine; nothing where there is no memory for one, or the host fails: a panic would end the thread, and jobs wait.
+fn load(engine: &dyn Engine, stack: &Arc<Stack>) -> Option<Box<dyn Machine>> {
+    let loaded = catch_unwind(AssertUnwindSafe(|| engine.load(stack))).ok()?;
+    loaded.ok().map(|(fresh, _)| fresh)
+}
+
+fn spawn(work: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
+    thread::Builder::new().name("rules".into()).stack_size(MACHINE_STACK).spawn(work).map(drop)
+}
+
+/// A machine with the pool that it is of.
+type Owned = (Weak<()>, Box<dyn Machine>);
+
+thread_local! {
+    /// The machines of this thread.
+    static OWN: RefCell<Vec<Owned>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Takes the machine of a pool from this thread. It is not there while a job of the same thread uses it.
+fn take_from_this_thread(token: &Arc<()>) -> Option<Box<dyn Machine>> {
+    OWN.with_borrow_mut(|own| {
+        own.retain(|(of, _)| of.strong_count() > 0);
+        let at = own.iter().position(|(of, _)| of.as_ptr() == Arc::as_ptr(token))?;
+        Some(own.swap_remove(at).1)
+    })
+}
+
+fn keep_on_this_thread(token: &Arc<()>, machine: Box<dyn Machine>) {
+    OWN.with_borrow_mut(|own| own.push((Arc::downgrade(token), machine)));
+}

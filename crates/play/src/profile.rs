@@ -1,0 +1,233 @@
+//! What everybody who draws an entity needs: its seat, side, numbers and position, as the ruleset declares them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::{Seat, View};
+use riskbreaker_state::{EntityId, FieldId, Kind, MostRule, NumberRule, NumberSource, PositionRule, Value};
+
+/// What is shown of an entity at a glance, as far as a viewer may see it. Each part is missing where the kind declares none.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+pub struct Profile {
+    /// The seat that plays it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seat: Option<Arc<str>>,
+    /// The side that it is on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub side: Option<Named>,
+    /// Its numbers, the most important first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub numbers: Vec<Number>,
+    /// Where it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub position: Option<Position>,
+}
+
+/// Something with a title, which may be an entity.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+pub struct Named {
+    /// What it is called.
+    pub title: Arc<str>,
+    /// The entity, if it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub entity: Option<EntityId>,
+}
+
+/// A number of an entity.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+pub struct Number {
+    /// The name of the field or of the derived value: `why` explains it.
+    pub name: Arc<str>,
+    /// What it is called at the table.
+    pub label: Arc<str>,
+    /// The number.
+    pub value: i64,
+    /// The largest that it can be now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max: Option<i64>,
+    /// What it counts, such as `m`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unit: Option<Arc<str>>,
+    /// Whether more of it is worse for the entity.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "serve", schemars(default))]
+    pub harm: bool,
+}
+
+/// Where an entity is: coordinates, a place, or both.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+pub struct Position {
+    /// To the right.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub x: Option<f64>,
+    /// Upwards on the map.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub y: Option<f64>,
+    /// The height above the plane.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub h: Option<f64>,
+    /// What one of the coordinates is, such as `m`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unit: Option<Arc<str>>,
+    /// The place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place: Option<Named>,
+}
+
+/// A line of a sheet.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+pub struct SheetRow {
+    /// What the line is about; empty for a text alone.
+    pub label: String,
+    /// The line in words.
+    pub text: String,
+    /// The number that it tells, if it tells one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub number: Option<Number>,
+}
+
+/// Derived values that were worked out for profiles.
+pub type WorkedOut = BTreeMap<(EntityId, Arc<str>), i64>;
+
+impl Number {
+    /// The number with its maximum and its unit, such as `9 of 15` or `10 m`.
+    pub fn text(&self) -> String {
+        let mut text = self.value.to_string();
+        if let Some(max) = self.max {
+            text = format!("{text} of {max}");
+        }
+        match &self.unit {
+            Some(unit) => format!("{text} {unit}"),
+            None => text,
+        }
+    }
+}
+
+impl SheetRow {
+    /// Label and text.
+    pub fn line(self) -> (String, String) {
+        (self.label, self.text)
+    }
+}
+
+impl<'a> View<'a> {
+    fn declared(&self, id: EntityId) -> Option<&'a Kind> {
+        let entity = self.context.state.entity(id)?;
+        Some(self.context.rules.schema().kind(entity.kind))
+    }
+
+    /// The derived values that the profiles of the visible entities take.
+    fn derived_in_profiles(&self) -> Vec<(EntityId, Arc<str>)> {
+        let mut wanted = Vec::new();
+        for id in self.entities() {
+            let numbers = self.declared(id).map(|kind| &kind.profile.numbers);
+            let derived = numbers.into_iter().flatten().flat_map(NumberRule::derived);
+            wanted.extend(derived.map(|name| (id, name.clone())));
+        }
+        wanted
+    }
+
+    /// What is shown of an entity at a glance. `worked_out`: derived values; those that are missing are left out.
+    pub fn profile(&self, id: EntityId, worked_out: &WorkedOut) -> Profile {
+        let Some(kind) = self.declared(id).filter(|kind| !kind.profile.is_empty()) else { return Profile::default() };
+        let rule = &kind.profile;
+        Profile {
+            seat: self.seat_of(id, &rule.seat),
+            side: rule.side.as_ref().and_then(|side| match self.visible(id, side.field)? {
+                Value::Text(text) => {
+                    let word = side.words.iter().find(|(value, _)| value == text).map_or(text, |(_, word)| word);
+                    (!word.is_empty()).then(|| Named { title: word.clone(), entity: None })
+                }
+                other => self.named(other),
+            }),
+            numbers: rule.numbers.iter().filter_map(|rule| self.number(id, rule, worked_out)).collect(),
+            position: rule.position.as_ref().and_then(|rule| self.position(id, rule)),
+        }
+    }
+
+    /// A number of an entity; `None` if the viewer may not see it or it cannot be worked out.
+    pub fn number(&self, id: EntityId, rule: &NumberRule, worked_out: &WorkedOut) -> Option<Number> {
+        let value_of = |source: &NumberSource| match source {
+            NumberSource::Field(field) => self.visible(id, *field)?.as_int(),
+            NumberSource::Derived(name) => worked_out.get(&(id, name.clone())).copied(),
+        };
+        let max = match &rule.most {
+            Some(MostRule::Fixed(most)) => Some(*most),
+            Some(MostRule::Of(source)) => value_of(source),
+            None => None,
+        };
+        let value = value_of(&rule.value)?;
+        if rule.nonzero && value == 0 && max.unwrap_or(0) == 0 {
+            return None;
+        }
+        let (name, label, unit) = (rule.name.clone(), rule.label.clone(), rule.unit.clone());
+        Some(Number { value, name, label, max, unit, harm: rule.harm })
+    }
+
+    fn position(&self, id: EntityId, rule: &PositionRule) -> Option<Position> {
+        let per = f64::from(rule.per);
+        let number = |field: FieldId| Some(self.visible(id, field)?.as_int()? as f64 / per);
+        let plane = rule.plane.and_then(|(x, y)| Some((number(x)?, number(y)?)));
+        let place = rule.place.and_then(|field| self.named(self.visible(id, field)?));
+        if plane.is_none() && place.is_none() {
+            return None;
+        }
+        let h = plane.and(rule.height).and_then(number);
+        let unit = plane.and(rule.unit.clone());
+        Some(Position { x: plane.map(|at| at.0), y: plane.map(|at| at.1), h, unit, place })
+    }
+
+    /// The seat to which a path of fields leads.
+    fn seat_of(&self, id: EntityId, path: &[Arc<str>]) -> Option<Arc<str>> {
+        let (first, rest) = path.split_first()?;
+        match self.field(id, first)? {
+            Value::Text(seat) if rest.is_empty() => Some(seat.clone()).filter(|seat| !seat.is_empty()),
+            Value::Entity(next) => self.seat_of(*next, rest),
+            _ => None,
+        }
+    }
+
+    fn named(&self, value: &Value) -> Option<Named> {
+        match value {
+            Value::Entity(id) if self.exists(*id) => Some(Named { title: self.title(*id), entity: Some(*id) }),
+            _ => None,
+        }
+    }
+
+    fn visible(&self, id: EntityId, field: FieldId) -> Option<&'a Value> {
+        if self.context.hides(id, field) { None } else { self.context.state.field(id, field) }
+    }
+}
+
+impl Seat<'_> {
+    /// What is shown at a glance of every entity that the viewer sees, of kinds that declare something.
+    pub fn profiles(&mut self) -> BTreeMap<EntityId, Profile> {
+        let worked_out = self.worked_out();
+        let view = self.view();
+        let profiles = view.entities().map(|id| (id, view.profile(id, &worked_out)));
+        profiles.filter(|(_, profile)| *profile != Profile::default()).collect()
+    }
+
+    /// The derived values of profiles, as the viewer knows them. What depends on what it may not see is missing.
+    pub fn worked_out(&mut self) -> WorkedOut {
+        if !self.session.ruleset().schema().kinds.iter().any(|kind| kind.profile.numbers.iter().any(is_derived)) {
+            return WorkedOut::new();
+        }
+        let wanted = self.view().derived_in_profiles();
+        if wanted.is_empty() {
+            return WorkedOut::new();
+        }
+        self.look(move |game, vm| Ok(vm.numbers(&mut game.context, &wanted))).unwrap_or_default()
+    }
+}
+
+fn is_derived(rule: &NumberRule) -> bool {
+    rule.derived().next().is_some()
+}

@@ -1,0 +1,430 @@
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::Game;
+use super::action::{Cause, Done, Open, events_of};
+use super::save::Stacked;
+use super::stream::Note;
+use super::undo::UndoReport;
+use super::{Driver, Happening, Refusal, Ruleset, Session};
+use riskbreaker_ruleset::changes_between;
+use riskbreaker_state::{Audience, Converted, EntityId, Kept, Orphans, Passage, Schema, State, Value, pass, put_aside};
+
+/// The effects of a reload on a running game.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ReloadReport {
+    /// Identity of the rules in force now.
+    pub hash: String,
+    /// What changed in the rules, file by file. Empty where they are the same.
+    pub changed: Vec<String>,
+    /// What it did to the state.
+    pub state: Converted,
+    /// House rules, seats, agenda entries and attachments that the new rules do not know, a sentence each.
+    pub warnings: Vec<String>,
+    /// Whether an action is under way, which runs again under the new rules.
+    pub under_way: bool,
+}
+
+/// The contents of files by path, as far as they changed; nothing for a file that is gone.
+pub type Patch = BTreeMap<Arc<str>, Option<Arc<str>>>;
+
+/// What an undo restores after a change of rules: the earlier state with its schema.
+#[derive(Clone, Debug)]
+pub struct Swap {
+    pub schema: Schema,
+    pub state: State,
+    /// The rules, house rules and seats that were in force. `None` for a reload.
+    pub in_force: Option<InForce>,
+}
+
+/// What a game is played by.
+#[derive(Clone, Debug)]
+pub struct InForce {
+    pub rules: Arc<Ruleset>,
+    pub switches: Arc<BTreeMap<String, Value>>,
+    pub seats: BTreeMap<Arc<str>, Driver>,
+}
+
+/// The rules that a game began by, once others are in force.
+#[derive(Clone, Debug)]
+pub struct FirstRules {
+    pub stacked: Stacked,
+    pub hash: String,
+    pub files: BTreeMap<Arc<str>, Arc<str>>,
+}
+
+impl Session {
+    /// Puts a new version of the same ruleset in force, between two actions. The open action is taken back to its start and
+    /// runs again with the next [`Session::advance`], with its tape if that still fits. State is carried over by name: new
+    /// fields take their defaults, what has no place any more is kept aside.
+    ///
+    /// It is an entry of the game like an edit; an undo that goes back over it keeps the new rules in force.
+    ///
+    /// # Errors
+    ///
+    /// Rules of another ruleset, or rules without a kind of which there are entities. Nothing has changed then.
+    pub fn reload(&mut self, rules: Arc<Ruleset>) -> Result<ReloadReport, Refusal> {
+        let report = self.game_mut().reload(&rules)?;
+        let note = Note { cause: "reload", text: String::new(), public: String::new(), audience: Audience::Everybody };
+        self.game_mut().publish(Some(note));
+        self.set_rules(rules);
+        Ok(report)
+    }
+
+    /// Entities that the rules in force have no place for: kind and title.
+    pub fn shelved(&self) -> Vec<(String, String)> {
+        let context = &self.game().context;
+        let title = |fields: &BTreeMap<Arc<str>, Value>| {
+            fields.get("name").or_else(|| fields.get("title")).map_or(String::new(), |title| context.words(title))
+        };
+        let all = context.state.dormant().entities.values();
+        all.map(|shelved| (shelved.kind.to_string(), title(&shelved.fields))).collect()
+    }
+
+    /// Values that the rules in force have no place for: entity, field and value in words.
+    pub fn dormant(&self) -> Vec<(String, String, String)> {
+        let context = &self.game().context;
+        let fields = &context.state.dormant().fields;
+        let all = fields.iter().flat_map(|(id, kept)| kept.iter().map(move |(field, kept)| (id, field, kept)));
+        all.filter(|(id, _, kept)| context.state.entity(**id).is_some() && !kept.is_same)
+            .map(|(id, field, kept)| (context.title(*id).to_string(), field.to_string(), context.words(&kept.value)))
+            .collect()
+    }
+}
+
+impl ReloadReport {
+    /// The report in lines: what changed, and then what it did to the game.
+    pub fn lines(&self) -> Vec<String> {
+        let mut lines = self.changed.clone();
+        let mut say = |what: &str, list: &[String]| {
+            if !list.is_empty() {
+                lines.push(format!("{what}: {}", list.join(", ")));
+            }
+        };
+        say("new fields", &self.state.defaulted);
+        say("kept aside", &self.state.kept_aside);
+        say("there again", &self.state.returned);
+        say("gone", &self.state.gone);
+        lines.extend(self.warnings.iter().cloned());
+        lines
+    }
+}
+
+impl Game {
+    /// Puts other rules in force before the open action.
+    pub fn reload(&mut self, to: &Arc<Ruleset>) -> Result<ReloadReport, Refusal> {
+        let from = self.context.rules.clone();
+        if to.id() != from.id() {
+            return Err(Refusal::new(format!("this game belongs to the ruleset {}, not to {}", from.id(), to.id())));
+        }
+        let under_way = self.open.as_ref().is_some_and(|open| !open.tape.slots.is_empty());
+        let mut report = ReloadReport { hash: to.hash(), under_way, ..ReloadReport::default() };
+        if to.hash() == from.hash() {
+            self.park();
+            self.context.rules = to.clone();
+            return Ok(report);
+        }
+        let fits = from.schema().fits(to.schema());
+        let mut converted = None;
+        if !fits || self.context.state.dormant().holds_entities() {
+            // What the open action did so far does not count. If the rules are refused, it stays as it is.
+            let mut before = self.context.state.before_journal();
+            before.settle_unread();
+            let over = converted_by(&before, from.schema(), to, Orphans::Refuse).map_err(Refusal::new)?;
+            converted = Some(over).filter(|(state, _)| !fits || *state != before);
+        }
+        self.park();
+        report.changed = changes_between(&from, to);
+        let mut swap = None;
+        if let Some((state, told)) = converted {
+            let state = std::mem::replace(&mut self.context.state, state);
+            swap = Some(Swap { schema: from.schema().clone(), state, in_force: None });
+            report.state = told;
+        }
+        let before = (self.context.switches.clone(), self.context.seats.clone());
+        self.renew_switches(&from, to, &mut report.warnings);
+        for (seat, policy) in seat_people(&mut self.context.seats, to) {
+            report.warnings.push(format!("the policy `{policy}` is gone: {seat} is asked now"));
+        }
+        let is_plain = swap.is_none() && before == (self.context.switches.clone(), self.context.seats.clone());
+        self.context.rules = to.clone();
+        self.find_strangers(to, &mut report.warnings, &mut report.state.secret);
+        self.note_first_rules(&from);
+        let patch = patch_between(&from, to);
+        let mut told = notices(&report.lines(), &Audience::Everybody);
+        told.extend(notices(&report.state.secret, &Audience::nobody()));
+        self.note_reload(to, patch, swap, is_plain, told);
+        Ok(report)
+    }
+
+    /// Remembers the rules that the game began by, before others come into force for the first time.
+    pub(super) fn note_first_rules(&mut self, from: &Ruleset) {
+        let first = || Box::new(FirstRules { stacked: Stacked::of(from), hash: from.hash(), files: from.files() });
+        self.first_rules.get_or_insert_with(first);
+    }
+
+    /// Records a reload in the history. Consecutive reloads are merged into one entry if they are plain, that is, changed neither
+    /// state, house rules nor seats. A replay then goes from the first rules to the last in one step.
+    fn note_reload(
+        &mut self,
+        to: &Ruleset,
+        mut patch: Patch,
+        swap: Option<Swap>,
+        is_plain: bool,
+        told: Vec<(Audience, Happening)>,
+    ) {
+        let (mut number, before) = (None, self.context.position());
+        self.forget_places_of_rules();
+        for open in self.open.iter_mut().chain(&mut self.held) {
+            open.renewed = true;
+        }
+        let was_plain = std::mem::replace(&mut self.plain_reload, is_plain.then_some(self.history.len() + 1));
+        if is_plain
+            && !self.context.strict
+            && was_plain == Some(self.history.len())
+            && matches!(self.history.last(), Some(Done { cause: Cause::Reload { .. }, .. }))
+            && let Some(last) = self.pop_done()
+        {
+            number = Some(last.number);
+            if let Cause::Reload { files: mut earlier, .. } = last.cause {
+                earlier.append(&mut patch);
+                patch = earlier;
+            }
+            self.plain_reload = Some(self.history.len() + 1);
+        }
+        let number = number.unwrap_or_else(|| self.take_number());
+        (self.idle, self.retried_bytes) = (0, 0);
+        let cause = Cause::Reload { rules: to.hash(), files: patch };
+        self.history.push(Done {
+            events: events_of(number, &told),
+            told,
+            swap: swap.map(Box::new),
+            ..Done::new(number, cause, before)
+        });
+    }
+
+    /// House rules by name: new ones take their default, and so do those that stood at a default that is another now.
+    fn renew_switches(&mut self, from: &Ruleset, to: &Ruleset, warnings: &mut Vec<String>) {
+        let mut was = BTreeMap::clone(&self.context.switches);
+        let aside = &mut self.context.state.dormant_mut().switches;
+        let stands_in =
+            |name: &str, value: &Value| aside.get(name).is_some_and(|kept| kept.instead.as_ref() == Some(value));
+        was.retain(|name, value| {
+            let default = from.switch(name).map(|switch| switch.default.as_value());
+            default.as_ref() != Some(value) || stands_in(name, value)
+        });
+        let passed = switches_over(&was, to, aside);
+        for (switch, (value, passage)) in to.switches().zip(&passed) {
+            match passage {
+                Passage::Carried | Passage::Defaulted => {}
+                Passage::Returned => warnings.push(format!("the house rule `{}` is {value} again", switch.name)),
+                Passage::StandIn => {
+                    let given = aside.get(&*switch.name).map(|kept| kept.value.to_string());
+                    let wrong = given.and_then(|given| switch.parse(&given).err());
+                    warnings.extend(wrong.map(|wrong| format!("{wrong}; it is {value} now")));
+                }
+            }
+        }
+        let gone = self.context.switches.iter().filter(|(name, _)| to.switch(name).is_none());
+        warnings.extend(gone.map(|(name, value)| match was.contains_key(name) {
+            true => format!("the house rule `{name}` is gone; {value} is kept aside"),
+            false => format!("the house rule `{name}` is gone"),
+        }));
+        let values = passed.into_iter().map(|(value, _)| value);
+        self.context.switches = Arc::new(to.switches().map(|switch| switch.name.clone()).zip(values).collect());
+    }
+
+    /// Warns of agenda entries and attachments whose names the new rules do not have. `secret`: of those whose owner not everybody
+    /// may see.
+    fn find_strangers(&self, to: &Ruleset, warnings: &mut Vec<String>, secret: &mut Vec<String>) {
+        let state = &self.context.state;
+        let mut say = |owner: Option<EntityId>, line: String| {
+            let is_open = owner.is_none_or(|owner| state.audience(to.schema(), owner).is_everybody());
+            let lines = if is_open { &mut *warnings } else { &mut *secret };
+            if !lines.contains(&line) {
+                lines.push(line);
+            }
+        };
+        for entry in state.agenda().entries() {
+            if !to.has_entry(&entry.what) {
+                let line = format!("`{}` is on the agenda, and the rules have no such entry any more", entry.what);
+                say(entry.owner, line);
+            }
+        }
+        for attachment in state.attachments().values() {
+            if !to.has_holder(&attachment.hook) {
+                let line = format!(
+                    "`{}` is attached to somebody but does nothing: the new rules have no such hook",
+                    attachment.hook
+                );
+                say(Some(attachment.owner), line);
+            }
+        }
+    }
+
+    // Going back
+
+    /// After an undo went back over reloads, the youngest first: the rules in force stay, and their entry stands here now.
+    /// `set_under`: the rules that the house rules are of, where one of them went back.
+    pub(super) fn reload_again(
+        &mut self,
+        passed: Vec<Done>,
+        before: &State,
+        set_under: Option<&Arc<Ruleset>>,
+        turned: &mut UndoReport,
+    ) {
+        if passed.is_empty() {
+            return;
+        }
+        let rules = self.context.rules.clone();
+        let mut patch = Patch::new();
+        for done in passed.iter().rev() {
+            if let Cause::Reload { files, .. } = &done.cause {
+                patch.extend(files.iter().map(|(path, text)| (path.clone(), text.clone())));
+            }
+        }
+        let first = passed.iter().rev().find_map(|done| done.swap.as_ref());
+        let schema = first.map(|swap| swap.schema.clone());
+        let was_told = passed.iter().rev().flat_map(|done| done.events.iter());
+        let mut told: Vec<(Audience, Happening)> = was_told.map(|event| (event.audience, event.happening)).collect();
+        let mut lines = Vec::new();
+        let mut swap = None;
+        if let Some(schema) = schema {
+            match converted_by(&self.context.state, &schema, &rules, Orphans::Shelve) {
+                Ok((state, over)) => {
+                    lines.extend(over.gone.iter().map(|gone| format!("kept aside: {gone}")));
+                    let state = std::mem::replace(&mut self.context.state, state);
+                    swap = Some(Swap { schema, state, in_force: None });
+                }
+                Err(message) => lines.push(message),
+            }
+            turned.changes = self.differences(before);
+        }
+        // House rules that went back with what was undone are those of the rules in force again.
+        self.renew_switches(set_under.unwrap_or(&rules), &rules, &mut lines);
+        told.extend(notices(&lines, &Audience::Everybody));
+        self.note_reload(&rules, patch, swap, false, told);
+    }
+
+    /// What differs from an earlier state in the same schema, told like changes.
+    fn differences(&self, before: &State) -> Vec<(Audience, Happening)> {
+        let mut told = Vec::new();
+        for (id, entity) in self.context.state.entities() {
+            let Some(was) = before.entity(id).filter(|was| was.kind == entity.kind) else { continue };
+            for (at, (from, to)) in was.fields.iter().zip(&entity.fields).enumerate() {
+                if from != to {
+                    told.extend(self.context.changed(id, riskbreaker_state::FieldId(at as u16), from, to));
+                }
+            }
+        }
+        told
+    }
+
+    /// Restarts the open action without its tape, because the tape does not fit the new rules.
+    pub(super) fn start_again(&mut self, mut open: Open) {
+        self.context.state.rollback(0);
+        self.context.stop = None;
+        self.context.questions.clear();
+        self.context.take_dice_back(open.before);
+        open.tape = Default::default();
+        open.questions.clear();
+        open.ran = false;
+        let text = format!(
+            "{} starts again: under the new rules it goes another way than before",
+            super::action::words_of(&open.cause)
+        );
+        // Whose entry it is, and which act a seat takes, may be a secret.
+        let schema = self.context.rules.schema();
+        let audience = match &open.cause {
+            Cause::Entry { owner: Some(owner), .. } => self.context.state.audience(schema, *owner),
+            Cause::Free { seat, .. } if schema.has_secrets() => Audience::named(seat),
+            _ => Audience::Everybody,
+        };
+        self.notice_to(&text, audience);
+        self.open = Some(open);
+    }
+}
+
+/// A state as other rules have it, with what they take back of what was kept aside.
+fn converted_by(state: &State, from: &Schema, to: &Ruleset, orphans: Orphans) -> Result<(State, Converted), String> {
+    let (mut state, told) = state.converted(from, to.schema(), &to.parts(), orphans)?;
+    state.take_belongings_back(&|what| to.has_entry(what), &|hook| to.has_holder(hook));
+    Ok((state, told))
+}
+
+/// Lines of the host as events; those for nobody are for the game master alone.
+pub(super) fn notices(lines: &[String], audience: &Audience) -> Vec<(Audience, Happening)> {
+    lines.iter().map(|line| (audience.clone(), Happening::Notice { text: line.clone() })).collect()
+}
+
+/// Lets people play the seats that other rules add, and those whose policy they do not have. Gives the latter.
+pub(super) fn seat_people(seats: &mut BTreeMap<Arc<str>, Driver>, to: &Ruleset) -> Vec<(Arc<str>, Arc<str>)> {
+    for seat in to.seats().keys() {
+        seats.entry(Arc::from(&**seat)).or_insert(Driver::Human);
+    }
+    let mut lost = Vec::new();
+    for (seat, driver) in seats {
+        if let Driver::Policy(policy) = driver
+            && !to.policies().contains(policy)
+        {
+            lost.push((seat.clone(), policy.clone()));
+            *driver = Driver::Human;
+        }
+    }
+    lost
+}
+
+/// The house rules under other rules, in the order of [`Ruleset::switches`], and how each came to its value. `now`: those before. What has
+/// no place is kept aside.
+pub(super) fn switches_over(
+    now: &BTreeMap<String, Value>,
+    to: &Ruleset,
+    aside: &mut BTreeMap<Arc<str>, Kept>,
+) -> Vec<(Value, Passage)> {
+    for (name, value) in now.iter().filter(|(name, _)| to.switch(name).is_none()) {
+        put_aside(aside, &Arc::from(&**name), value, None);
+    }
+    let over = to.switches().map(|switch| {
+        let settled = |value: &Value| switch.parse(&value.to_string()).ok().map(|value| value.as_value());
+        let default = |_: Option<&Value>| switch.default.as_value();
+        pass(aside, &Arc::from(&*switch.name), now.get(&switch.name), settled, default)
+    });
+    over.collect()
+}
+
+/// What was done, the youngest first, each with the schema that its changes are written in.
+pub(super) fn with_schemas<'g>(
+    history: &'g [Done],
+    current: &'g Schema,
+) -> impl Iterator<Item = (&'g Done, &'g Schema)> {
+    let mut schema = current;
+    history.iter().rev().map(move |done| {
+        let of = schema;
+        if let Some(swap) = &done.swap {
+            schema = &swap.schema;
+        }
+        (done, of)
+    })
+}
+
+/// What has to be written over the files of one to have those of the other.
+pub(super) fn patch_between(from: &Ruleset, to: &Ruleset) -> Patch {
+    patch_of_files(from.files(), to.files())
+}
+
+/// The same of files.
+pub(super) fn patch_of_files(old: BTreeMap<Arc<str>, Arc<str>>, mut new: BTreeMap<Arc<str>, Arc<str>>) -> Patch {
+    let mut patch = Patch::new();
+    for (path, text) in old {
+        match new.remove(&path) {
+            Some(now) if now == text => {}
+            now => {
+                patch.insert(path, now);
+            }
+        }
+    }
+    patch.extend(new.into_iter().map(|(path, text)| (path, Some(text))));
+    patch
+}

@@ -1,0 +1,602 @@
+//! Replies: loose answers by topic, typed words or values from a program. They are read as exact answers, and taken as often as
+//! the open action asks.
+
+use std::sync::Arc;
+
+use super::early::EarlyAnswers;
+use super::seat::not_yours;
+use super::{Answer, Ask, Bound, Choice, Question, Refusal, Session, SessionError, Step, Viewer};
+use riskbreaker_ruleset::nearest;
+use riskbreaker_state::Value;
+
+impl Session {
+    /// Answers the open action by topic, as often as it asks, with loose values: options by name, numbers, lists.
+    ///
+    /// Either all answers are taken, or none: a topic that nothing asks for, or an answer that does not fit, leaves the game as
+    /// it was. One exception: a topic that is not asked after dice were rolled is ignored, and a notice says so. Questions that
+    /// are not named stay open.
+    ///
+    /// # Errors
+    ///
+    /// A sentence that says what does not fit and why.
+    pub fn reply(&mut self, replies: &[(String, Value)]) -> Result<Step, Refusal> {
+        self.reply_as(&Viewer::master(), replies)
+    }
+
+    /// The same, for the questions that a viewer may answer.
+    pub(super) fn reply_as(&mut self, viewer: &Viewer, replies: &[(String, Value)]) -> Result<Step, Refusal> {
+        self.take_replies(viewer, replies)?;
+        Ok(self.advance()?)
+    }
+
+    /// The same as [`Session::reply`], where each value is one answer: a list answers no question that takes one thing.
+    #[doc(hidden)]
+    pub fn reply_whole(&mut self, replies: &[(String, Value)]) -> Result<Step, Refusal> {
+        self.take_replies_by(&Viewer::master(), replies, false)?;
+        Ok(self.advance()?)
+    }
+
+    /// Takes replies, and plays no further than to the end of the open action.
+    pub(super) fn take_replies(&mut self, viewer: &Viewer, replies: &[(String, Value)]) -> Result<(), Refusal> {
+        self.take_replies_by(viewer, replies, true)
+    }
+
+    /// The same. `in_parts`: a list may be several answers, one part for each question.
+    fn take_replies_by(&mut self, viewer: &Viewer, replies: &[(String, Value)], in_parts: bool) -> Result<(), Refusal> {
+        if replies.iter().any(|(_, value)| value.is_too_deep()) {
+            return Err(Refusal::too_deep());
+        }
+        let before = self.mark();
+        let replied = self.try_reply(viewer, replies, in_parts);
+        self.compare_early(Vec::new());
+        if replied.is_err() && self.take_back_to(before) {
+            let _ = self.run_action();
+        }
+        replied
+    }
+
+    /// Runs the open action up to its next question, or to its end.
+    fn run_action(&mut self) -> Result<Step, SessionError> {
+        let halt = self.lend(|game, vm| game.advance(vm, 1))?;
+        self.game_mut().publish(None);
+        Ok(halt.into())
+    }
+
+    fn try_reply(&mut self, viewer: &Viewer, replies: &[(String, Value)], in_parts: bool) -> Result<(), Refusal> {
+        let mut left: Vec<(String, Value)> = replies.to_vec();
+        let action = self.questions().first().map(|question| question.id.action);
+        let rolled = action.map_or(0, |action| self.game().rolls(action));
+        // A topic that only others are asked for is theirs to answer. A question that the viewer does not see is none.
+        for (topic, _) in &left {
+            let seen = self.questions().iter().filter(|question| viewer.knows_of(question));
+            let mut asked = seen.filter(|question| *question.topic == **topic).peekable();
+            if let Some(first) = asked.peek().map(|question| question.seat.clone())
+                && !asked.any(|question| viewer.plays(&question.seat))
+            {
+                return Err(not_yours(&first, viewer));
+            }
+        }
+        if let Some(topic) = left.iter().map(|(topic, _)| topic).find(|topic| self.cannot_be_asked(viewer, topic)) {
+            return Err(self.nothing_asks(viewer, topic));
+        }
+        // What comes of the first answers may show dice and secrets. So a viewer who does not see all cannot take them back by an
+        // answer that does not fit: the first answers stand, and an aside says what is wrong with the others.
+        let sees_all = viewer.is_master();
+        let mut answered = false;
+        while let Some(number) = action {
+            let mut taken = false;
+            for question in self.questions().to_vec() {
+                if Some(question.id.action) != action || !viewer.plays(&question.seat) {
+                    continue;
+                }
+                if let Some(at) = left.iter().position(|(topic, _)| *topic == *question.topic) {
+                    let answer = take_reply(&mut left, at, &question, in_parts);
+                    match answer.and_then(|answer| self.answer(question.id, answer)) {
+                        Ok(()) => taken = true,
+                        Err(refusal) if answered && !sees_all => {
+                            self.game_mut().notice_to(&refusal.to_string(), viewer.audience());
+                        }
+                        Err(refusal) => return Err(refusal),
+                    }
+                }
+            }
+            if !taken {
+                break;
+            }
+            let is_first = !std::mem::replace(&mut answered, true);
+            let game = self.game_mut();
+            game.refused = None;
+            if sees_all {
+                game.context.early = EarlyAnswers::to_take(left, in_parts, (viewer.clone(), number), game.next_seq());
+                left = Vec::new();
+            }
+            let step = self.run_action().map_err(Refusal::from)?;
+            left.extend(std::mem::take(&mut self.game_mut().context.early).into_replies());
+            if let Some(reason) = self.game_mut().refused.take() {
+                if is_first || sees_all {
+                    return Err(*reason);
+                }
+                // The viewer has been told why, and the question is open again.
+                break;
+            }
+            match step {
+                Step::Ask if self.questions().iter().any(|question| Some(question.id.action) == action) => {}
+                // What failed is for the game master alone, who says how the game goes on from there.
+                Step::Fault(fault) if sees_all => return Err(Refusal::fault(fault)),
+                _ if left.is_empty() => return Ok(()),
+                _ => break,
+            }
+        }
+        // A question with only one possible answer was not asked, but an answer given to it must be that one.
+        let mut unasked = Vec::new();
+        for (topic, value) in left {
+            match action.and_then(|action| self.game().fits_auto(action, viewer, &topic, &value)) {
+                Some(Err(refusal)) if answered && !sees_all => {
+                    self.game_mut().notice_to(&refusal.to_string(), viewer.audience());
+                }
+                Some(fits) => fits?,
+                None => unasked.push(topic),
+            }
+        }
+        if let Some(topic) = unasked.first() {
+            // After a roll nobody can know what will still be asked, so the answers count and a notice names the rest. Earlier
+            // rolls do not matter. A viewer who may not see all dice must not learn whether any were rolled: for that viewer
+            // the answers count as soon as one was taken.
+            let stands = match sees_all {
+                true => action.is_some_and(|action| self.game().rolls(action) > rolled),
+                false => answered,
+            };
+            if !stands {
+                return Err(self.nothing_asks(viewer, topic));
+            }
+            for topic in unasked {
+                self.game_mut().notice_to(&format!("`{topic}` was not asked"), viewer.audience());
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets answers, by topic, that are only compared: if a question has one possible answer and it is another, the action is
+    /// refused before it rolls.
+    #[doc(hidden)]
+    pub fn compare_early(&mut self, replies: Vec<(String, Value)>) {
+        self.game_mut().context.early = EarlyAnswers::to_compare(replies);
+    }
+
+    /// Why the last run of the open action was refused, if it was.
+    #[doc(hidden)]
+    pub fn take_refusal(&mut self) -> Option<Refusal> {
+        self.game_mut().refused.take().map(|refusal| *refusal)
+    }
+
+    /// Checks an answer given to a question that nobody was asked, since only one answer was possible.
+    #[doc(hidden)]
+    pub fn fits_auto(&self, action: u32, topic: &str, value: &Value) -> Option<Result<(), Refusal>> {
+        self.game().fits_auto(action, &Viewer::master(), topic, value)
+    }
+
+    /// Whether no question of the rules has this topic, so that an early answer to it is refused before dice fall.
+    fn cannot_be_asked(&self, viewer: &Viewer, topic: &str) -> bool {
+        let is_open = self.questions().iter().any(|question| *question.topic == *topic && viewer.knows_of(question));
+        !is_open && topic != "dice" && !self.ruleset().may_ask(topic)
+    }
+
+    #[doc(hidden)]
+    pub fn nothing_asks(&self, viewer: &Viewer, topic: &str) -> Refusal {
+        let open = self.questions().iter().filter(|question| viewer.plays(&question.seat));
+        Refusal::NotAsked { topic: topic.to_owned(), asked: open.map(|question| question.topic.clone()).collect() }
+    }
+}
+
+/// Takes a reply off the list for a question. If the question takes no list, a list answers a topic that is asked several
+/// times, one part for each question, if `in_parts`. The first part is taken.
+pub(super) fn take_reply(
+    left: &mut Vec<(String, Value)>,
+    at: usize,
+    question: &Question,
+    in_parts: bool,
+) -> Result<Answer, Refusal> {
+    let (topic, value) = left.remove(at);
+    let refusal = match question.read(&value) {
+        Ok(answer) => return Ok(answer),
+        Err(refusal) => refusal,
+    };
+    let Value::List(parts) = &value else { return Err(refusal) };
+    if !in_parts {
+        return Err(refusal);
+    }
+    let Some((first, rest)) = parts.split_first().filter(|(_, rest)| !rest.is_empty()) else { return Err(refusal) };
+    // A list is one answer to a question for several things; several answers to it are a list of lists.
+    let takes_several = matches!(question.ask, Ask::ChooseMany { .. } | Ask::Order { .. } | Ask::Allot { .. });
+    if takes_several && !matches!(first, Value::List(_) | Value::Map(_)) {
+        return Err(refusal);
+    }
+    let Ok(answer) = question.read(first) else { return Err(refusal) };
+    let rest = if let [last] = rest { last.clone() } else { Value::list(rest.iter().cloned()) };
+    left.insert(at, (topic, rest));
+    Ok(answer)
+}
+
+/// Reads a reply for a question, without checking the answer against the question's bounds.
+pub(super) fn read(question: &Question, reply: &Value) -> Result<Answer, Refusal> {
+    let wanted = || Refusal::WrongType {
+        topic: Some(question.topic.clone()),
+        wanted: question.ask.wanted(),
+        given: Some(reply.to_string()),
+    };
+    match &question.ask {
+        Ask::Choose { options, other } => match reply {
+            Value::List(items) if items.len() == 1 => read(question, &items[0]),
+            Value::List(_) | Value::Map(_) | Value::None => Err(wanted()),
+            // A number may be somebody's own words, so it is no place in the list.
+            reply if *other => Ok(Answer::Choice(match find_named(question, options, reply, false) {
+                Ok(id) => id,
+                Err(_) => Arc::from(reply.to_string().trim()),
+            })),
+            reply => find(question, options, reply).map(Answer::Choice),
+        },
+        Ask::ChooseMany { options, .. } => Ok(Answer::Choices(find_all(question, options, reply)?)),
+        Ask::Order { options } => {
+            // Those who are named go first, the others as they stand.
+            let mut order = find_all(question, options, reply)?;
+            let rest: Vec<Arc<str>> =
+                options.iter().map(|option| &option.id).filter(|id| !order.contains(id)).cloned().collect();
+            if !order.is_empty() {
+                order.extend(rest);
+            }
+            Ok(Answer::Order(order))
+        }
+        Ask::Number { .. } => number(reply).map(Answer::Number).ok_or_else(wanted),
+        Ask::Confirm => match reply {
+            Value::Bool(yes) => Ok(Answer::Confirm(*yes)),
+            Value::Text(text) => match &*text.trim().to_lowercase() {
+                "yes" | "y" | "true" => Ok(Answer::Confirm(true)),
+                "no" | "n" | "false" => Ok(Answer::Confirm(false)),
+                _ => Err(wanted()),
+            },
+            _ => Err(wanted()),
+        },
+        Ask::Line { .. } => match reply {
+            Value::Text(text) => Ok(Answer::Line(text.to_string())),
+            Value::Int(n) => Ok(Answer::Line(n.to_string())),
+            _ => Err(wanted()),
+        },
+        Ask::Dice { sides, .. } => {
+            // Blanks between faces are read like commas.
+            let faces = split(reply).into_iter().flat_map(|item| match item {
+                Value::Text(text) => text.split_whitespace().map(Value::text).collect(),
+                item => vec![item],
+            });
+            let faces = faces.map(|item| number(&item).and_then(|n| u32::try_from(n).ok())).collect::<Option<Vec<_>>>();
+            let faces = faces.map(|faces| faces.into_iter().enumerate().map(|(at, face)| face_of(face, sides.get(at))));
+            let faces = faces.map(Iterator::collect);
+            // The example already says what the faces are for.
+            faces.map(Answer::Faces).ok_or_else(|| Refusal::WrongType {
+                topic: None,
+                wanted: question.ask.wanted(),
+                given: Some(reply.to_string()),
+            })
+        }
+        Ask::Allot { options, total, .. } => allotment(question, options, *total, reply),
+    }
+}
+
+/// The face that a die shows as `0`: on a die of ten it is the 10, on a die of a hundred the 100.
+pub(super) fn face_of(shown: u32, sides: Option<&u32>) -> u32 {
+    match sides {
+        Some(sides @ (10 | 100)) if shown == 0 => *sides,
+        _ => shown,
+    }
+}
+
+fn number(reply: &Value) -> Option<i64> {
+    match reply {
+        Value::Int(n) => Some(*n),
+        Value::Text(text) => text.trim().parse().ok(),
+        _ => None,
+    }
+}
+
+/// The items of a reply: a list as it is, a text cut at commas.
+fn split(reply: &Value) -> Vec<Value> {
+    match reply {
+        Value::List(items) => items.to_vec(),
+        Value::Text(text) => text.split(',').map(str::trim).filter(|part| !part.is_empty()).map(Value::text).collect(),
+        Value::None => Vec::new(),
+        other => vec![other.clone()],
+    }
+}
+
+fn find_all(question: &Question, options: &[Choice], reply: &Value) -> Result<Vec<Arc<str>>, Refusal> {
+    if let Value::Text(text) = reply {
+        // One option may have a comma in its name.
+        if let Ok(id) = find(question, options, reply) {
+            return Ok(vec![id]);
+        }
+        match &*text.trim().to_lowercase() {
+            "none" | "nobody" | "nothing" => return Ok(Vec::new()),
+            "all" | "everybody" => {
+                return Ok(options.iter().filter(|option| option.enabled).map(|option| option.id.clone()).collect());
+            }
+            _ => {}
+        }
+    }
+    if let Value::Map(_) = reply {
+        let topic = Some(question.topic.clone());
+        return Err(Refusal::WrongType { topic, wanted: question.ask.wanted(), given: None });
+    }
+    split(reply).iter().map(|item| find(question, options, item)).collect()
+}
+
+/// The reply with the option's label in the place of a name that was typed without its accents; `None` if the refusal has
+/// another reason, or no open option has such a name.
+///
+/// # Errors
+///
+/// [`Refusal::Ambiguous`] if the name fits several options.
+pub fn retyped(reply: &Value, refusal: &Refusal) -> Result<Option<Value>, Refusal> {
+    let Refusal::NotAnOption { topic, given, open, .. } = refusal else { return Ok(None) };
+    match riskbreaker_names::typed(given, || open.iter().map(|label| (label, label))).as_slice() {
+        [] => Ok(None),
+        [label] if ***label == **given => Ok(None),
+        [label] => Ok(replaced(reply, given, label)),
+        several => Err(Refusal::Ambiguous {
+            topic: topic.clone(),
+            given: given.clone(),
+            candidates: several.iter().map(ToString::to_string).collect(),
+        }),
+    }
+}
+
+/// A value with `label` in the place of the first `given`; `None` if it does not hold that as whole words.
+fn replaced(reply: &Value, given: &str, label: &str) -> Option<Value> {
+    match reply {
+        Value::Text(text) => {
+            let at = riskbreaker_names::places(given, text).next()?;
+            Some(Value::text(format!("{}{label}{}", &text[..at], &text[at + given.len()..])))
+        }
+        Value::List(items) => {
+            let at = items.iter().position(|item| replaced(item, given, label).is_some())?;
+            let item = |(place, item): (usize, &Value)| match place == at {
+                true => replaced(item, given, label).unwrap_or_else(|| item.clone()),
+                false => item.clone(),
+            };
+            Some(Value::list(items.iter().enumerate().map(item)))
+        }
+        _ => None,
+    }
+}
+
+impl Choice {
+    /// The label of an option, with its number or id if another one of `options` has the same label: `Ann (#2)` for an entity,
+    /// `Strike (strike_low)` for a card.
+    pub fn label_among(&self, options: &[Choice]) -> String {
+        match options.iter().any(|other| other.label == self.label && other.id != self.id) {
+            true => label_apart(self),
+            false => self.label.to_string(),
+        }
+    }
+}
+
+/// What an option is called where another one has the same label: `Ann (#2)` for an entity, `Strike (strike_low)` for a card.
+fn label_apart(option: &Choice) -> String {
+    let number = option.id.strip_prefix(&*option.label).filter(|rest| rest.starts_with('#'));
+    riskbreaker_names::numbered(&option.label, number.unwrap_or(&option.id))
+}
+
+/// Finds an option by id, label, place among the open options, entity number, or an unambiguous beginning.
+fn find(question: &Question, options: &[Choice], reply: &Value) -> Result<Arc<str>, Refusal> {
+    find_named(question, options, reply, true)
+}
+
+/// The same; `by_place` says whether a number may be a place in the list.
+fn find_named(question: &Question, options: &[Choice], reply: &Value, by_place: bool) -> Result<Arc<str>, Refusal> {
+    let text = match reply {
+        Value::Text(text) => text.trim().to_string(),
+        Value::Entity(id) => {
+            let mark = id.to_string();
+            if let Some(option) =
+                options.iter().find(|option| option.id.ends_with(&mark) || option.note.as_deref() == Some(&mark))
+            {
+                return Ok(option.id.clone());
+            }
+            mark
+        }
+        other => other.to_string(),
+    };
+    // What a script or a program writes is an id, and another option may have it as its label.
+    if let Some(option) = options.iter().find(|option| *option.id == *text) {
+        return Ok(option.id.clone());
+    }
+    let lower = text.to_lowercase();
+    let plain = lower.replace([' ', '-'], "_");
+    let exact = |option: &&Choice| {
+        option.id.to_lowercase() == lower
+            || option.label.to_lowercase() == lower
+            || option.id.to_lowercase() == plain
+            || lower.ends_with(')') && label_apart(option).to_lowercase() == lower
+    };
+    let mut found: Vec<&Choice> = options.iter().filter(exact).collect();
+    if found.is_empty() {
+        if by_place
+            && let Ok(place) = text.parse::<usize>()
+            && let Some(option) = place.checked_sub(1).and_then(|at| options.iter().filter(|one| one.enabled).nth(at))
+        {
+            return Ok(option.id.clone());
+        }
+        found = options
+            .iter()
+            .filter(|option| {
+                !lower.is_empty()
+                    && (option.id.to_lowercase().starts_with(&plain) || option.label.to_lowercase().starts_with(&lower))
+            })
+            .collect();
+    }
+    if found.is_empty() {
+        // A word out of the middle of a name.
+        let has = |option: &&Choice| option.label.to_lowercase().split([' ', '_']).any(|word| word == lower);
+        found = options.iter().filter(has).collect();
+    }
+    match found.as_slice() {
+        [only] => Ok(only.id.clone()),
+        [] => {
+            let names: Vec<&str> = options.iter().flat_map(|option| [&*option.id, &*option.label]).collect();
+            let near =
+                by_initials(&lower, options).or_else(|| nearest(&text, names.iter().copied())).map(str::to_owned);
+            let open = options.iter().filter(|option| option.enabled).map(|option| option.label.clone()).collect();
+            Err(Refusal::NotAnOption { topic: Some(question.topic.clone()), given: text, near, open })
+        }
+        several => {
+            // The same name twice: a greyed one does not compete with the only one that is open.
+            let open: Vec<_> = several.iter().filter(|option| option.enabled).collect();
+            if let [only] = open.as_slice() {
+                return Ok(only.id.clone());
+            }
+            let name = |option: &&Choice| option.label_among(options);
+            Err(Refusal::Ambiguous {
+                topic: Some(question.topic.clone()),
+                given: text,
+                candidates: several.iter().map(name).collect(),
+            })
+        }
+    }
+}
+
+/// The label that a few letters stand for, one for each of its words: `kd` for `Kill Damage`.
+fn by_initials<'o>(letters: &str, options: &'o [Choice]) -> Option<&'o str> {
+    let initials = |label: &str| label.split([' ', '_']).filter_map(|word| word.chars().next()).collect::<String>();
+    let mut found = options.iter().filter(|option| initials(&option.label).to_lowercase() == letters);
+    match (found.next(), found.next()) {
+        (Some(option), None) if letters.chars().count() > 1 => Some(&option.label),
+        _ => None,
+    }
+}
+
+/// Points by name: a map, a list in the options' order, `a 1, b 2`, or one name or number that takes all.
+fn allotment(question: &Question, options: &[Choice], total: i64, reply: &Value) -> Result<Answer, Refusal> {
+    let wanted = || Refusal::WrongType { topic: None, wanted: question.ask.wanted(), given: Some(reply.to_string()) };
+    let mut parts: Vec<(Arc<str>, i64)> = Vec::new();
+    let mut give = |id: Arc<str>, points: i64| match parts.iter_mut().find(|(known, _)| *known == id) {
+        Some(part) => part.1 = part.1.saturating_add(points),
+        None => parts.push((id, points)),
+    };
+    match reply {
+        Value::Map(items) => {
+            for (name, points) in items.iter() {
+                give(find(question, options, &Value::Text(name.clone()))?, number(points).ok_or_else(wanted)?);
+            }
+        }
+        Value::List(items) if items.iter().all(|item| item.as_int().is_some()) => {
+            if items.len() > options.len() {
+                let labels = options.iter().map(|option| option.label.clone()).collect();
+                let (bound, max) = (Bound::Parts { topic: question.topic.clone(), labels }, options.len() as i64);
+                return Err(Refusal::OutOfBounds { bound, given: items.len() as i64, min: 0, max });
+            }
+            for (option, points) in options.iter().zip(items.iter()) {
+                give(option.id.clone(), number(points).ok_or_else(wanted)?);
+            }
+        }
+        reply => {
+            let items = split(reply);
+            for item in &items {
+                let Value::Text(text) = item else { return Err(wanted()) };
+                match text.trim().rsplit_once(|c: char| c.is_whitespace() || c == ':' || c == '=') {
+                    Some((name, points)) if points.trim().parse::<i64>().is_ok() => {
+                        let points = points.trim().parse().unwrap_or_default();
+                        give(find(question, options, &Value::text(name.trim_end_matches([':', '='])))?, points);
+                    }
+                    _ if items.len() == 1 => give(find(question, options, item)?, total),
+                    _ => return Err(wanted()),
+                }
+            }
+        }
+    }
+    parts.retain(|(_, points)| *points != 0);
+    Ok(Answer::Allotment(parts))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn option(id: &str, label: &str, reason: Option<&str>) -> Choice {
+        Choice {
+            id: id.into(),
+            label: label.into(),
+            enabled: reason.is_none(),
+            reason: reason.map(String::from),
+            note: None,
+            max: None,
+            entity: None,
+        }
+    }
+
+    fn cards() -> Question {
+        Question::for_test(Ask::Choose {
+            options: vec![
+                option("kill_it", "Kill it", Some("needs two")),
+                option("keep", "Keep", None),
+                option("kick", "Kick", None),
+            ],
+            other: false,
+        })
+    }
+
+    #[test]
+    fn an_option_is_found_by_id_label_place_or_beginning() {
+        for text in ["keep", "KEEP", "1", "kee"] {
+            assert_eq!(cards().read(&text.into()), Ok(Answer::Choice("keep".into())), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_greyed_option_is_refused_with_its_reason_and_a_typo_gets_the_nearest_name() {
+        assert_eq!(cards().read(&"kill it".into()).unwrap_err().to_string(), "Kill it is not open: needs two");
+        assert!(cards().read(&"it".into()).unwrap_err().to_string().contains("needs two"));
+        assert!(cards().read(&"kepe".into()).unwrap_err().to_string().contains("Did you mean `Keep`?"));
+        let told = |text: &str| cards().read(&text.into()).unwrap_err().to_string();
+        assert_eq!(told("run"), "`run` does not answer the question `card`. Type one of: Keep, Kick.");
+        // Of two that begin alike the one that is open is meant.
+        assert_eq!(cards().read(&"ki".into()), Ok(Answer::Choice("kick".into())));
+    }
+
+    #[test]
+    fn a_word_of_several_names_lists_them() {
+        let options =
+            vec![option("a", "Walking Corpse", None), option("b", "Second Corpse", None), option("c", "Imp", None)];
+        let asked = Question::for_test(Ask::Choose { options, other: false });
+        let told = asked.read(&"corpse".into()).unwrap_err().to_string();
+        assert_eq!(told, "`corpse` may be Walking Corpse or Second Corpse. Type more of the name.");
+        assert_eq!(asked.read(&"second".into()), Ok(Answer::Choice("b".into())));
+        let options = vec![option("a", "Walking Corpse", Some("is dead")), option("b", "Second Corpse", None)];
+        let asked = Question::for_test(Ask::Choose { options, other: false });
+        assert_eq!(asked.read(&"corpse".into()), Ok(Answer::Choice("b".into())));
+    }
+
+    #[test]
+    fn where_words_of_ones_own_are_allowed_a_number_is_such_words_unless_an_option_is_called_so() {
+        let options = vec![option("five", "5", None), option("seven", "7", None), option("far", "Far away", None)];
+        let asked = Question::for_test(Ask::Choose { options, other: true });
+        let chosen = |reply: Value| asked.read(&reply).unwrap();
+        assert_eq!(chosen("2".into()), Answer::Choice("2".into()));
+        assert_eq!(chosen(Value::Int(1)), Answer::Choice("1".into()));
+        assert_eq!(chosen(Value::Int(7)), Answer::Choice("seven".into()));
+        assert_eq!(chosen(Value::list([Value::Int(3)])), Answer::Choice("3".into()));
+        assert_eq!(chosen("far".into()), Answer::Choice("far".into()));
+    }
+
+    #[test]
+    fn points_are_read_from_words_maps_and_lists() {
+        let ask = Question::for_test(Ask::Allot {
+            options: vec![option("a", "Archer", None), option("b", "Big Bandit", None)],
+            total: 3,
+            least: 3,
+        });
+        let expected = Answer::Allotment(vec![("a".into(), 1), ("b".into(), 2)]);
+        assert_eq!(ask.read(&"archer 1, big bandit 2".into()), Ok(expected.clone()));
+        assert_eq!(ask.read(&Value::map([("Archer", Value::Int(1)), ("b", Value::Int(2))])), Ok(expected.clone()));
+        assert_eq!(ask.read(&Value::list([Value::Int(1), Value::Int(2)])), Ok(expected));
+        assert_eq!(ask.read(&"archer".into()), Ok(Answer::Allotment(vec![("a".into(), 3)])));
+        assert!(ask.read(&"archer 1".into()).is_err());
+    }
+}

@@ -1,0 +1,89 @@
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::{Happening, Need};
+use riskbreaker_dice::{Dice, RollPart};
+use riskbreaker_state::OutcomeKind;
+
+/// A roll in the same form for all games: its parts, what it needed, and what came of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+pub struct RollForm {
+    /// The terms of the expression. Their amounts add up to the total.
+    pub parts: Vec<RollPart>,
+    /// The total.
+    pub total: i64,
+    /// What the total had to be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub need: Option<RollNeed>,
+    /// What came of it, in the words of the rules.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub result: Option<String>,
+    /// Whether it succeeded.
+    pub kind: OutcomeKind,
+}
+
+/// What the total of a roll had to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+pub struct RollNeed {
+    /// How the total is compared with the value.
+    pub is: Comparison,
+    /// The value.
+    pub value: i64,
+}
+
+/// How a total is compared with what is needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Comparison {
+    /// Below the value.
+    Under,
+    /// The value or less.
+    AtMost,
+    /// The value or more.
+    AtLeast,
+}
+
+impl RollForm {
+    /// The form of a roll; `None` of any other event. `results`: the kinds of results, by the beginning of their words, the
+    /// longest first.
+    pub(crate) fn of(happening: &Happening, results: &[(Arc<str>, OutcomeKind)]) -> Option<RollForm> {
+        let Happening::Rolled { dice, faces, total, need, success, result, .. } = happening else { return None };
+        let roll = Dice::parse(dice).ok().and_then(|dice| dice.roll_faces(faces).ok());
+        let said = || {
+            let result = result.as_deref()?;
+            results.iter().find(|(word, _)| result.starts_with(&**word)).map(|(_, kind)| *kind)
+        };
+        let kind = match (said(), success) {
+            (Some(kind), _) => kind,
+            (None, Some(true)) => OutcomeKind::Success,
+            (None, Some(false)) => OutcomeKind::Failure,
+            (None, None) => OutcomeKind::Other,
+        };
+        Some(RollForm {
+            parts: roll.map(|roll| roll.parts()).unwrap_or_default(),
+            total: *total,
+            need: need.as_deref().and_then(RollNeed::read),
+            result: result.clone(),
+            kind,
+        })
+    }
+}
+
+impl RollNeed {
+    /// Reads what [`Need::words`] writes.
+    fn read(words: &str) -> Option<RollNeed> {
+        let (_, value) = words.rsplit_once(' ')?;
+        let value: i64 = value.parse().ok()?;
+        let needs = [
+            (Need::Under(value), Comparison::Under),
+            (Need::AtMost(value), Comparison::AtMost),
+            (Need::AtLeast(value), Comparison::AtLeast),
+        ];
+        let found = needs.into_iter().find(|(need, _)| need.words().is_some_and(|known| *known == *words));
+        found.map(|(_, is)| RollNeed { is, value })
+    }
+}

@@ -1,0 +1,941 @@
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+use super::explanation::{must_be_there, must_take, takes_more, with};
+use super::prepared::{Prepared, known_policy, known_seat};
+use super::undo::{Op, UndoReport};
+use super::{
+    Answer, Call, DiceSource, Driver, Edit, Event, Explanation, Fault, Game, Halt, Happening, Machine, MissingRoll,
+    Question, QuestionId, Refusal, Remedy, Ruleset, Setup, SheetRow, View, Viewer,
+};
+use riskbreaker_dice::DiceRng;
+use riskbreaker_state::{Change, EntityId, Key, Value};
+
+/// A game of one ruleset: plain data that holds no thread and no script machine between calls.
+///
+/// Call [`Session::advance`] and answer what it asks, until it says that the game is over.
+pub struct Session {
+    game: Option<Box<Game>>,
+    rules: Arc<Ruleset>,
+    /// The work of its scripts so far, as their budgets count it.
+    work: u64,
+}
+
+/// Where a game stands.
+#[derive(Clone, Debug, PartialEq)]
+#[must_use]
+pub enum Step {
+    /// Somebody must decide: [`Session::questions`] are open.
+    Ask,
+    /// A script failed: its action is taken back, [`Session::remedy`] says how to go on.
+    Fault(Fault),
+    /// The game is over, with this outcome.
+    Over(String),
+}
+
+/// What had been decided at a moment, for [`Session::back_to`].
+#[derive(Clone, Debug)]
+pub struct Mark {
+    /// The game that it is a mark of.
+    game: u64,
+    decisions: u32,
+    /// What could be done again then, the next one last.
+    redo: Vec<Op>,
+}
+
+/// A free act: an act that a seat may take out of turn.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+pub struct FreeAct {
+    /// The seat that may take it.
+    pub seat: Arc<str>,
+    /// What it is named by.
+    pub name: Arc<str>,
+    /// What it is called at the table.
+    pub title: Arc<str>,
+    /// Whether it can be taken now.
+    pub enabled: bool,
+    /// Why not.
+    pub reason: Option<String>,
+}
+
+/// What an undo or redo did.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+pub struct Undone {
+    /// In a sentence.
+    pub text: String,
+    /// Whose decision it was; nothing for what was done by hand.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seat: Option<Arc<str>>,
+    /// What changed with it, told like events.
+    pub changes: Vec<Happening>,
+}
+
+/// Why a game cannot begin.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StartError {
+    /// A scenario that the ruleset does not have.
+    #[error("{ruleset} has no scenario `{name}`; {instead}")]
+    NoScenario {
+        /// The id of the ruleset.
+        ruleset: String,
+        /// The name that was given.
+        name: String,
+        /// The nearest name, or all names, as a clause.
+        instead: String,
+    },
+    /// A house rule that the ruleset does not have, or a value that it does not take.
+    #[error("{0}")]
+    Switch(String),
+    /// A seat or policy that the ruleset does not have.
+    #[error("{0}")]
+    Seat(String),
+    /// The rules of a saved game cannot be loaded.
+    #[error(transparent)]
+    Load(#[from] riskbreaker_ruleset::LoadError),
+    /// A table is nested too deeply.
+    #[error("a table in the starting position is nested more than {most} levels deep")]
+    TooDeep {
+        /// The largest depth that is allowed.
+        most: usize,
+    },
+    /// The saved game cannot be read: what is wrong with it.
+    #[error("the saved game cannot be read: {0}")]
+    Unreadable(String),
+    /// The saved game was played by other rules, or leads to another state.
+    #[error("the saved game does not fit its rules: {0}")]
+    Diverged(String),
+}
+
+/// Why a call failed. The action under way is taken back, and the session can go on.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SessionError {
+    /// A thread or script machine could not be created.
+    #[error("there is no memory or no thread for the scripts of {0}")]
+    Worker(String),
+    /// The host itself failed. The game is as it was before the call.
+    #[error("the host itself failed; the action is taken back, please report this")]
+    Failed,
+}
+
+/// The dice stream of forks: different from those of games, and of games played out for advice. The streams of
+/// suggestions to seats begin here, too.
+const OTHER_DICE: u64 = 1 << 63;
+
+impl Session {
+    /// Begins a game. The starting state is built by the first [`Session::advance`].
+    ///
+    /// # Errors
+    ///
+    /// A scenario, switch, seat or policy that the ruleset does not know, with the nearest one.
+    pub fn start(rules: &Arc<Ruleset>, setup: Setup) -> Result<Session, StartError> {
+        let game = Prepared::new(rules, setup)?.game();
+        Ok(Session { game: Some(Box::new(game)), rules: rules.clone(), work: 0 })
+    }
+
+    /// Plays until somebody must decide, a script fails, or the game is over.
+    ///
+    /// A game that takes five seconds of processor time without a question is stopped by a fault (see
+    /// [`Session::set_longest_advance`]). [`Remedy::Retry`] lets it go on.
+    ///
+    /// # Errors
+    ///
+    /// The host itself failed, or has no memory or thread for scripts; the game stays as it was before the action.
+    pub fn advance(&mut self) -> Result<Step, SessionError> {
+        let longest = self.game().longest;
+        self.play(u64::MAX, Some(longest))
+    }
+
+    /// Sets the processor time after which [`Session::advance`] stops a game that asks nobody: five seconds, unless this sets
+    /// another. It stops between two actions.
+    pub fn set_longest_advance(&mut self, longest: Duration) {
+        self.game_mut().longest = longest;
+    }
+
+    /// Plays at most so many actions further, for a loop that does other things in between. [`Step::Ask`] without an open
+    /// question means that the game can go on.
+    ///
+    /// # Errors
+    ///
+    /// As [`Session::advance`].
+    pub fn advance_by(&mut self, actions: u64) -> Result<Step, SessionError> {
+        self.play(actions, None)
+    }
+
+    /// Plays on in slices, between which others have their turn on the machines. After the longest time without a question
+    /// the game is stopped, where somebody listens.
+    fn play(&mut self, actions: u64, longest: Option<Duration>) -> Result<Step, SessionError> {
+        let until = self.actions().saturating_add(actions);
+        let mut took = Duration::ZERO;
+        loop {
+            if let Some(step) = self.play_slice(until, longest, &mut took)? {
+                return Ok(step);
+            }
+        }
+    }
+
+    /// Plays for one slice of time; `None` if the game can go on. `took` sums up the time of all slices up to the next question:
+    /// pass zero to the first slice.
+    ///
+    /// # Errors
+    ///
+    /// As [`Session::advance`].
+    #[cfg(feature = "serve")]
+    #[doc(hidden)]
+    pub fn advance_slice(&mut self, took: &mut Duration) -> Result<Option<Step>, SessionError> {
+        let longest = self.game().longest;
+        self.play_slice(u64::MAX, Some(longest), took)
+    }
+
+    fn play_slice(
+        &mut self,
+        until: u64,
+        longest: Option<Duration>,
+        took: &mut Duration,
+    ) -> Result<Option<Step>, SessionError> {
+        let left = until - self.actions();
+        let (halt, time) = self.lend(move |game, vm| game.advance_slice(vm, left, None))?;
+        *took += time;
+        match halt {
+            Halt::Boundary => self.put_in_force(),
+            Halt::Paused if self.actions() < until => {
+                if self.game().context.keeps_tape && longest.is_some_and(|longest| *took > longest) {
+                    self.game_mut().overlong = true;
+                }
+            }
+            standing => {
+                self.game_mut().publish(None);
+                return Ok(Some(standing.into()));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Plays on until somebody must decide or this moment has come, which is looked at between two actions. [`Step::Ask`]
+    /// without an open question means that the game can go on.
+    ///
+    /// # Errors
+    ///
+    /// As [`Session::advance`].
+    pub fn advance_until(&mut self, moment: Instant) -> Result<Step, SessionError> {
+        loop {
+            let step = self.advance_by(1)?;
+            if step != Step::Ask || !self.questions().is_empty() || Instant::now() >= moment {
+                return Ok(step);
+            }
+        }
+    }
+
+    /// The questions of an action that were not asked because only one answer was possible, each with that answer, in the order
+    /// in which the rules came to them. Empty for an action that asked no such question, and for all but the last 16 actions.
+    pub fn only_answers(&self, action: u32) -> &[(Question, Answer)] {
+        self.game().autos.iter().find(|(number, _)| *number == action).map_or(&[], |(_, answers)| answers)
+    }
+
+    /// What is open. Empty before [`Session::advance`] has reached a question.
+    pub fn questions(&self) -> &[Question] {
+        self.game().open.as_ref().map_or(&[], |open| &open.questions)
+    }
+
+    /// Takes an exact answer to an open question.
+    ///
+    /// # Errors
+    ///
+    /// A sentence that says what does not fit. Nothing has changed then.
+    pub fn answer(&mut self, id: QuestionId, answer: Answer) -> Result<(), Refusal> {
+        self.game_mut().answer(id, answer)
+    }
+
+    /// Takes an exact answer that a program gives for its player, such as an artificial opponent. The tape holds it like a
+    /// policy's answer, and no undo stops at it.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Session::answer`].
+    pub fn answer_by_program(&mut self, id: QuestionId, answer: Answer) -> Result<(), Refusal> {
+        self.game_mut().answer_by_program(id, answer)
+    }
+
+    /// What a policy would answer to an open question. Nothing changes.
+    ///
+    /// # Errors
+    ///
+    /// A question that is not open, a policy that there is not, or one that fails.
+    pub fn suggest(&mut self, id: QuestionId, policy: &str) -> Result<Option<Answer>, Refusal> {
+        self.suggest_for(id, policy, &Viewer::master())
+    }
+
+    /// What is proposed to the player of an open question: what the first policy of the rules would answer from what the seat
+    /// knows; or else the proposal of the question, or the first answer that it accepts. The game master is proposed what the
+    /// question proposes. Nothing changes.
+    ///
+    /// It is kept apart from the question's default, which absent seats take.
+    pub fn propose(&mut self, question: &Question) -> Option<Answer> {
+        let own = question.proposal().cloned();
+        if *question.seat == *super::viewer::MASTER
+            || matches!(question.ask, super::Ask::Dice { .. } | super::Ask::Line { .. })
+        {
+            return own;
+        }
+        let viewer = Viewer::seats([&*question.seat]);
+        let policy = self.rules.policies().first().cloned();
+        let suggested = policy.and_then(|policy| self.suggest_for(question.id, &policy, &viewer).ok().flatten());
+        suggested.or(own).or_else(|| question.usual_answer())
+    }
+
+    /// What the state is worth to a seat, by `value` of the rules; `None` if they do not say. Nothing changes.
+    ///
+    /// # Errors
+    ///
+    /// The fault of the script.
+    pub fn worth(&mut self, seat: &str) -> Result<Option<i64>, Fault> {
+        let seat = seat.to_owned();
+        self.look(move |game, vm| vm.worth(&mut game.context, &seat))
+    }
+
+    /// The same, from what a viewer knows. Only for the game master the policy draws from the game's own dice. To others,
+    /// these would foretell the next rolls.
+    #[doc(hidden)]
+    pub fn suggest_for(&mut self, id: QuestionId, policy: &str, viewer: &Viewer) -> Result<Option<Answer>, Refusal> {
+        known_policy(&self.rules, policy).map_err(Refusal::new)?;
+        let other = (!viewer.is_master()).then(|| self.dice_for_suggestion(viewer, id));
+        let own = other.map(|other| std::mem::replace(&mut self.game_mut().context.chance, other));
+        let (policy, viewer) = (Arc::from(policy), viewer.clone());
+        let suggest = move |game: &mut Game, vm: &mut dyn Machine| match game.ahead_for(&viewer) {
+            None => game.suggest(vm, id, policy),
+            Some(mut known) => {
+                game.may_look_ahead(&viewer)?;
+                known.context.chance = game.context.chance.clone();
+                // Faces that were given ahead are for the game alone.
+                known.context.dice = DiceSource::Seeded;
+                known.deal_anew(vm).map_err(Refusal::fault)?;
+                known.take_questions_of(game);
+                let suggested = known.suggest(vm, id, policy);
+                known.context.unless_hidden(&viewer, suggested)
+            }
+        };
+        let suggested = self.lend(suggest);
+        if let Some(own) = own {
+            self.game_mut().context.chance = own;
+        }
+        suggested.map_err(Refusal::from)?
+    }
+
+    /// Dice that depend only on what the viewer knows: its own number for the question.
+    fn dice_for_suggestion(&self, viewer: &Viewer, question: QuestionId) -> DiceRng {
+        let number = self.number_for(viewer, question);
+        let stream = number.map_or(0, |own| (u64::from(own.action) << 32) | u64::from(own.ordinal));
+        DiceRng::stream(0, OTHER_DICE | stream)
+    }
+
+    /// The free acts of every seat, also those that cannot be taken now.
+    pub fn free_acts(&mut self) -> Vec<FreeAct> {
+        self.seen_by(Viewer::master()).free_acts()
+    }
+
+    /// Takes a free act for a seat. It runs with the next [`Session::advance`]: before the open action, unless that has shown the
+    /// seat a roll or a secret; otherwise after it, if the act is still open then.
+    ///
+    /// # Errors
+    ///
+    /// An act that the ruleset does not have, that is not open to the seat now, or that comes while another one still asks.
+    pub fn act(&mut self, seat: &str, name: &str) -> Result<(), Refusal> {
+        let acts = self.free_acts();
+        let Some(act) = acts.iter().find(|act| *act.name == *name && *act.seat == *seat) else {
+            let names = acts.iter().map(|act| &*act.name);
+            let sentence = format!("there is no free act `{name}` for {seat}");
+            return Err(match riskbreaker_ruleset::nearest(name, names.clone()) {
+                Some(near) if near == name => {
+                    let seats: Vec<String> = self.rules.seats().keys().cloned().collect();
+                    let sentence = format!("{sentence}; the seats are {}", seats.join(", "));
+                    Refusal::unknown_among_many(sentence, seat, seats.iter().map(String::as_str))
+                }
+                _ => Refusal::unknown_among_many(sentence, name, names),
+            });
+        };
+        if !act.enabled {
+            return Err(Refusal::Greyed { label: act.title.to_string(), reason: act.reason.clone() });
+        }
+        let (seat, name) = (act.seat.clone(), act.name.clone());
+        self.game_mut().act(seat, name)?;
+        self.game_mut().publish(None);
+        Ok(())
+    }
+
+    /// Changes something by the game master's hand, before the open action, which then runs again.
+    ///
+    /// # Errors
+    ///
+    /// A sentence that says what does not fit. Nothing has changed then.
+    pub fn edit(&mut self, edit: Edit) -> Result<(), Refusal> {
+        if let Err(why) = Value::must_fit(edit.value()) {
+            std::mem::forget(edit);
+            return Err(Refusal::new(why));
+        }
+        self.game_mut().edit(edit)?;
+        self.game_mut().publish(None);
+        Ok(())
+    }
+
+    /// Takes back the last thing that a person did. Call [`Session::advance`] to go on from there.
+    pub fn undo(&mut self) -> Result<Undone, Refusal> {
+        self.undo_for(&Viewer::master())
+    }
+
+    /// The same, told as a viewer may know it.
+    #[doc(hidden)]
+    pub fn undo_for(&mut self, viewer: &Viewer) -> Result<Undone, Refusal> {
+        if self.game().undo_reaches_unplayed() {
+            self.play_unplayed()?;
+        }
+        self.may_take_back(viewer, 1)?;
+        let undone = self.game_mut().undo();
+        self.rules = self.game().context.rules.clone();
+        let report = undone?;
+        self.game_mut().publish(Some(report.note("undo", "undid")));
+        Ok(Undone::of(report, viewer, "undid"))
+    }
+
+    /// Refuses to take back so many decisions, the last ones, if the viewer may not take back all of them.
+    #[doc(hidden)]
+    pub fn may_take_back(&mut self, viewer: &Viewer, decisions: u32) -> Result<(), Refusal> {
+        if !viewer.is_master() {
+            // What a viewer was shown in actions that were only read is not known.
+            self.play_unplayed()?;
+        }
+        self.game().may_take_back(viewer, decisions)
+    }
+
+    /// Does again what the last undo took back.
+    pub fn redo(&mut self) -> Result<Undone, Refusal> {
+        self.redo_for(&Viewer::master())
+    }
+
+    /// The same, told as a viewer may know it.
+    #[doc(hidden)]
+    pub fn redo_for(&mut self, viewer: &Viewer) -> Result<Undone, Refusal> {
+        if self.game().awaited().is_some() {
+            // What comes after a change of rules can only be done again once they are in force.
+            let _: Step = self.advance().map_err(Refusal::from)?;
+        }
+        let report = self.lend(|game, vm| game.redo(vm)).map_err(Refusal::from)??;
+        self.game_mut().publish(Some(report.note("redo", "redid")));
+        Ok(Undone::of(report, viewer, "redid"))
+    }
+
+    /// What has been decided up to here.
+    pub fn mark(&self) -> Mark {
+        let game = self.game();
+        Mark { game: game.history.identity(), decisions: game.decisions(), redo: game.redo.clone() }
+    }
+
+    /// Takes back what was decided since then, as if it had not been: a line is refused that was carried out in part. It cannot
+    /// be redone; what could be redone then can be again.
+    ///
+    /// # Errors
+    ///
+    /// The mark is one of another session, such as a fork.
+    pub fn back_to(&mut self, before: Mark) -> Result<(), Refusal> {
+        if before.game != self.game().history.identity() {
+            return Err(Refusal::new(
+                "this mark belongs to another session; `Session::mark` of this one makes its marks",
+            ));
+        }
+        self.take_back_to(before);
+        self.rules = self.game().context.rules.clone();
+        self.game_mut().publish(None);
+        Ok(())
+    }
+
+    /// The same, untold. Says whether there was anything to take back.
+    pub(super) fn take_back_to(&mut self, before: Mark) -> bool {
+        let game = self.game_mut();
+        let has_more = game.rewind(before.decisions);
+        game.redo = before.redo;
+        has_more
+    }
+
+    /// How many decisions people have made that stand: answers, edits, free acts. Each is one [`Session::undo`].
+    pub fn decisions(&self) -> u32 {
+        self.game().decisions()
+    }
+
+    /// Says how the game goes on after a fault.
+    pub fn remedy(&mut self, remedy: Remedy) -> Result<(), Refusal> {
+        self.game_mut().remedy(remedy)?;
+        self.game_mut().publish(None);
+        Ok(())
+    }
+
+    /// What the game master leaves out of the game, by name: see [`Edit::LeaveOut`].
+    pub fn left_out(&self) -> impl Iterator<Item = &str> {
+        self.game().context.state.left_out().iter().map(|name| &**name)
+    }
+
+    /// What happened since the last call.
+    pub fn take_events(&mut self) -> Vec<Event> {
+        self.game_mut().take_events()
+    }
+
+    /// From now on, a viewer that reads for the first time gets the events that have not been undone, without the history. The
+    /// history is kept only for viewers that need it.
+    #[cfg(feature = "serve")]
+    #[doc(hidden)]
+    pub fn forget_past(&mut self) {
+        self.game_mut().stream.forget_past();
+    }
+
+    /// All events that were not taken back, in order.
+    pub fn log(&self) -> Vec<Event> {
+        self.game().log().collect()
+    }
+
+    /// The state, for reading.
+    pub fn view(&self) -> View<'_> {
+        View::new(&self.game().context)
+    }
+
+    /// Works out a derived value of an entity.
+    ///
+    /// # Errors
+    ///
+    /// The fault of the script, or of the call: an unknown name, or an entity that is not there.
+    pub fn derived(&mut self, entity: EntityId, name: &str, args: &[Value]) -> Result<Value, Fault> {
+        must_be_there(&self.view(), entity, args)?;
+        let (name, args) = (name.to_string(), args.to_vec());
+        self.look(move |game, vm| vm.look(&mut game.context, &Call::Derived { entity, name: &name, args: &args }))
+    }
+
+    /// Explains a number: the terms of a derived value with file and line, or the changes that made a field.
+    ///
+    /// # Errors
+    ///
+    /// A sentence, if the entity has no such field or value, or if the value is worked out with something more.
+    pub fn why(&mut self, entity: EntityId, name: &str) -> Result<Explanation, Refusal> {
+        self.why_of(entity, name, &[])
+    }
+
+    /// Explains a derived value that takes arguments, such as the entity that it is worked out against. `args`: those arguments.
+    ///
+    /// # Errors
+    ///
+    /// As [`Session::why`], and if there are too many arguments or too few.
+    pub fn why_of(&mut self, entity: EntityId, name: &str, args: &[Value]) -> Result<Explanation, Refusal> {
+        let view = self.view();
+        if !view.exists(entity) {
+            return Err(Refusal::NoEntity { entity });
+        }
+        must_take(&view, entity, name, args)?;
+        if let Some(takes) = view.derived_takes(entity, name) {
+            let alike = view.alike(entity);
+            let mut explain = |args: &[Value]| {
+                let (name, args) = (name.to_string(), args.to_vec());
+                self.look(move |game, vm| vm.explain(&mut game.context, entity, &name, &args))
+            };
+            let fault = match explain(args) {
+                Ok(found) => return Ok(found),
+                Err(fault) => fault,
+            };
+            if takes.is_some_and(|takes| args.len() >= takes) {
+                return Err(Refusal::fault(fault));
+            }
+            let other = alike.into_iter().find(|other| explain(&with(args, *other)).is_ok());
+            return Err(takes_more(&self.view(), (entity, name), args, other, fault));
+        }
+        let value = view.field(entity, name).cloned().ok_or_else(|| view.unknown_name(entity, name))?;
+        self.play_unplayed()?;
+        Ok(self.game().history_of(entity, name, value))
+    }
+
+    /// The sheet of an entity: label and text, line by line.
+    pub fn sheet(&mut self, entity: EntityId) -> Result<Vec<(String, String)>, Fault> {
+        let rows = self.look(move |game, vm| vm.sheet(&mut game.context, entity))?;
+        Ok(rows.into_iter().map(SheetRow::line).collect())
+    }
+
+    /// What an overview says of an entity, label and text: nothing where its kind has none.
+    pub fn overview(&mut self, entity: EntityId) -> Result<Vec<(String, String)>, Fault> {
+        self.overviews(vec![entity]).map(|all| all.into_iter().next().unwrap_or_default())
+    }
+
+    /// The same of several entities, whose scripts have the budget of one action together.
+    pub fn overviews(&mut self, entities: Vec<EntityId>) -> Result<Vec<Vec<(String, String)>>, Fault> {
+        self.look(move |game, vm| vm.overview(&mut game.context, &entities))
+    }
+
+    /// What the ruleset shows a seat under a name (see [`Rulebook::views`](riskbreaker_ruleset::Rulebook::views)): label and text,
+    /// line by line.
+    pub fn show(&mut self, name: &str, seat: &str) -> Result<Vec<(String, String)>, Fault> {
+        let (name, seat) = (name.to_owned(), seat.to_owned());
+        self.look(move |game, vm| vm.view(&mut game.context, &name, &seat))
+    }
+
+    /// The text that the ruleset puts before the prompt.
+    pub fn prompt(&mut self) -> String {
+        let question = self.questions().first().map(|question| (question.about, question.seat.clone()));
+        let (about, seat) = question.unwrap_or((None, Arc::from("")));
+        self.look(move |game, vm| vm.prompt(&mut game.context, about, &seat)).unwrap_or_default()
+    }
+
+    /// Says who plays a seat from now on. A question that is open for it is asked anew.
+    ///
+    /// # Errors
+    ///
+    /// A seat or a policy that the ruleset does not have.
+    pub fn set_seat(&mut self, seat: &str, driver: Driver) -> Result<(), Refusal> {
+        known_seat(&self.rules, seat).map_err(Refusal::new)?;
+        if let Driver::Policy(policy) = &driver {
+            known_policy(&self.rules, policy).map_err(Refusal::new)?;
+        }
+        self.game_mut().reseat(Arc::from(seat), driver);
+        self.game_mut().publish(None);
+        Ok(())
+    }
+
+    /// Where faces come from.
+    pub fn dice(&self) -> &DiceSource {
+        &self.game().context.dice
+    }
+
+    /// Says where faces come from, from now on.
+    pub fn set_dice(&mut self, dice: DiceSource) {
+        let game = self.game_mut();
+        game.context.dice = dice;
+        game.context.written = 0;
+        game.context.state.renew_identity();
+    }
+
+    /// The value of a house rule in force.
+    pub fn switch(&self, name: &str) -> Option<&Value> {
+        self.game().context.switches.get(name)
+    }
+
+    /// House rules in force, by name.
+    pub fn switches(&self) -> &BTreeMap<String, Value> {
+        &self.game().context.switches
+    }
+
+    #[cfg(feature = "serve")]
+    #[doc(hidden)]
+    pub fn shared_switches(&self) -> Arc<BTreeMap<String, Value>> {
+        self.game().context.switches.clone()
+    }
+
+    /// Sets a house rule, before the open action, which then runs again. The value is read as someone types it. It is an
+    /// edit: one entry of the game, one undo.
+    ///
+    /// # Errors
+    ///
+    /// A house rule that the ruleset does not declare, with the nearest; a value that it does not have, with those it has.
+    pub fn set_switch(&mut self, name: &str, value: impl Into<Value>) -> Result<(), Refusal> {
+        self.edit(Edit::Switch { name: name.to_string(), value: value.into() })
+    }
+
+    /// Who plays which seat.
+    pub fn seats(&self) -> &BTreeMap<Arc<str>, Driver> {
+        &self.game().context.seats
+    }
+
+    /// What the game ended with, if it is over.
+    pub fn outcome(&self) -> Option<&str> {
+        let game = self.game();
+        game.context.state.outcome().filter(|_| game.open.is_none())
+    }
+
+    /// The fault that stopped the game, if one did.
+    pub fn fault(&self) -> Option<&Fault> {
+        self.game().open.as_ref()?.fault.as_deref()
+    }
+
+    /// What a seat is told of it. What failed is for the game master alone, and so is a roll that the seat may not see.
+    pub fn fault_for_seats(&self) -> Option<Fault> {
+        self.fault()?;
+        Some(Fault::new(match self.missing_roll() {
+            Some(_) => "the written dice have run out; the game master gives the next faces",
+            None => "a script of the rules has failed; the game master says how to go on",
+        }))
+    }
+
+    /// The seed of the dice.
+    pub fn seed(&self) -> u64 {
+        self.game().setup.seed
+    }
+
+    /// The rules in force.
+    pub fn ruleset(&self) -> &Arc<Ruleset> {
+        &self.rules
+    }
+
+    pub(super) fn set_rules(&mut self, rules: Arc<Ruleset>) {
+        self.rules = rules;
+    }
+
+    /// Gives the faces of the next rolls, after those pushed earlier; then rolls come from the generator again. This is for
+    /// embedders with dice of their own. It is not a decision: no undo takes it back, and after an undo the same faces come
+    /// again.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::Invalid`] where people type their dice in, and for a face of 0. Whether a face fits shows when it is rolled:
+    /// one beyond the sides of its die stops the action, and [`Session::clear_faces`] takes it away.
+    pub fn push_faces(&mut self, faces: &[u32]) -> Result<(), Refusal> {
+        if faces.contains(&0) {
+            return Err(Refusal::new("the faces of a die are numbered from 1: there is no face 0"));
+        }
+        let context = &mut self.game_mut().context;
+        match &mut context.dice {
+            DiceSource::Written(written) | DiceSource::Pushed(written) => written.extend(faces),
+            DiceSource::Seeded => {
+                // Faces that came from an earlier list lie behind.
+                let mut all = vec![1; context.written as usize];
+                all.extend(faces);
+                context.dice = DiceSource::Pushed(all);
+            }
+            DiceSource::Typed => return Err(Refusal::new("the dice are typed in: a roll is a question")),
+        }
+        context.state.renew_identity();
+        Ok(())
+    }
+
+    /// Takes away the faces that [`Session::push_faces`] gave and no roll has shown yet. Gives how many those were.
+    pub fn clear_faces(&mut self) -> usize {
+        let context = &mut self.game_mut().context;
+        let (DiceSource::Written(faces) | DiceSource::Pushed(faces)) = &mut context.dice else { return 0 };
+        let waiting = faces.len().saturating_sub(context.written as usize);
+        faces.truncate(context.written as usize);
+        context.state.renew_identity();
+        waiting
+    }
+
+    /// The roll for which the written dice did not suffice, where that is why the action stopped.
+    ///
+    /// [`Session::push_faces`] gives its faces, and [`Remedy::Retry`](super::Remedy::Retry) rolls them.
+    pub fn missing_roll(&self) -> Option<&MissingRoll> {
+        let open = self.game().open.as_ref()?;
+        open.fault.as_ref().and(open.missing_roll.as_deref())
+    }
+
+    /// What the last action that was done was, by the name of its agenda entry, and how many have been done.
+    #[doc(hidden)]
+    pub fn last_done(&self) -> (usize, Option<&str>) {
+        let history = &self.game().history;
+        // Other rules may have come into force behind it.
+        let last = history.iter().rev().find(|done| !matches!(done.cause, super::Cause::Rules { .. }));
+        let what = last.and_then(|done| match &done.cause {
+            super::Cause::Entry { what, .. } => Some(&**what),
+            _ => None,
+        });
+        (history.len(), what)
+    }
+
+    /// Whether the agenda has an entry of that name.
+    #[doc(hidden)]
+    pub fn is_due(&self, what: &str) -> bool {
+        self.game().context.state.agenda().entries().any(|entry| *entry.what == *what)
+    }
+
+    /// Where the entry stood on the agenda that is under way; `None` if none is.
+    #[doc(hidden)]
+    pub fn key_under_way(&self) -> Option<Key> {
+        let game = self.game();
+        let super::Cause::Entry { id, .. } = &game.open.as_ref()?.cause else { return None };
+        game.context.state.since(0).iter().find_map(|change| match change {
+            Change::Unschedule { entry } if entry.id == *id => Some(entry.key),
+            _ => None,
+        })
+    }
+
+    /// Whether nobody is asked and the next entry of the agenda stands before this place.
+    #[doc(hidden)]
+    pub fn is_due_before(&self, key: &Key) -> bool {
+        let game = self.game();
+        game.open.is_none() && game.context.state.agenda().first().is_some_and(|entry| entry.key < *key)
+    }
+
+    /// How often the boundary of the rules, such as the end of a round, has been passed.
+    #[doc(hidden)]
+    pub fn boundaries(&self) -> usize {
+        let Some(boundary) = self.rules.declarations().boundary.as_deref() else { return 0 };
+        let is_boundary =
+            |cause: &super::Cause| matches!(cause, super::Cause::Entry { what, .. } if **what == *boundary);
+        self.game().history.iter().filter(|done| is_boundary(&done.cause)).count()
+    }
+
+    /// Actions that have been carried out: agenda entries and free acts, each once however often it was run.
+    pub fn actions(&self) -> u64 {
+        self.game().actions
+    }
+
+    /// Plays on without telling events and without remembering what is done: nothing can be undone, told or saved then.
+    pub fn set_headless(&mut self, headless: bool) {
+        let game = self.game_mut();
+        game.context.listening = !headless;
+        game.context.keeps_tape = !headless;
+        game.context.state.renew_identity();
+    }
+
+    /// Faces written out for this game that have not been rolled.
+    pub fn unrolled(&self) -> usize {
+        match &self.game().context.dice {
+            DiceSource::Written(faces) | DiceSource::Pushed(faces) => {
+                faces.len().saturating_sub(self.game().context.written as usize)
+            }
+            _ => 0,
+        }
+    }
+
+    /// The open question of this id.
+    #[doc(hidden)]
+    pub fn open_question(&self, id: QuestionId) -> Result<&Question, Refusal> {
+        self.questions().iter().find(|open| open.id == id).ok_or(Refusal::Stale { question: id })
+    }
+
+    /// The number of the action that is open.
+    #[doc(hidden)]
+    pub fn open_action(&self) -> Option<u32> {
+        self.game().open.as_ref().map(|open| open.number)
+    }
+
+    /// Whether an action has begun and waits for an answer in its middle.
+    pub fn in_the_middle(&self) -> bool {
+        self.game().in_the_middle()
+    }
+
+    /// Whether something that has begun is not done: an action in its middle, or a free act that was taken.
+    #[doc(hidden)]
+    pub fn is_unfinished(&self) -> bool {
+        self.game().is_unfinished()
+    }
+
+    /// Whether a free act waits for the end of the open action.
+    #[doc(hidden)]
+    pub fn has_waiting_acts(&self) -> bool {
+        !self.game().queued.is_empty()
+    }
+
+    /// Whether a free act of a seat waits for the end of the open action.
+    #[doc(hidden)]
+    pub fn act_waits(&self, seat: &str) -> bool {
+        self.game().act_waits(seat)
+    }
+
+    /// The state in canonical bytes: equal states give equal bytes.
+    pub fn state_bytes(&self) -> Vec<u8> {
+        riskbreaker_state::in_stored_form(|| serde_json::to_vec(&self.game().context.state)).unwrap_or_default()
+    }
+
+    /// A copy of the game for looking ahead: without the log and the history, and with other dice than those to come. The game
+    /// does not tell of it.
+    ///
+    /// The copy stands before the open action: [`Session::advance`] comes first, and then the same questions are open.
+    pub fn fork(&self) -> Session {
+        let mut game = self.game().fork();
+        game.context.keeps_tape = true;
+        game.context.chance = DiceRng::stream(self.seed(), OTHER_DICE);
+        game.context.dice = DiceSource::Seeded;
+        Session { game: Some(Box::new(game)), rules: self.rules.clone(), work: 0 }
+    }
+
+    #[doc(hidden)]
+    pub fn game(&self) -> &Game {
+        self.game.as_ref().expect("the game comes back from every loan")
+    }
+
+    #[doc(hidden)]
+    pub fn game_mut(&mut self) -> &mut Game {
+        self.game.as_mut().expect("the game comes back from every loan")
+    }
+
+    /// Lends the game to a thread with a script machine of its ruleset, and waits.
+    #[doc(hidden)]
+    pub fn lend<R: Send + 'static>(
+        &mut self,
+        work: impl FnOnce(&mut Game, &mut dyn Machine) -> R + Send + 'static,
+    ) -> Result<R, SessionError> {
+        let counted = move |game: &mut Game, machine: &mut dyn Machine| {
+            let before = machine.work_of_thread();
+            let result = work(game, machine);
+            (result, machine.work_of_thread().wrapping_sub(before))
+        };
+        let (result, work) = lend(&self.rules, &mut self.game, counted)?;
+        self.work = self.work.saturating_add(work);
+        Ok(result)
+    }
+
+    /// The work of its scripts since it was started or opened, as their budgets count it.
+    #[doc(hidden)]
+    pub fn work(&self) -> u64 {
+        self.work
+    }
+
+    /// Lends a game of these rules, and gives it back.
+    #[doc(hidden)]
+    pub fn run_on<R: Send + 'static>(
+        &self,
+        game: Box<Game>,
+        work: impl FnOnce(&mut Game, &mut dyn Machine) -> R + Send + 'static,
+    ) -> Result<(Box<Game>, R), SessionError> {
+        let mut place = Some(game);
+        let result = lend(&self.rules, &mut place, work)?;
+        place.map(|game| (game, result)).ok_or(SessionError::Failed)
+    }
+
+    /// A loan for reading.
+    pub(super) fn look<R: Send + 'static>(
+        &mut self,
+        work: impl FnOnce(&mut Game, &mut dyn Machine) -> Result<R, Fault> + Send + 'static,
+    ) -> Result<R, Fault> {
+        self.lend(work).unwrap_or_else(|error| Err(Fault::new(error.to_string())))
+    }
+}
+
+impl From<Halt> for Step {
+    fn from(standing: Halt) -> Step {
+        match standing {
+            Halt::Ask | Halt::Paused | Halt::Boundary => Step::Ask,
+            Halt::Fault(fault) => Step::Fault(fault),
+            Halt::Over(text) => Step::Over(text),
+        }
+    }
+}
+
+impl Undone {
+    fn of(report: UndoReport, viewer: &Viewer, verb: &str) -> Undone {
+        let text = report.text_for(viewer, verb);
+        let changes = report.changes.into_iter().filter(|(audience, _)| viewer.sees(audience));
+        Undone { text, seat: report.seat, changes: changes.map(|(_, happening)| happening).collect() }
+    }
+}
+
+/// Lends a game to a machine. The game stays in its place whatever becomes of the job.
+fn lend<R: Send + 'static>(
+    rules: &Ruleset,
+    game: &mut Option<Box<Game>>,
+    work: impl FnOnce(&mut Game, &mut dyn Machine) -> R + Send + 'static,
+) -> Result<R, SessionError> {
+    let place = Arc::new(Mutex::new(game.take()));
+    let lent = place.clone();
+    let result = rules.run(move |machine| {
+        let mut place = lent.lock().unwrap_or_else(PoisonError::into_inner);
+        let game = place.as_mut()?;
+        let result = catch_unwind(AssertUnwindSafe(|| work(game, machine)));
+        if result.is_err() {
+            machine.discard();
+            game.recover();
+        }
+        result.ok()
+    });
+    *game = place.lock().unwrap_or_else(PoisonError::into_inner).take();
+    match result {
+        Ok(Some(result)) => Ok(result),
+        Ok(None) => Err(SessionError::Failed),
+        Err(_) => Err(SessionError::Worker(rules.id().to_string())),
+    }
+}

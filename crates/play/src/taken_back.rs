@@ -1,0 +1,157 @@
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::action::{Cause, words_of};
+use super::{Answer, Event, Game, Happening, MASTER, Session, Slot, Tape, Viewer};
+use riskbreaker_state::Audience;
+
+/// A decision that an undo would take back, as far as a viewer may know it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+pub struct TakenBack {
+    /// The seat whose decision it was.
+    pub seat: Arc<str>,
+    /// The title of the entity that it was for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub about: Option<Arc<str>>,
+    /// What was decided, such as `card: Strike`; missing if the viewer may not know it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+}
+
+/// A decision with its number and those who may know it.
+struct Decision {
+    seq: u32,
+    seat: Arc<str>,
+    about: Option<Arc<str>>,
+    text: String,
+    audience: Audience,
+}
+
+impl Game {
+    /// The last decisions, the last one first.
+    fn last_decisions(&self, most: usize) -> Vec<Decision> {
+        let mut found: Vec<Decision> = Vec::new();
+        let master: Arc<str> = Arc::from(MASTER);
+        for (seat, name, seq) in &self.queued {
+            found.push(self.of_act(seat, name, *seq, &[]));
+        }
+        for open in self.open.iter().chain(&self.held) {
+            let private = |at: usize| open.private.get(&(at as u32)).cloned().unwrap_or_default();
+            self.of_cause(&open.cause, open.seq, &open.events, &master, &mut found);
+            of_tape(&open.tape, &open.events, private, &mut found);
+        }
+        for done in self.history.iter().rev() {
+            let youngest = found.iter().filter(|decision| done.decided.is_none_or(|decided| decision.seq >= decided));
+            if youngest.count() >= most || done.decided.is_none_or(|decided| decided <= self.horizon) {
+                break;
+            }
+            let events: Vec<Event> = done.events.iter().collect();
+            let private = |at: usize| done.private.get(&(at as u32)).cloned().unwrap_or_default();
+            self.of_cause(&done.cause, done.began.or(done.seq), &events, &master, &mut found);
+            of_tape(&done.tape.get(), &events, private, &mut found);
+            if let (Some(skipped), Some(seq)) = (&done.skipped, done.seq) {
+                let (text, audience) = (format!("an action was skipped: {skipped}"), Audience::named(MASTER));
+                found.push(Decision { seq, seat: master.clone(), about: None, text, audience });
+            }
+        }
+        found.retain(|decision| decision.seq > self.horizon);
+        found.sort_by_key(|decision| std::cmp::Reverse(decision.seq));
+        found.dedup_by_key(|decision| decision.seq);
+        found.truncate(most);
+        found
+    }
+
+    fn of_act(&self, seat: &Arc<str>, name: &Arc<str>, seq: u32, events: &[Event]) -> Decision {
+        let has_secrets = self.context.rules.schema().has_secrets();
+        let audience = match has_secrets || events.iter().any(|event| !event.audience.is_everybody()) {
+            true => Audience::named(seat),
+            false => Audience::Everybody,
+        };
+        Decision { seq, seat: seat.clone(), about: None, text: name.to_string(), audience }
+    }
+
+    /// The decision that began an action.
+    fn of_cause(
+        &self,
+        cause: &Cause,
+        seq: Option<u32>,
+        events: &[Event],
+        master: &Arc<str>,
+        found: &mut Vec<Decision>,
+    ) {
+        let Some(seq) = seq else { return };
+        let by_hand =
+            |text: String, audience: Audience| Decision { seq, seat: master.clone(), about: None, text, audience };
+        found.push(match cause {
+            Cause::Free { seat, name } => self.of_act(seat, name, seq, events),
+            Cause::Edit { .. } => {
+                let first = events.first();
+                let audience = first.map_or(Audience::Everybody, |event| event.audience.clone());
+                by_hand(first.map(|event| event.happening.line()).unwrap_or_default(), audience)
+            }
+            cause => by_hand(words_of(cause).to_string(), Audience::Everybody),
+        });
+    }
+}
+
+/// The decisions on a tape, in words as they were told.
+fn of_tape(tape: &Tape, events: &[Event], private: impl Fn(usize) -> Audience, found: &mut Vec<Decision>) {
+    // How many answers to the same topic of the same seat came later.
+    let mut later: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for (at, slot) in tape.slots.iter().enumerate().rev() {
+        let Some(slot) = slot else { continue };
+        match slot {
+            Slot::Answer { topic, seat, answer, .. } => {
+                let behind = later.entry((topic, seat)).or_default();
+                let told = events.iter().rev().filter_map(|event| match &event.happening {
+                    Happening::Answered { topic: of, about, text, seat: by } if of == topic && by == seat => {
+                        Some((about, text))
+                    }
+                    _ => None,
+                });
+                let told = told.clone().nth(*behind);
+                *behind += 1;
+                let Some(seq) = slot.seq() else { continue };
+                let words = told.map_or_else(|| Answer::in_ids(answer), |(_, text)| text.clone());
+                let about = told.and_then(|(about, _)| about.clone());
+                let text = format!("{topic}: {words}");
+                found.push(Decision { seq, seat: seat.clone(), about, text, audience: private(at) });
+            }
+            Slot::Roll { dice, .. } => found.extend(slot.seqs().map(|seq| Decision {
+                seq,
+                seat: Arc::from("dice"),
+                about: None,
+                text: format!("the roll of {dice}"),
+                audience: private(at),
+            })),
+            Slot::Closed { .. } => {}
+        }
+    }
+}
+
+impl Session {
+    /// The decisions that so many undos would take back, the last one first, as far as the viewer may know them. Changes nothing.
+    /// They can be fewer where the campaign of the session has the earlier ones.
+    pub fn would_take_back(&self, viewer: &Viewer, steps: usize) -> Vec<TakenBack> {
+        let known = |decision: Decision| {
+            let sees = viewer.sees(&decision.audience);
+            let (about, text) = if sees { (decision.about, Some(decision.text)) } else { (None, None) };
+            TakenBack { seat: decision.seat, about, text }
+        };
+        self.game().last_decisions(steps).into_iter().map(known).collect()
+    }
+
+    /// Whether the rules let the viewer take back the last decision, as far as that is known without playing anything again.
+    #[cfg(feature = "serve")]
+    pub fn lets_take_back(&self, viewer: &Viewer) -> bool {
+        self.game().may_take_back(viewer, 1).is_ok()
+    }
+
+    /// Whether something that was taken back can be done again.
+    pub fn can_redo(&self) -> bool {
+        !self.game().redo.is_empty()
+    }
+}

@@ -1,0 +1,243 @@
+//! What a ruleset's `creation.luau` says about sheets, as plain data.
+
+use serde::Serialize;
+
+use riskbreaker_state::{Value, readable_name};
+
+/// The functions of `creation.luau`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CreationPart {
+    /// The rules that a sheet breaks.
+    Check,
+    /// The kind and the fields that a sheet becomes.
+    Build,
+    /// What is asked for, one after the other, when a sheet is written.
+    Steps,
+    /// What a sheet costs.
+    Price,
+    /// The sheet of somebody in play.
+    Sheet,
+    /// A starting position of sides with sheets.
+    Position,
+}
+
+impl CreationPart {
+    /// All of them.
+    pub const ALL: [CreationPart; 6] = [
+        CreationPart::Check,
+        CreationPart::Build,
+        CreationPart::Steps,
+        CreationPart::Price,
+        CreationPart::Sheet,
+        CreationPart::Position,
+    ];
+
+    /// The name of the function.
+    pub fn name(self) -> &'static str {
+        match self {
+            CreationPart::Check => "check",
+            CreationPart::Build => "build",
+            CreationPart::Steps => "steps",
+            CreationPart::Price => "price",
+            CreationPart::Sheet => "sheet",
+            CreationPart::Position => "position",
+        }
+    }
+}
+
+/// A rule of creation that a sheet breaks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Breach {
+    /// Id of the rule.
+    pub rule: String,
+    /// What is wrong, as a sentence.
+    pub text: String,
+    /// What it costs, and what there is.
+    pub cost: Option<i64>,
+    /// What the sheet has, where it is a matter of numbers.
+    pub have: Option<i64>,
+    /// Only a warning: the sheet is legal all the same.
+    pub warning: bool,
+}
+
+/// One thing that a sheet says.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SheetStep {
+    /// The key of the sheet.
+    pub key: String,
+    /// What it is called.
+    pub title: String,
+    /// What may be written, with an example.
+    pub text: String,
+    /// What it holds.
+    pub form: SheetForm,
+    /// The values that there are; nothing where any will do.
+    pub options: Vec<String>,
+    /// It comes by play, such as harm: nobody is asked for it when a sheet is written.
+    pub by_play: bool,
+}
+
+/// What a key of a sheet holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SheetForm {
+    /// Any words.
+    #[default]
+    Text,
+    /// A whole number.
+    Number,
+    /// True or false.
+    YesOrNo,
+    /// Words with commas between them.
+    List,
+    /// Names with a number each, commas between them.
+    Map,
+}
+
+/// What a sheet costs.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct SheetPrice {
+    /// What is paid for, and how much; what gives points back has a negative cost.
+    pub lines: Vec<(String, i64)>,
+    /// What there is to spend, where there is a limit.
+    pub have: Option<i64>,
+}
+
+impl SheetPrice {
+    /// What all of it costs.
+    pub fn cost(&self) -> i64 {
+        self.lines.iter().map(|(_, cost)| *cost).sum()
+    }
+}
+
+impl SheetForm {
+    fn named(name: &str) -> Option<SheetForm> {
+        Some(match name {
+            "text" => SheetForm::Text,
+            "number" => SheetForm::Number,
+            "yes or no" => SheetForm::YesOrNo,
+            "list" => SheetForm::List,
+            "map" => SheetForm::Map,
+            _ => return None,
+        })
+    }
+
+    /// Reads what somebody has typed.
+    ///
+    /// # Errors
+    ///
+    /// A sentence that says what is to be typed instead.
+    pub fn read(self, text: &str) -> Result<Value, String> {
+        let text = text.trim();
+        let number = |text: &str| text.parse::<i32>().map(|number| Value::Int(i64::from(number)));
+        match self {
+            SheetForm::Text => Ok(Value::text(text)),
+            SheetForm::Number => {
+                number(text).map_err(|_| format!("`{text}` is not a whole number; type one, for example `5`"))
+            }
+            SheetForm::YesOrNo => match text.to_lowercase().as_str() {
+                "yes" | "y" | "true" => Ok(Value::Bool(true)),
+                "no" | "n" | "false" => Ok(Value::Bool(false)),
+                _ => Err(format!("`{text}` is neither yes nor no")),
+            },
+            SheetForm::List => {
+                let words = text.split(',').map(str::trim).filter(|word| !word.is_empty() && *word != "none");
+                Ok(Value::list(words.map(|word| number(word).unwrap_or_else(|_| Value::text(word)))))
+            }
+            SheetForm::Map => {
+                let mut pairs = Vec::new();
+                for part in text.split(',').map(str::trim).filter(|part| !part.is_empty() && *part != "none") {
+                    let (name, value) = part.rsplit_once(' ').unwrap_or((part, ""));
+                    let value =
+                        number(value).map_err(|_| format!("`{part}` is not a name and a number, as in `rope 2`"))?;
+                    pairs.push((name.trim().to_owned(), value));
+                }
+                Ok(Value::map(pairs))
+            }
+        }
+    }
+}
+
+impl Breach {
+    #[doc(hidden)]
+    pub fn all(found: &Value) -> Result<Vec<Breach>, &'static str> {
+        let Value::List(rows) = found else { return Err("creation.check must return a list of breaches") };
+        let breach = |row: &Value| -> Option<Breach> {
+            let Value::Map(fields) = row else { return None };
+            let text = |name: &str| fields.get(name).and_then(Value::as_text).map(str::to_string);
+            let number = |name: &str| fields.get(name).and_then(Value::as_int);
+            Some(Breach {
+                rule: text("rule").unwrap_or_default(),
+                text: text("text")?,
+                cost: number("cost"),
+                have: number("have"),
+                warning: fields.get("warning") == Some(&Value::Bool(true)),
+            })
+        };
+        rows.iter().map(|row| breach(row).ok_or("a breach is a table with `rule` and `text`")).collect()
+    }
+}
+
+impl SheetStep {
+    #[doc(hidden)]
+    pub fn all(found: &Value) -> Result<Vec<SheetStep>, &'static str> {
+        const WRONG: &str = "a step is a table with `key`, and perhaps `title`, `text`, `form`, `options`, `by_play`";
+        let Value::List(rows) = found else { return Err("creation.steps must return a list of steps") };
+        let step = |row: &Value| -> Option<SheetStep> {
+            let Value::Map(fields) = row else { return None };
+            let text = |name: &str| fields.get(name).and_then(Value::as_text).map(str::to_string);
+            let key = text("key")?;
+            let options = match fields.get("options") {
+                None => Vec::new(),
+                Some(Value::List(options)) => {
+                    options.iter().map(|option| option.as_text().map(str::to_string)).collect::<Option<_>>()?
+                }
+                Some(_) => return None,
+            };
+            Some(SheetStep {
+                title: text("title").unwrap_or_else(|| readable_name(&key)),
+                text: text("text").unwrap_or_default(),
+                form: match fields.get("form") {
+                    None => SheetForm::Text,
+                    Some(form) => SheetForm::named(form.as_text()?)?,
+                },
+                options,
+                by_play: fields.get("by_play") == Some(&Value::Bool(true)),
+                key,
+            })
+        };
+        rows.iter().map(|row| step(row).ok_or(WRONG)).collect()
+    }
+}
+
+impl SheetPrice {
+    #[doc(hidden)]
+    pub fn of(found: &Value) -> Option<SheetPrice> {
+        let Value::Map(fields) = found else { return None };
+        let line = |row: &Value| -> Option<(String, i64)> {
+            let Value::Map(fields) = row else { return None };
+            Some((fields.get("text")?.as_text()?.to_owned(), fields.get("cost")?.as_int()?))
+        };
+        let lines = match fields.get("lines")? {
+            Value::List(rows) => rows.iter().map(line).collect::<Option<_>>()?,
+            _ => return None,
+        };
+        Some(SheetPrice { lines, have: fields.get("have").and_then(Value::as_int) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_typed_is_read_by_its_form() {
+        assert_eq!(SheetForm::Number.read(" 4 "), Ok(Value::Int(4)));
+        assert!(SheetForm::Number.read("four").is_err() && SheetForm::Number.read("99999999999").is_err());
+        assert_eq!(SheetForm::YesOrNo.read("Yes"), Ok(Value::Bool(true)));
+        assert_eq!(SheetForm::List.read("a, 2,"), Ok(Value::list([Value::text("a"), Value::Int(2)])));
+        let pairs = [("long rope".to_owned(), Value::Int(2))];
+        assert_eq!(SheetForm::Map.read("long rope 2"), Ok(Value::map(pairs)));
+        assert!(SheetForm::Map.read("rope").is_err());
+    }
+}

@@ -1,0 +1,188 @@
+use std::ops::Range;
+use std::panic::resume_unwind;
+use std::thread;
+
+use toml::Spanned;
+use toml::de::{DeInteger, DeTable, DeValue};
+
+use super::problem::Problem;
+use super::source::Source;
+use riskbreaker_state::LARGEST_NUMBER;
+
+/// A TOML file whose every key and value knows its place.
+pub struct Document<'s> {
+    source: &'s Source,
+    root: DeTable<'s>,
+}
+
+/// One `key = value`, with the place of the key.
+pub struct Entry<'d> {
+    pub key: &'d str,
+    pub key_span: Range<usize>,
+    pub value: &'d DeValue<'d>,
+    pub span: Range<usize>,
+}
+
+impl<'s> Document<'s> {
+    /// The most problems told of one file: beyond them they tell nothing new.
+    pub const MOST_PROBLEMS: usize = 40;
+
+    /// Reads a source as TOML and hands it to a reader of its own.
+    ///
+    /// # Errors
+    ///
+    /// The first place where it is not TOML; otherwise what the reader finds.
+    pub fn read<T, R>(source: &'s Source, reader: R) -> Result<T, Vec<Problem>>
+    where
+        T: Send,
+        R: FnOnce(&Document<'s>) -> Result<T, Vec<Problem>> + Send,
+    {
+        let read = move || reader(&Document::parse(source)?);
+        if !may_nest_deeply(&source.text) {
+            return read();
+        }
+        // The TOML reader lets 80 tables of 80 dotted keys nest, and takes them apart again by recursion.
+        const STACK_BYTES: usize = 16 * 1024 * 1024;
+        thread::scope(|scope| match thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, read) {
+            Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
+            Err(error) => Err(vec![Problem::new(&*source.path, format!("cannot be read: no thread for it: {error}"))]),
+        })
+    }
+
+    fn parse(source: &'s Source) -> Result<Self, Vec<Problem>> {
+        let (root, errors) = DeTable::parse_recoverable(&source.text);
+        let document = Document { source, root: root.into_inner() };
+        if errors.is_empty() {
+            return Ok(document);
+        }
+        let problem = |error: &toml::de::Error| {
+            let message = format!("not TOML: {}", error.message());
+            let problem = match error.span() {
+                Some(span) => document.problem(&span, message),
+                None => Problem::new(&*source.path, message),
+            };
+            problem.with_cure(cure_of(error.message()))
+        };
+        // What does not read leads the reader astray: the rest that it finds may be a consequence.
+        let first = errors.iter().min_by_key(|error| error.span().map(|span| span.start));
+        Err(first.map(problem).into_iter().collect())
+    }
+
+    /// The table of the whole file.
+    pub fn root(&self) -> &DeTable<'s> {
+        &self.root
+    }
+
+    /// Makes a problem of a place in this file.
+    pub fn problem(&self, span: &Range<usize>, message: impl Into<String>) -> Problem {
+        Problem::new(&*self.source.path, message).at(self.source.position(span.start))
+    }
+
+    /// The file.
+    pub fn source(&self) -> &'s Source {
+        self.source
+    }
+}
+
+/// What to do where a file is not TOML.
+fn cure_of(message: &str) -> &'static str {
+    if message.contains("duplicate key") {
+        "name it once"
+    } else if message.contains("comma") || message.contains("array") {
+        "look here and in the line before: a list is written [\"a\", \"b\"]"
+    } else if message.contains("string") || message.contains("float") || message.contains("quoted") {
+        "put texts in quotes: name = \"Fox\""
+    } else {
+        "write `key = value`, texts in quotes, and [name] before a table"
+    }
+}
+
+/// True unless the file has too few dots and brackets for its tables to nest more than 1000 deep.
+fn may_nest_deeply(text: &str) -> bool {
+    const LIMIT_OF_READER: usize = 80;
+    let count = |wanted: &[u8]| text.bytes().filter(|byte| wanted.contains(byte)).count().min(LIMIT_OF_READER);
+    (count(b".") + 1) * (count(b"[{") + 2) > 1000
+}
+
+/// The entries of a table in the order in which they are written.
+pub fn in_order<'d>(table: &'d DeTable<'_>) -> Vec<Entry<'d>> {
+    let entry = |(key, value): (&'d Spanned<toml::de::DeString<'_>>, &'d Spanned<DeValue<'_>>)| Entry {
+        key: key.get_ref(),
+        key_span: key.span(),
+        value: value.get_ref(),
+        span: value.span(),
+    };
+    let mut entries: Vec<Entry<'d>> = table.iter().map(entry).collect();
+    entries.sort_by_key(|entry| entry.key_span.start);
+    entries
+}
+
+/// What a value is, in the words of a sentence: "must be a text, not ...".
+pub(crate) fn kind_of(value: &DeValue<'_>) -> &'static str {
+    match value {
+        DeValue::String(_) => "a text",
+        DeValue::Integer(_) => "a whole number",
+        DeValue::Float(_) => "a number with a point",
+        DeValue::Boolean(_) => "true or false",
+        DeValue::Datetime(_) => "a date or time",
+        DeValue::Array(_) => "a list",
+        DeValue::Table(_) => "a table",
+    }
+}
+
+/// The value of a whole number, if it is from -[`LARGEST_NUMBER`] to [`LARGEST_NUMBER`].
+pub(crate) fn whole_number(number: &DeInteger<'_>) -> Option<i64> {
+    let value = i64::from_str_radix(number.as_str(), number.radix()).ok()?;
+    (-LARGEST_NUMBER..=LARGEST_NUMBER).contains(&value).then_some(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn source(text: &str) -> Source {
+        Source::read("g/x.toml", text.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn the_first_place_that_is_not_toml_is_told() {
+        let source = source("a = 1\nb = 2\nb = 3\nc = [1,\n");
+        let problems = Document::parse(&source).err().unwrap();
+        assert!(problems.len() == 1 && problems[0].line == Some(3), "{problems:?}");
+    }
+
+    #[test]
+    fn entries_come_as_written() {
+        let source = source("z = 1\n[b]\n[a.c]\nx = 2\n");
+        let document = Document::parse(&source).unwrap();
+        let keys: Vec<_> = in_order(document.root()).iter().map(|entry| entry.key.to_owned()).collect();
+        assert_eq!(keys, ["z", "b", "a"]);
+    }
+
+    #[test]
+    fn numbers_stay_within_what_a_script_holds_without_loss() {
+        let source = source("a = 9_007_199_254_740_991\nb = 9007199254740992\nc = -0x10\nd = 0x10\n");
+        let problems = Document::parse(&source).err().unwrap();
+        assert_eq!(problems[0].line, Some(3));
+        let source =
+            self::source("a = 9_007_199_254_740_991\nb = 9007199254740992\nc = 99999999999999999999\nd = 0x10\n");
+        let document = Document::parse(&source).unwrap();
+        let numbers: Vec<_> =
+            in_order(document.root()).iter().map(|entry| entry.value.as_integer().and_then(whole_number)).collect();
+        assert_eq!(numbers, [Some(LARGEST_NUMBER), None, None, Some(16)]);
+    }
+
+    /// The deepest that the TOML reader lets through: tables of dotted keys in one another.
+    #[test]
+    fn deep_nesting_does_not_overflow_a_small_stack() {
+        let path = ["a"; 79].join(".");
+        let deepest = format!("x = {}1{}", format!("{{{path} = ").repeat(79), "}".repeat(79));
+        let just_below = format!("x = {}1{}", "{a.a.a.a.a.a.a.a.a.a.a = ".repeat(7), "}".repeat(7));
+        assert!(may_nest_deeply(&deepest) && !may_nest_deeply(&just_below));
+        for text in [deepest.clone(), format!("{deepest}\n{deepest}"), just_below] {
+            let reader = thread::Builder::new().stack_size(512 * 1024);
+            let read = move || Document::read(&source(&text), |document| Ok(in_order(document.root()).len())).is_ok();
+            let _ = reader.spawn(read).unwrap().join().unwrap();
+        }
+    }
+}

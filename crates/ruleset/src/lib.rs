@@ -1,0 +1,81 @@
+//! Where rules come from: folders of scripts, found in a library, read whole and stacked.
+//!
+//! The data flow: a [`Library`] reads a [`Folder`] of [`Source`]s with its [`Manifest`]; a stack puts the parents below it
+//! and the layers on top. Nothing here runs a script, and nothing here knows a game. Mistakes in an author's files come back as
+//! [`Problem`]s, all of them at once.
+
+#![deny(missing_docs)]
+// Tables of cases in tests may be longer.
+#![cfg_attr(not(test), deny(clippy::too_many_lines))]
+
+// Missing documentation is allowed in modules whose items other modules of the host use, but no embedder.
+
+mod content_hash;
+mod contrast;
+mod creation;
+mod data;
+#[allow(missing_docs)]
+mod declarations;
+mod difference;
+mod document;
+mod folder;
+mod layering;
+mod library;
+mod manifest;
+mod nearest;
+#[allow(missing_docs)]
+mod origin;
+mod problem;
+#[doc(hidden)]
+pub mod quoted;
+mod read_folder;
+mod rulebook;
+#[cfg(test)]
+mod scratch;
+mod source;
+#[allow(missing_docs)]
+mod stack;
+mod switch;
+mod version;
+
+pub use content_hash::ContentHash;
+pub use contrast::{Contrast, ContrastSection, Differing, changes_between};
+pub use creation::{Breach, CreationPart, SheetForm, SheetPrice, SheetStep};
+#[doc(hidden)]
+pub use data::Data;
+pub use declarations::FreeName;
+#[doc(hidden)]
+pub use declarations::{Declarations, EntryName, HitCount, HitSign, LetStand, Statistic};
+#[doc(hidden)]
+pub use document::{Document, in_order};
+pub use folder::Folder;
+#[doc(hidden)]
+pub use layering::with_layers;
+#[doc(hidden)]
+pub use library::EMBEDDED;
+pub use library::{Library, LibraryError};
+pub use manifest::{Manifest, Mention, Requirement};
+#[doc(hidden)]
+pub use nearest::instead_of_value;
+#[doc(hidden)]
+pub use nearest::slips;
+pub use nearest::{instead, instead_or, nearest};
+#[doc(hidden)]
+pub use origin::Origin;
+#[doc(hidden)]
+pub use origin::inode;
+pub use problem::{LoadError, Problem};
+pub use quoted::{plain_json, system_message};
+#[doc(hidden)]
+pub use read_folder::read_regular;
+pub use rulebook::{Card, Fact, Rulebook};
+#[doc(hidden)]
+pub use rulebook::{LONGEST_NAME, LONGEST_TITLE, plain};
+#[doc(hidden)]
+pub use source::is_litter;
+#[doc(hidden)]
+pub use source::{SCRIPT_FILES, SCRIPT_FOLDERS};
+pub use source::{Source, SourceKind};
+#[doc(hidden)]
+pub use stack::{Role, Stack};
+pub use switch::{Switch, SwitchKind, SwitchRefusal, SwitchValue};

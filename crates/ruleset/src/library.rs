@@ -1,0 +1,587 @@
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::folder::{Folder, Intake};
+use super::manifest::{ID_RULE, Manifest, is_ruleset_id};
+use super::nearest::instead;
+use super::origin::Origin;
+use super::problem::{LoadError, Problem};
+use super::quoted::{printable, quoted};
+use super::read_folder::read_folder;
+use super::source::{SCRIPT_FILES, SCRIPT_FOLDERS, SourceKind, is_litter};
+
+/// Where rulesets are found: a folder on the disk, the ones built into the program, files in memory, or one of these
+/// before another.
+#[derive(Debug, Clone)]
+pub struct Library(Shelf);
+
+#[derive(Debug, Clone)]
+enum Shelf {
+    Embedded,
+    Disk(PathBuf),
+    Memory(Arc<BTreeMap<String, Vec<u8>>>),
+    Overlay(Box<Library>, Box<Library>),
+    /// The second has what the first names and does not have; it is not listed.
+    Backed(Box<Library>, Box<Library>),
+    /// Some files have other contents, by paths with the ruleset's id.
+    Edited(Box<Library>, Arc<BTreeMap<String, Vec<u8>>>),
+}
+
+impl Library {
+    /// The folder that [`Library::locate`] looks for where it stands.
+    pub const FOLDER: &'static str = "rulesets";
+
+    /// The rulesets that are built into the program; none without the feature `bundled`.
+    pub fn embedded() -> Self {
+        Library(Shelf::Embedded)
+    }
+
+    /// The rulesets in a folder, one folder each. They are read anew each time.
+    ///
+    /// # Errors
+    ///
+    /// There is no such folder, it is a file, or it cannot be read.
+    pub fn open(folder: impl AsRef<Path>) -> Result<Self, LibraryError> {
+        let path = folder.as_ref().to_owned();
+        match fs::metadata(&path) {
+            Ok(metadata) if !metadata.is_dir() => return Err(LibraryError::NotAFolder { path }),
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(LibraryError::Missing { path });
+            }
+            Err(source) => return Err(LibraryError::Unreadable { path, source }),
+        }
+        match fs::read_dir(&path) {
+            Ok(_) => Ok(Library(Shelf::Disk(path))),
+            Err(source) => Err(LibraryError::Unreadable { path, source }),
+        }
+    }
+
+    /// The folder that is named; else `rulesets` where the program stands, if it is there; else the built-in ones.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Library::open`]. A `rulesets` that is there but no readable folder is an error, too: to take the
+    /// built-in ones instead would hide that.
+    pub fn locate(explicit: Option<&Path>) -> Result<Self, LibraryError> {
+        match explicit {
+            Some(folder) => Library::open(folder),
+            None => match Library::open(Self::FOLDER) {
+                Err(LibraryError::Missing { .. }) => Ok(Library::embedded()),
+                found => found,
+            },
+        }
+    }
+
+    /// Rulesets held in memory, from pairs of path and content: `("my-game/ruleset.toml", "id = ...")`.
+    pub fn from_files<P, C>(files: impl IntoIterator<Item = (P, C)>) -> Self
+    where
+        P: Into<String>,
+        C: Into<Vec<u8>>,
+    {
+        let files = files.into_iter().map(|(path, content)| (path.into(), content.into())).collect();
+        Library(Shelf::Memory(Arc::new(files)))
+    }
+
+    /// The rulesets of both; one that is in both is taken from the front.
+    #[must_use]
+    pub fn overlay(front: Library, back: Library) -> Self {
+        Library(Shelf::Overlay(Box::new(front), Box::new(back)))
+    }
+
+    /// The rulesets of this one; what they extend or put on top may be in another, whose own are not listed.
+    #[must_use]
+    pub fn backed_by(self, other: Library) -> Self {
+        Library(Shelf::Backed(Box::new(self), Box::new(other)))
+    }
+
+    /// The same rulesets with other contents of some files, from pairs of path and content, as in [`Library::from_files`]: what
+    /// an editor has not saved. A file that is not there yet is added to its ruleset, if that has a folder on the disk or is held
+    /// in memory.
+    #[must_use]
+    pub fn with_texts<P, C>(self, texts: impl IntoIterator<Item = (P, C)>) -> Self
+    where
+        P: Into<String>,
+        C: Into<Vec<u8>>,
+    {
+        let texts = texts.into_iter().map(|(path, content)| (path.into(), content.into())).collect();
+        Library(Shelf::Edited(Box::new(self), Arc::new(texts)))
+    }
+
+    /// Says in a phrase where the rulesets come from.
+    pub fn describe(&self) -> String {
+        match &self.0 {
+            Shelf::Embedded => "the built-in rulesets".to_owned(),
+            Shelf::Disk(path) => format!("the folder {}", quoted_path(path)),
+            Shelf::Memory(_) => "rulesets held in memory".to_owned(),
+            Shelf::Backed(front, _) | Shelf::Edited(front, _) => front.describe(),
+            Shelf::Overlay(front, back) => {
+                format!("{}, then {}", front.describe(), back.describe())
+            }
+        }
+    }
+
+    /// The ids of all rulesets, sorted: the folders that have a manifest, also one that cannot be read. A library that cannot
+    /// be read any more has none; reading one of them says why.
+    pub fn ids(&self) -> Vec<String> {
+        let ids: BTreeSet<String> = match &self.0 {
+            Shelf::Embedded => bundled::ids(),
+            Shelf::Disk(path) => {
+                let entries = fs::read_dir(path).into_iter().flatten().flatten();
+                entries
+                    .filter(|entry| has_manifest(&entry.path()))
+                    .filter_map(|entry| entry.file_name().into_string().ok())
+                    .collect()
+            }
+            Shelf::Memory(files) => {
+                let folder = |path: &String| match path.split_once('/') {
+                    Some((id, Manifest::FILE)) => Some(id.to_owned()),
+                    _ => None,
+                };
+                files.keys().filter_map(folder).collect()
+            }
+            Shelf::Backed(front, _) | Shelf::Edited(front, _) => front.ids().into_iter().collect(),
+            Shelf::Overlay(front, back) => front.ids().into_iter().chain(back.ids()).collect(),
+        };
+        ids.into_iter().filter(|id| is_ruleset_id(id) && !is_litter(id)).collect()
+    }
+
+    /// The folders on the disk that hold a ruleset's files and are not among [`Library::ids`], each with the reason. The path
+    /// of a problem begins with the name of the folder.
+    pub fn left_out(&self) -> Vec<Problem> {
+        match &self.0 {
+            Shelf::Disk(path) => {
+                let entries = fs::read_dir(path).into_iter().flatten().flatten();
+                let mut problems: Vec<Problem> = entries.filter_map(|entry| why_left_out(&entry)).collect();
+                problems.sort();
+                problems
+            }
+            Shelf::Backed(front, _) | Shelf::Edited(front, _) => front.left_out(),
+            Shelf::Overlay(front, back) => front.left_out().into_iter().chain(back.left_out()).collect(),
+            Shelf::Embedded | Shelf::Memory(_) => Vec::new(),
+        }
+    }
+
+    /// The ruleset that is meant where none is named: the first one by id that no other has to be put under.
+    pub fn default_id(&self) -> Option<String> {
+        let ids = self.ids();
+        let plays = |id: &&String| self.manifest(id).is_ok_and(|manifest| manifest.scenario.is_some());
+        ids.iter().find(plays).or(ids.first()).cloned()
+    }
+
+    /// The names under which a ruleset is played. A ruleset has its own name; a layer has one name, such as `game+house`, for
+    /// each ruleset that it lies over and that exists.
+    pub fn ways_to_play(&self, id: &str) -> Vec<String> {
+        let over = self.manifest(id).map(|manifest| manifest.over).unwrap_or_default();
+        let ways: Vec<String> =
+            over.iter().filter(|base| self.contains(&base.id)).map(|base| format!("{}+{id}", base.id)).collect();
+        if ways.is_empty() { vec![id.to_owned()] } else { ways }
+    }
+
+    /// True if there is a folder of that name, be it whole or broken.
+    pub fn contains(&self, id: &str) -> bool {
+        is_ruleset_id(id)
+            && match &self.0 {
+                Shelf::Embedded => bundled::contains(id),
+                Shelf::Disk(path) => path.join(id).is_dir(),
+                Shelf::Memory(files) => files_under(files, id).next().is_some(),
+                Shelf::Overlay(front, back) | Shelf::Backed(front, back) => front.contains(id) || back.contains(id),
+                Shelf::Edited(library, _) => library.contains(id),
+            }
+    }
+
+    /// Of two libraries, one before the other, the one that has a ruleset; the one behind where none has it.
+    fn holder(&self, id: &str) -> &Library {
+        match &self.0 {
+            Shelf::Overlay(front, back) | Shelf::Backed(front, back) => {
+                if front.contains(id) { front } else { back }.holder(id)
+            }
+            Shelf::Edited(library, _) => library.holder(id),
+            Shelf::Embedded | Shelf::Disk(_) | Shelf::Memory(_) => self,
+        }
+    }
+
+    /// Where on the disk a ruleset lies, for watching it; `None` if it lies elsewhere.
+    pub fn folder_of(&self, id: &str) -> Option<PathBuf> {
+        match &self.holder(id).0 {
+            Shelf::Disk(path) if self.contains(id) => Some(path.join(id)),
+            _ => None,
+        }
+    }
+
+    /// Where the files of a ruleset lie and how they look from outside; nothing if that tells too little of them.
+    #[doc(hidden)]
+    pub fn origin_of(&self, id: &str) -> Option<Origin> {
+        match &self.holder(id).0 {
+            _ if !self.contains(id) || self.texts_of(id).next().is_some() => None,
+            Shelf::Disk(path) => Origin::of_folder(&path.join(id)),
+            Shelf::Memory(files) => Some(Origin::Memory(files.clone())),
+            _ => Some(Origin::Embedded),
+        }
+    }
+
+    /// The folders on the disk that rulesets are looked for in.
+    #[doc(hidden)]
+    pub fn folders(&self) -> Vec<PathBuf> {
+        match &self.0 {
+            Shelf::Disk(path) => vec![path.clone()],
+            Shelf::Overlay(front, back) | Shelf::Backed(front, back) => {
+                front.folders().into_iter().chain(back.folders()).collect()
+            }
+            Shelf::Edited(library, _) => library.folders(),
+            Shelf::Embedded | Shelf::Memory(_) => Vec::new(),
+        }
+    }
+
+    /// Reads a ruleset's folder whole.
+    ///
+    /// # Errors
+    ///
+    /// There is no such ruleset (with the nearest id, or the list), or everything that is wrong with its files.
+    pub fn read(&self, id: &str) -> Result<Folder, LoadError> {
+        if !self.contains(id) {
+            return Err(LoadError::new(id, vec![self.unknown(id)]));
+        }
+        let mut intake = Intake::new(id);
+        let texts: BTreeMap<&str, &[u8]> = self.texts_of(id).collect();
+        match &self.holder(id).0 {
+            Shelf::Disk(path) => return read_folder(id, &path.join(id), &texts),
+            Shelf::Memory(files) => {
+                let files: BTreeMap<&str, &[u8]> = files_under(files, id).chain(texts).collect();
+                files.into_iter().for_each(|(path, content)| intake.take(path, content));
+            }
+            _ => bundled::take(id, &mut intake),
+        }
+        intake.finish()
+    }
+
+    /// The files of a ruleset that have other contents than those in its folder. An inner text is hidden by an outer one.
+    fn texts_of(&self, id: &str) -> Box<dyn Iterator<Item = (&str, &[u8])> + '_> {
+        match &self.0 {
+            Shelf::Edited(library, texts) => {
+                let outer: Vec<(&str, &[u8])> = files_under(texts, id).collect();
+                Box::new(library.texts_of(id).chain(outer))
+            }
+            Shelf::Overlay(front, back) | Shelf::Backed(front, back) => {
+                if front.contains(id) { front } else { back }.texts_of(id)
+            }
+            Shelf::Embedded | Shelf::Disk(_) | Shelf::Memory(_) => Box::new(std::iter::empty()),
+        }
+    }
+
+    /// Reads what a ruleset says about itself. Of the built-in ones only that file is read, so it costs little.
+    ///
+    /// # Errors
+    ///
+    /// As [`Library::read`].
+    pub fn manifest(&self, id: &str) -> Result<Manifest, LoadError> {
+        match &self.holder(id).0 {
+            Shelf::Embedded if self.contains(id) => {
+                let mut intake = Intake::new(id);
+                bundled::take_manifest(id, &mut intake);
+                intake.finish().map(|folder| folder.manifest)
+            }
+            _ => self.read(id).map(|folder| folder.manifest),
+        }
+    }
+
+    /// The problem of an id that is not there.
+    #[doc(hidden)]
+    pub fn unknown(&self, id: &str) -> Problem {
+        let problem = Problem::new(id, format!("there is no ruleset {} in {}", quoted(id), self.describe()));
+        problem.with_cure(self.instead_of(id))
+    }
+
+    /// What to name instead of an id that is not there: the nearest id, or the list, and the rule for ids where it cannot be one.
+    pub fn instead_of(&self, id: &str) -> String {
+        let known = instead(id, self.known_ids().iter().map(String::as_str));
+        if is_ruleset_id(id) { known } else { format!("{known}; {ID_RULE}") }
+    }
+
+    /// The ids of all rulesets that can be named, those that stand behind others included.
+    fn known_ids(&self) -> Vec<String> {
+        match &self.0 {
+            Shelf::Edited(library, _) => library.known_ids(),
+            Shelf::Overlay(front, back) | Shelf::Backed(front, back) => {
+                let ids: BTreeSet<String> = front.known_ids().into_iter().chain(back.known_ids()).collect();
+                ids.into_iter().collect()
+            }
+            _ => self.ids(),
+        }
+    }
+}
+
+/// A place for rulesets that cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LibraryError {
+    /// Nothing is there.
+    #[error("there is no folder {}", quoted_path(path))]
+    Missing {
+        /// What was named.
+        path: PathBuf,
+    },
+    /// A file is there.
+    #[error("{} is a file, not a folder of rulesets", quoted_path(path))]
+    NotAFolder {
+        /// What was named.
+        path: PathBuf,
+    },
+    /// The system does not let it be read.
+    #[error("the folder {} cannot be read", quoted_path(path))]
+    Unreadable {
+        /// What was named.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+/// True if a folder has a manifest, be it a file or a link that leads nowhere.
+fn has_manifest(folder: &Path) -> bool {
+    fs::symlink_metadata(folder.join(Manifest::FILE)).is_ok()
+}
+
+/// Why a folder with the files of a ruleset is none; nothing for a ruleset and for other folders.
+fn why_left_out(entry: &fs::DirEntry) -> Option<Problem> {
+    let (folder, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
+    if is_litter(&name) {
+        return None;
+    }
+    if has_manifest(&folder) {
+        return (!is_ruleset_id(&name)).then(|| {
+            let problem = Problem::new(name, "is left out: the name of the folder is no id");
+            problem.with_cure(format!("rename it: {ID_RULE}"))
+        });
+    }
+    if let Some(manifest) = files_in(&folder).iter().find(|file| file.eq_ignore_ascii_case(Manifest::FILE)) {
+        let message = format!("is not read, and the folder is left out: the file must be called `{}`", Manifest::FILE);
+        return Some(Problem::new(format!("{name}/{manifest}"), message).with_cure("rename it"));
+    }
+    let is_script = |file: &String| !is_litter(file) && SourceKind::of(file) == Some(SourceKind::Script);
+    let stem = |file: &str| file.trim_end_matches(".luau").trim_end_matches(".lua").to_owned();
+    let is_declared = |file: &String| is_script(file) && SCRIPT_FILES.contains(&stem(file.as_str()).as_str());
+    // Other scripts may be tools. A folder of rulesets is none itself.
+    let holds_scripts = files_in(&folder).iter().any(is_declared)
+        || SCRIPT_FOLDERS.iter().chain(SCRIPT_FILES).any(|place| {
+            let place = folder.join(place);
+            !has_manifest(&place) && files_in(&place).iter().any(is_script)
+        });
+    holds_scripts.then(|| {
+        let message = "is missing: the folder holds the scripts of a ruleset and is left out";
+        let cure = "write one with an id, a title and a version";
+        Problem::new(format!("{name}/{}", Manifest::FILE), message).with_cure(cure)
+    })
+}
+
+/// The names of the files in a folder.
+fn files_in(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let files = entries.filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_dir()));
+    files.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+}
+
+fn quoted_path(path: &Path) -> String {
+    format!("`{}`", printable(&path.display().to_string()))
+}
+
+fn files_under<'f>(files: &'f BTreeMap<String, Vec<u8>>, id: &str) -> impl Iterator<Item = (&'f str, &'f [u8])> {
+    let folder = format!("{id}/");
+    let from = files.range(folder.clone()..);
+    from.map_while(move |(path, content)| path.strip_prefix(&folder).map(|inside| (inside, &**content)))
+}
+
+/// The folders of rulesets that are inside this program. A crate above adds one with `linkme`, so that a change of a rule does
+/// not compile this crate again.
+#[linkme::distributed_slice]
+pub static EMBEDDED: [include_dir::Dir<'static>];
+
+/// The rulesets inside the program.
+mod bundled {
+    use std::collections::BTreeSet;
+
+    use include_dir::{Dir, DirEntry, File};
+
+    use super::{EMBEDDED, Intake, Manifest};
+
+    pub fn ids() -> BTreeSet<String> {
+        let whole = all().filter(|dir| manifest_in(dir).is_some());
+        whole.filter_map(|dir| Some(dir.path().file_name()?.to_str()?.to_owned())).collect()
+    }
+
+    pub fn contains(id: &str) -> bool {
+        folder(id).is_some()
+    }
+
+    pub fn take(id: &str, intake: &mut Intake) {
+        if let Some(dir) = folder(id) {
+            take_all(dir, "", intake);
+        }
+    }
+
+    pub fn take_manifest(id: &str, intake: &mut Intake) {
+        if let Some(file) = folder(id).and_then(manifest_in) {
+            intake.take(Manifest::FILE, file.contents());
+        }
+    }
+
+    fn all() -> impl Iterator<Item = &'static Dir<'static>> {
+        EMBEDDED.iter().flat_map(|rulesets| rulesets.dirs())
+    }
+
+    fn folder(id: &str) -> Option<&'static Dir<'static>> {
+        all().find(|dir| dir.path().as_os_str() == id)
+    }
+
+    fn manifest_in(dir: &'static Dir<'static>) -> Option<&'static File<'static>> {
+        dir.files().find(|file| file.path().file_name().is_some_and(|name| name == Manifest::FILE))
+    }
+
+    fn take_all(dir: &Dir<'_>, inside: &str, intake: &mut Intake) {
+        for entry in dir.entries() {
+            let Some(name) = entry.path().file_name().and_then(|name| name.to_str()) else { continue };
+            let path = if inside.is_empty() { name.to_owned() } else { format!("{inside}/{name}") };
+            match entry {
+                DirEntry::Dir(dir) => take_all(dir, &path, intake),
+                DirEntry::File(file) => intake.take(&path, file.contents()),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scratch::Scratch;
+
+    fn manifest(id: &str) -> String {
+        format!("id = \"{id}\"\ntitle = \"{id}\"\nversion = \"1\"\n")
+    }
+
+    fn library(ids: &[&str]) -> Library {
+        Library::from_files(ids.iter().map(|id| (format!("{id}/ruleset.toml"), manifest(id))))
+    }
+
+    #[test]
+    fn an_unknown_id_is_answered_with_the_nearest_or_the_list() {
+        let library = library(&["duel", "duel-2"]);
+        assert_eq!(library.ids(), ["duel", "duel-2"]);
+        assert_eq!(
+            library.read("dule").unwrap_err().to_string(),
+            "cannot load ruleset `dule`:\n  dule: there is no ruleset `dule` in rulesets held in memory (did you mean `duel`?)"
+        );
+        assert!(library.read("siege").unwrap_err().to_string().ends_with("(known: duel, duel-2)"));
+        for id in ["", ".", "..", "../duel", "duel/", "Duel", "duel\0", "/"] {
+            assert!(!library.contains(id) && library.read(id).is_err(), "{id}");
+        }
+    }
+
+    #[test]
+    fn the_front_hides_the_back_and_the_rest_shows_through() {
+        let front = Library::from_files([("b/ruleset.toml", manifest("b")), ("b/x.luau", "return 1".to_owned())]);
+        let both = Library::overlay(front, library(&["a", "b"]));
+        assert_eq!(both.ids(), ["a", "b"]);
+        assert_eq!(both.read("b").unwrap().files.len(), 2);
+        assert_eq!(both.read("a").unwrap().files.len(), 1);
+        assert_eq!(both.describe(), "rulesets held in memory, then rulesets held in memory");
+        assert_eq!(both.folder_of("a"), None);
+    }
+
+    #[test]
+    fn what_stands_behind_can_be_meant_too() {
+        let backed = library(&["own"]).backed_by(library(&["duel"]));
+        assert_eq!(backed.ids(), ["own"]);
+        assert_eq!(backed.instead_of("dule"), "did you mean `duel`?");
+        assert_eq!(backed.instead_of("siege"), "known: duel, own");
+    }
+
+    #[test]
+    fn a_folder_on_the_disk_is_read_like_files_in_memory() {
+        let scratch = Scratch::new();
+        scratch.write("b/ruleset.toml", manifest("b"));
+        scratch.write("b/maneuvers/x.luau", "return 1");
+        scratch.write("a/ruleset.toml", manifest("a"));
+        scratch.write(".git/ruleset.toml", manifest("git"));
+        scratch.write("notes/todo.md", "");
+        scratch.write("readme.md", "");
+        let on_disk = Library::open(&scratch.0).unwrap();
+        let in_memory =
+            Library::from_files([("b/ruleset.toml", manifest("b")), ("b/maneuvers/x.luau", "return 1".to_owned())]);
+        assert_eq!(on_disk.ids(), ["a", "b"]);
+        assert_eq!(on_disk.read("b").unwrap(), in_memory.read("b").unwrap());
+        assert_eq!(on_disk.folder_of("b"), Some(scratch.0.join("b")));
+        let error = on_disk.read("notes").unwrap_err();
+        assert_eq!((&*error.problems[0].path, &*error.problems[0].message), ("notes/ruleset.toml", "is missing"));
+    }
+
+    #[test]
+    fn texts_that_are_not_saved_hide_those_on_the_disk_and_add_files() {
+        let scratch = Scratch::new();
+        scratch.write("a/ruleset.toml", manifest("a"));
+        scratch.write("a/lib/x.luau", "return 1");
+        let library = || Library::open(&scratch.0).unwrap();
+        let texts = [("a/lib/x.luau", "return 2"), ("a/lib/y.luau", "return 3"), ("b/lib/x.luau", "return 4")];
+        let edited = library().with_texts(texts);
+        let folder = edited.read("a").unwrap();
+        assert_eq!((&*folder.files["lib/x.luau"].text, &*folder.files["lib/y.luau"].text), ("return 2", "return 3"));
+        assert_eq!((edited.ids(), edited.folder_of("a")), (vec!["a".to_owned()], Some(scratch.0.join("a"))));
+        assert!(edited.origin_of("a").is_none(), "it does not look like that on the disk");
+        let again = edited.with_texts([("a/lib/x.luau", "return 5")]);
+        assert_eq!(&*again.read("a").unwrap().files["lib/x.luau"].text, "return 5");
+        assert_eq!(&*library().read("a").unwrap().files["lib/x.luau"].text, "return 1");
+        // A manifest that is broken on the disk is mended in the editor.
+        scratch.write("a/ruleset.toml", "id =");
+        assert!(library().read("a").is_err());
+        assert!(library().with_texts([("a/ruleset.toml", manifest("a"))]).read("a").is_ok());
+        let in_memory = library_of_one().with_texts([("a/x.luau", "return 1")]);
+        assert_eq!(in_memory.read("a").unwrap().files.len(), 2);
+    }
+
+    fn library_of_one() -> Library {
+        library(&["a"])
+    }
+
+    #[test]
+    fn a_folder_that_is_left_out_is_told_with_the_reason() {
+        let scratch = Scratch::new();
+        scratch.write("a/ruleset.toml", manifest("a"));
+        scratch.write("My House/ruleset.toml", manifest("My House"));
+        scratch.write("capital/Ruleset.TOML", manifest("capital"));
+        scratch.write("cards/maneuvers/x.luau", "return 1");
+        scratch.write(".git/x.luau", "return 1");
+        scratch.write("gone/.riskbreaker/riskbreaker.luau", "return 1");
+        scratch.write("notes/todo.md", "");
+        scratch.write("tools/lint.luau", "return 1");
+        scratch.write("examples/scripts/x.luau", "return 1");
+        scratch.write("rulesets/b/kinds.luau", "return 1");
+        scratch.write("rulesets/b/ruleset.toml", manifest("b"));
+        fs::create_dir_all(scratch.0.join("odd/ruleset.toml")).unwrap();
+        let library = Library::open(&scratch.0).unwrap().backed_by(Library::embedded());
+        assert_eq!(library.ids(), ["a", "odd"], "by its id, a broken one tells what is wrong");
+        let told: Vec<String> = library.left_out().iter().map(ToString::to_string).collect();
+        assert_eq!(
+            told,
+            [
+                "My House: is left out: the name of the folder is no id (rename it: an id has small letters, digits, `.`, `_` \
+                 and `-`, and begins with a letter or digit)",
+                "capital/Ruleset.TOML: is not read, and the folder is left out: the file must be called `ruleset.toml` \
+                 (rename it)",
+                "cards/ruleset.toml: is missing: the folder holds the scripts of a ruleset and is left out (write one with \
+                 an id, a title and a version)",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_place_that_is_no_folder_is_said_in_one_sentence() {
+        let scratch = Scratch::new();
+        scratch.write("file", "");
+        let missing = Library::open(scratch.0.join("none")).unwrap_err().to_string();
+        assert!(missing.starts_with("there is no folder `") && missing.ends_with("none`"), "{missing}");
+        let file = Library::locate(Some(&scratch.0.join("file"))).unwrap_err().to_string();
+        assert!(file.ends_with("file` is a file, not a folder of rulesets"), "{file}");
+    }
+}

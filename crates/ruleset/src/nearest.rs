@@ -1,0 +1,172 @@
+use riskbreaker_state::{Type, Value};
+
+/// Names with more letters are like nothing but themselves: comparing takes the product of two lengths.
+const LONGEST: usize = 64;
+
+/// The number of slips by which two names differ, if those are at most `most`. A slip is a letter too many, too few or wrong, or
+/// two swapped. `None` for names that differ and of which one has over 64 letters.
+pub fn slips(one: &str, other: &str, most: usize) -> Option<usize> {
+    if one == other {
+        return Some(0);
+    }
+    let letters = |text: &str| Some(text).filter(|text| text.len() <= 4 * LONGEST).map(|text| text.chars().count());
+    let (one_has, other_has) = (letters(one)?, letters(other)?);
+    if one_has.max(other_has) > LONGEST || one_has.abs_diff(other_has) > most {
+        return None;
+    }
+    let (mut one_letters, mut other_letters) = (['\0'; LONGEST], ['\0'; LONGEST]);
+    one.chars().zip(&mut one_letters).for_each(|(letter, place)| *place = letter);
+    other.chars().zip(&mut other_letters).for_each(|(letter, place)| *place = letter);
+    slips_within(&one_letters[..one_has], &other_letters[..other_has], most)
+}
+
+/// The optimal string alignment distance, if it is at most `most`. Only the `2 * most + 1` cells of a row are computed that can
+/// be as small, and it ends at the first row that has none.
+fn slips_within(one: &[char], other: &[char], most: usize) -> Option<usize> {
+    let same = one.iter().zip(other).take_while(|(one, other)| one == other).count();
+    let (one, other) = (&one[same..], &other[same..]);
+    let same = one.iter().rev().zip(other.iter().rev()).take_while(|(one, other)| one == other).count();
+    let (one, other) = (&one[..one.len() - same], &other[..other.len() - same]);
+    let far = most + 1;
+    // The rows of the last two letters and of the current one; a cell outside of the band is too far.
+    let mut rows = [[far; LONGEST + 1]; 3];
+    (0..=other.len().min(most)).for_each(|at| rows[0][at] = at);
+    for (at, letter) in one.iter().enumerate() {
+        let (row, last, before) = ((at + 1) % 3, at % 3, (at + 2) % 3);
+        let (from, to) = ((at + 1).saturating_sub(most), (at + 1 + most).min(other.len()));
+        let mut least = far;
+        rows[row] = [far; LONGEST + 1];
+        for place in from..=to {
+            let mut cell = rows[last][place] + 1;
+            if place > 0 {
+                cell = cell.min(rows[row][place - 1] + 1);
+                cell = cell.min(rows[last][place - 1] + usize::from(*letter != other[place - 1]));
+            }
+            if at > 0 && place > 1 && *letter == other[place - 2] && one[at - 1] == other[place - 1] {
+                cell = cell.min(rows[before][place - 2] + 1);
+            }
+            rows[row][place] = cell.min(far);
+            least = least.min(cell);
+        }
+        if least > most {
+            return None;
+        }
+    }
+    Some(rows[one.len() % 3][other.len()]).filter(|found| *found <= most)
+}
+
+/// Finds the candidate that was most likely meant by a misspelt word, if any is near enough.
+///
+/// A candidate is near if it has at most one slip for each three letters of the word, at least one and at most four. A slip is
+/// a letter too many, too few or wrong, or two swapped; case does not count. A candidate that begins with the word is near,
+/// too, if the word has three letters or more. Of equally near ones, those that begin with the word go first, then those that
+/// are not in capitals where the word is not, and then the first in the alphabet. Words over 64 letters are like nothing.
+pub fn nearest<'c, I>(word: &str, candidates: I) -> Option<&'c str>
+where
+    I: IntoIterator<Item = &'c str>,
+{
+    let has_small = |text: &str| text.chars().any(char::is_lowercase);
+    let (is_small, word) = (has_small(word), word.to_lowercase());
+    let letters = word.chars().count();
+    if letters == 0 || letters > LONGEST {
+        return None;
+    }
+    let most = if letters == 1 { 0 } else { (letters / 3).clamp(1, 4) };
+    candidates
+        .into_iter()
+        .filter(|candidate| candidate.len() <= 4 * LONGEST)
+        .filter_map(|candidate| {
+            let lower = candidate.to_lowercase();
+            let begins = letters >= 3 && lower.starts_with(&word);
+            let distance = if begins { lower.chars().count() - letters } else { slips(&word, &lower, most)? };
+            // For `actr` a constant `ACT` is not meant where there is `actor`.
+            let is_constant = is_small && !has_small(candidate);
+            Some((distance, !begins, is_constant, candidate))
+        })
+        .min()
+        .map(|(.., candidate)| candidate)
+}
+
+/// What to write instead of a word that is not known: the nearest candidate, as `` did you mean `evening`? ``, or else the first
+/// twenty, as `known: evening, morning`.
+pub fn instead<'c, I>(word: &str, candidates: I) -> String
+where
+    I: IntoIterator<Item = &'c str>,
+{
+    const LISTED: usize = 20;
+    let all: Vec<&str> = candidates.into_iter().collect();
+    let known = match all.get(LISTED..) {
+        _ if all.is_empty() => "there are none".to_owned(),
+        Some(more) if !more.is_empty() => format!("known: {} and {} more", all[..LISTED].join(", "), more.len()),
+        _ => format!("known: {}", all.join(", ")),
+    };
+    instead_or(word, all, known)
+}
+
+/// What to write instead of a word that is not known: the nearest candidate, or else what `otherwise` says.
+pub fn instead_or<'c, I>(word: &str, candidates: I, otherwise: impl Into<String>) -> String
+where
+    I: IntoIterator<Item = &'c str>,
+{
+    nearest(word, candidates).map_or_else(|| otherwise.into(), |near| format!("did you mean `{near}`?"))
+}
+
+/// What to write instead of a text that is no value of an enum.
+pub fn instead_of_value(ty: &Type, value: &Value) -> Option<String> {
+    let (Type::Enum(texts), Value::Text(text)) = (ty, value) else { return None };
+    Some(instead_or(text, texts.iter().map(|text| &**text), "write one of them"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEYS: [&str; 5] = ["title", "version", "extends", "layers", "id"];
+
+    #[test]
+    fn a_slip_finds_the_word_and_another_word_finds_nothing() {
+        assert_eq!(nearest("tittle", KEYS), Some("title"));
+        assert_eq!(nearest("Version", KEYS), Some("version"));
+        assert_eq!(nearest("extnds", KEYS), Some("extends"));
+        assert_eq!(nearest("layres", KEYS), Some("layers"));
+        assert_eq!(nearest("di", KEYS), Some("id"));
+        assert_eq!(nearest("actr", ["ACT", "actor"]), Some("actor"));
+        assert_eq!(nearest("ACTR", ["ACT", "actor"]), Some("ACT"));
+        assert_eq!(nearest("colour", KEYS), None);
+        assert_eq!(nearest("x", KEYS), None);
+        assert_eq!(nearest("", KEYS), None);
+    }
+
+    #[test]
+    fn a_beginning_finds_the_whole_word() {
+        assert_eq!(nearest("risk", ["riskbreaker-0.0.3", "riskbreaker-0.0.1"]), Some("riskbreaker-0.0.1"));
+        assert_eq!(nearest("switch", ["sketch", "switches"]), Some("switches"));
+    }
+
+    #[test]
+    fn the_nearest_is_named_or_else_those_that_are_known() {
+        assert_eq!(instead("titel", KEYS), "did you mean `title`?");
+        assert_eq!(instead("colour", KEYS), "known: title, version, extends, layers, id");
+        assert_eq!(instead("colour", ["id"; 22]), format!("known: {}id and 2 more", "id, ".repeat(19)));
+        assert_eq!(instead("colour", ["id"; 20]), format!("known: {}id", "id, ".repeat(19)));
+        assert_eq!(instead("a", []), "there are none");
+        assert_eq!(instead_or("colour", KEYS, "declare it"), "declare it");
+    }
+
+    #[test]
+    fn slips_are_counted_up_to_a_limit_as_without_one() {
+        let words =
+            ["", "a", "ab", "ba", "abc", "acb", "abcd", "bacd", "xabcd", "abdce", "kitten", "sitting", "grau", "grün"];
+        for (one, other) in words.iter().flat_map(|one| words.iter().map(move |other| (one, other))) {
+            let whole = strsim::osa_distance(one, other);
+            for most in 0..5 {
+                assert_eq!(slips(one, other, most), Some(whole).filter(|found| *found <= most), "{one} {other} {most}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_word_of_absurd_length_is_like_nothing() {
+        assert_eq!(nearest(&"t".repeat(100_000), KEYS), None);
+    }
+}

@@ -1,0 +1,575 @@
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, OnceLock};
+
+use serde::Serialize;
+
+use super::version::Version;
+use super::{Data, Declarations, FreeName, HitCount, HitSign, LoadError, Problem, Stack, Switch};
+use riskbreaker_state::{Entity, EntityId, FieldId, OutcomeKind, Schema, State, Type, Value};
+
+/// A ruleset as data: its sources and declarations, merged, checked and frozen. It runs nothing.
+pub struct Rulebook {
+    stack: Arc<Stack>,
+    declarations: Arc<Declarations>,
+    scenarios: BTreeMap<String, Value>,
+    cast: BTreeMap<String, Value>,
+    /// Layers put on it besides those of its manifest.
+    layers: Vec<String>,
+    looks_at_rolls: OnceLock<bool>,
+    names: OnceLock<BTreeSet<String>>,
+}
+
+/// A card as the host can list it without playing it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Card {
+    /// What scripts and players name it by.
+    pub id: Arc<str>,
+    /// What it is called at the table.
+    pub title: Arc<str>,
+    /// The printed text.
+    pub text: String,
+    /// Ids of the rules that it implements.
+    pub rules: Vec<String>,
+    /// Its other entries, by name.
+    pub facts: BTreeMap<String, Fact>,
+    /// The file that each field comes from, by field.
+    pub origins: BTreeMap<String, String>,
+}
+
+/// A fact on a card.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Fact {
+    /// A value.
+    Plain(Value),
+    /// Worked out when the card is looked at.
+    #[serde(serialize_with = "worked_out")]
+    Function,
+}
+
+fn worked_out<S: serde::Serializer>(serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str("worked out")
+}
+
+/// The most letters of the name of something declared, such as a card, a field or a verb.
+pub const LONGEST_NAME: usize = 100;
+/// The most letters of a title.
+pub const LONGEST_TITLE: usize = 200;
+
+/// No topic has a longer name, in bytes.
+const LONGEST_TOPIC: usize = 100;
+
+impl Rulebook {
+    /// Puts what has been read together with what its scripts declare.
+    ///
+    /// # Errors
+    ///
+    /// The problems of its data files and those of its scripts.
+    #[doc(hidden)]
+    pub fn new(
+        stack: Arc<Stack>,
+        declared: Result<Arc<Declarations>, LoadError>,
+        layers: &[String],
+    ) -> Result<Rulebook, LoadError> {
+        let mut problems = Vec::new();
+        let scenarios = tables(&stack, "scenarios", &mut problems);
+        let cast = tables(&stack, "cast", &mut problems);
+        match declared {
+            Ok(declarations) if problems.is_empty() => {
+                let (looks_at_rolls, names) = (OnceLock::new(), OnceLock::new());
+                let layers = layers.to_vec();
+                Ok(Rulebook { stack, declarations, scenarios, cast, layers, looks_at_rolls, names })
+            }
+            declared => {
+                problems.extend(declared.err().into_iter().flat_map(|error| error.problems));
+                Err(LoadError::new(layered_name(stack.main().id(), layers), problems))
+            }
+        }
+    }
+
+    /// The id of the ruleset.
+    pub fn id(&self) -> &str {
+        self.stack.main().id()
+    }
+
+    /// Its id with the layers that were put on it: `game+house`.
+    pub fn name(&self) -> String {
+        layered_name(self.id(), &self.layers)
+    }
+
+    /// What the ruleset is called.
+    pub fn title(&self) -> &str {
+        &self.stack.main().manifest().title
+    }
+
+    /// Its version.
+    pub fn version(&self) -> &str {
+        &self.stack.main().manifest().version
+    }
+
+    /// What it is, in a sentence.
+    pub fn summary(&self) -> &str {
+        self.stack.main().manifest().summary.as_deref().unwrap_or("")
+    }
+
+    /// Hash of the content of all its files: what tells one generation from another.
+    pub fn hash(&self) -> String {
+        self.stack.hash()
+    }
+
+    /// The layers that were put on it besides those of its manifest.
+    pub fn extra_layers(&self) -> &[String] {
+        &self.layers
+    }
+
+    /// Its `RULES.md` and those of its parents and layers, bottom first: the path and the text.
+    pub fn rule_texts(&self) -> impl Iterator<Item = (&str, &str)> {
+        let files = self.stack.parts().iter().filter_map(|part| part.folder.file("RULES.md"));
+        files.map(|source| (&*source.path, &*source.text))
+    }
+
+    /// What its `CHANGELOG.md` says of versions above `version`: each version with its lines, in the order of the file.
+    ///
+    /// A version is a heading `## 1.1.0`, a line is an item `- ...` with what continues it. Empty if `version` cannot be read.
+    pub fn changes_since(&self, version: &str) -> Vec<(String, Vec<String>)> {
+        self.changes_of(&self.stack.main().folder.id, version)
+    }
+
+    /// The same for one of the rulesets that it is made of, such as a layer.
+    pub fn changes_of(&self, id: &str, version: &str) -> Vec<(String, Vec<String>)> {
+        let Some(known) = Version::parse(version) else { return Vec::new() };
+        let part = self.stack.parts().iter().find(|part| part.folder.id == id);
+        let file = part.and_then(|part| part.folder.file("CHANGELOG.md"));
+        file.map_or_else(Vec::new, |source| sections_above(&source.text, known))
+    }
+
+    /// The rulesets that it is made of, bottom first.
+    pub fn parts(&self) -> Vec<String> {
+        self.stack.parts().iter().map(|part| part.id().to_string()).collect()
+    }
+
+    /// Whether the rules deal anew what a seat cannot see, for those who look ahead.
+    #[doc(hidden)]
+    pub fn deals(&self) -> bool {
+        self.declarations.deal
+    }
+
+    /// The kinds of entities with their fields.
+    pub fn schema(&self) -> &Schema {
+        &self.declarations.schema
+    }
+
+    /// By id.
+    pub fn cards(&self) -> &[Card] {
+        &self.declarations.cards
+    }
+
+    /// A card by its id.
+    pub fn card(&self, id: &str) -> Option<&Card> {
+        self.cards().iter().find(|card| &*card.id == id)
+    }
+
+    /// Items, by id.
+    pub fn items(&self) -> &[Card] {
+        &self.declarations.items
+    }
+
+    /// Ids of the hook holders that are not items.
+    pub fn hooks(&self) -> &[Arc<str>] {
+        &self.declarations.hooks
+    }
+
+    /// The names of the verbs.
+    pub fn verbs(&self) -> &[Arc<str>] {
+        &self.declarations.verbs
+    }
+
+    /// The house rules.
+    pub fn switches(&self) -> impl Iterator<Item = &Switch> {
+        self.stack.switches().iter()
+    }
+
+    /// A house rule by its name.
+    pub fn switch(&self, name: &str) -> Option<&Switch> {
+        self.stack.switch(name)
+    }
+
+    /// The values of all switches where nobody says otherwise.
+    pub fn default_switches(&self) -> BTreeMap<String, Value> {
+        self.switches().map(|switch| (switch.name.clone(), switch.default.as_value())).collect()
+    }
+
+    /// Seats with what they are.
+    pub fn seats(&self) -> &BTreeMap<String, String> {
+        self.stack.seats()
+    }
+
+    /// Cards that are called otherwise in other rulesets: the id here, and the one there.
+    pub fn known_as(&self) -> BTreeMap<String, String> {
+        let manifests = self.stack.parts().iter().map(|part| part.manifest());
+        manifests.flat_map(|manifest| manifest.known_as.clone()).collect()
+    }
+
+    /// The prompt's small words with the topics they stand for.
+    pub fn words(&self) -> &BTreeMap<String, String> {
+        self.stack.words()
+    }
+
+    /// Ids of the policies.
+    pub fn policies(&self) -> &[Arc<str>] {
+        &self.declarations.policies
+    }
+
+    /// Names and titles of the acts that are nobody's turn.
+    pub fn free_acts(&self) -> &[FreeName] {
+        &self.declarations.free
+    }
+
+    /// The kinds of the results of rolls, by the beginning of their words: the longest first.
+    pub fn results(&self) -> &[(Arc<str>, OutcomeKind)] {
+        &self.declarations.results
+    }
+
+    /// Whether it says who acts when.
+    pub fn has_order(&self) -> bool {
+        self.declarations.order
+    }
+
+    /// Names and titles of what can be looked at by name.
+    pub fn views(&self) -> &[FreeName] {
+        &self.declarations.views
+    }
+
+    /// The scenarios by name, as tables.
+    pub fn scenarios(&self) -> &BTreeMap<String, Value> {
+        &self.scenarios
+    }
+
+    /// Name of the scenario that is played where none is named.
+    pub fn default_scenario(&self) -> Option<&str> {
+        self.stack.scenario()
+    }
+
+    /// The characters of `cast/` by file name, as tables.
+    pub fn cast(&self) -> &BTreeMap<String, Value> {
+        &self.cast
+    }
+
+    /// The text of one of its files, by the path that problems and faults name.
+    pub fn source(&self, path: &str) -> Option<&str> {
+        self.stack.text_of(path)
+    }
+
+    /// The contents of all files of all its parts, by the path that problems and faults name.
+    #[doc(hidden)]
+    pub fn files(&self) -> BTreeMap<Arc<str>, Arc<str>> {
+        let files = self.stack.parts().iter().flat_map(|part| part.folder.files.values());
+        files.map(|source| (Arc::from(&*source.path), source.text.clone())).collect()
+    }
+
+    /// Topics of questions that the rules write out, such as `topic = "risk"`.
+    pub fn topics(&self) -> BTreeSet<String> {
+        let named = |rest: &str| {
+            let text = rest.trim_start().strip_prefix('=')?.trim_start().strip_prefix('"')?;
+            let (topic, _) = text.split_once('"')?;
+            topic.chars().all(|c| c.is_ascii_alphanumeric() || c == '_').then(|| topic.to_owned())
+        };
+        self.rule_scripts().flat_map(|text| text.split("topic").skip(1).filter_map(named)).collect()
+    }
+
+    #[doc(hidden)]
+    pub fn stack(&self) -> &Arc<Stack> {
+        &self.stack
+    }
+
+    /// Whether a script writes `last_roll`: only such rules can look at a roll again.
+    #[doc(hidden)]
+    pub fn looks_at_rolls(&self) -> bool {
+        *self.looks_at_rolls.get_or_init(|| self.rule_scripts().any(|text| text.contains("last_roll")))
+    }
+
+    /// Whether a question may have this topic: a script has the name in quotes, or joins texts to names.
+    #[doc(hidden)]
+    pub fn may_ask(&self, topic: &str) -> bool {
+        let names = self.names.get_or_init(|| {
+            let quoted = |text: &str| -> Vec<String> {
+                let parts = text.split(['"', '\'', '`', '{', '}']);
+                parts.filter(|part| part.len() < LONGEST_TOPIC).map(str::to_owned).collect()
+            };
+            self.rule_scripts().flat_map(quoted).collect()
+        });
+        let is_joined =
+            || self.rule_scripts().any(|text| text.lines().any(|line| line.contains("topic") && line.contains("..")));
+        names.contains(topic) || is_joined()
+    }
+
+    /// The texts of all scripts but specs.
+    fn rule_scripts(&self) -> impl Iterator<Item = &str> {
+        let scripts = self.stack.scripts().filter(|(_, path, _)| !path.starts_with("specs/"));
+        scripts.map(|(_, _, source)| &*source.text)
+    }
+
+    /// Names of the parameters of a verb; nothing if it takes any.
+    #[doc(hidden)]
+    pub fn verb_params(&self, name: &str) -> Option<&[String]> {
+        let at = self.declarations.verbs.iter().position(|verb| **verb == *name)?;
+        self.declarations.verb_params.get(at).map(Vec::as_slice)
+    }
+
+    /// The file that each verb comes from, in the order of [`Rulebook::verbs`].
+    #[doc(hidden)]
+    pub fn verb_origins(&self) -> &[Arc<str>] {
+        &self.declarations.verb_origins
+    }
+
+    /// The agenda entries up to the next of which odds and advice look ahead; empty: to the end of the action.
+    pub fn horizon(&self) -> &[Arc<str>] {
+        &self.declarations.horizon
+    }
+
+    /// Whether the ruleset can tell that an entity was hit.
+    #[doc(hidden)]
+    pub fn can_be_hit(&self, state: &State, target: EntityId) -> bool {
+        self.declarations.hit.iter().any(|sign| self.hit_count(sign, state, target, None).is_some())
+    }
+
+    /// Whether an entity was hit between two states, by the fields that the ruleset names as `hit`. Hits by others than `by` do
+    /// not count where the ruleset says who has hit.
+    #[doc(hidden)]
+    pub fn is_hit(&self, before: &State, after: &State, target: EntityId, by: Option<EntityId>) -> bool {
+        let count = |sign: &HitSign, state: &State| self.hit_count(sign, state, target, by);
+        self.declarations.hit.iter().any(|sign| match (count(sign, before), count(sign, after)) {
+            (Some(before), Some(after)) => after > before,
+            _ => false,
+        })
+    }
+
+    /// The number that is higher once an entity was hit; `None` if the sign is not about it.
+    fn hit_count(&self, sign: &HitSign, state: &State, target: EntityId, by: Option<EntityId>) -> Option<i64> {
+        let own = state.entity(target)?;
+        if sign.counts != HitCount::Refers {
+            let number = own.fields.get(sign.field.0 as usize).filter(|_| own.kind == sign.kind)?.as_int()?;
+            return Some(if sign.counts == HitCount::Falls { -number } else { number });
+        }
+        let declared = self.schema().kind(sign.kind).field(sign.field);
+        let Type::Ref(Some(kind)) = &declared.ty else { return None };
+        if self.schema().kind(own.kind).name != *kind {
+            return None;
+        }
+        let holds = |entity: &Entity, field: FieldId, id| entity.fields[field.0 as usize] == Value::Entity(id);
+        let refers = |entity: &Entity| {
+            let is_theirs = || sign.by.zip(by).is_none_or(|(field, by)| holds(entity, field, by));
+            entity.kind == sign.kind && holds(entity, sign.field, target) && is_theirs()
+        };
+        Some(state.entities().filter(|(_, entity)| refers(entity)).count() as i64)
+    }
+
+    /// Names of the entries that scripts may schedule.
+    pub fn entries(&self) -> impl Iterator<Item = &str> {
+        self.declarations.entries.iter().map(|entry| &*entry.name)
+    }
+
+    /// The names of a sort, such as `card`; nothing of a sort that is not known.
+    #[doc(hidden)]
+    pub fn names_of(&self, sort: &str) -> Option<Vec<&str>> {
+        Some(match sort {
+            "kind" => self.schema().kinds.iter().map(|kind| &*kind.name).collect(),
+            "field" => self.schema().kinds.iter().flat_map(|kind| &kind.fields).map(|field| &*field.name).collect(),
+            "verb" => self.verbs().iter().map(|verb| &**verb).collect(),
+            "card" => self.cards().iter().map(|card| &*card.id).collect(),
+            "item" => self.items().iter().map(|item| &*item.id).collect(),
+            // What can be attached: see `has_holder`.
+            "hook" => {
+                let items = self.items().iter().map(|item| &*item.id);
+                self.hooks().iter().map(|hook| &**hook).chain(items).collect()
+            }
+            "entry" => self.entries().collect(),
+            "free act" => self.free_acts().iter().map(|act| &*act.name).collect(),
+            "switch" => self.switches().map(|switch| &*switch.name).collect(),
+            "cast" => self.cast.keys().map(String::as_str).collect(),
+            "scenario" => self.scenarios.keys().map(String::as_str).collect(),
+            _ => return None,
+        })
+    }
+
+    /// Whether scripts may schedule an entry of that name.
+    #[doc(hidden)]
+    pub fn has_entry(&self, name: &str) -> bool {
+        self.declarations.entries.iter().any(|entry| *entry.name == *name)
+    }
+
+    /// Whether a hook or an item has this id, so that it can be attached.
+    #[doc(hidden)]
+    pub fn has_holder(&self, id: &str) -> bool {
+        self.hooks().iter().any(|hook| **hook == *id) || self.items().iter().any(|item| *item.id == *id)
+    }
+
+    /// Its spec files, by path; with layers put on it, theirs: what holds below them need not hold under them.
+    ///
+    /// Of a layer over several rulesets, `specs/ID/` is for the ruleset of that id alone.
+    pub fn specs(&self) -> impl Iterator<Item = (&str, &str)> {
+        let parts = self.stack.parts();
+        self.stack
+            .scripts()
+            .filter(|(part, path, _)| {
+                let here = path.starts_with("specs/") && self.is_proved_here(parts[*part].id());
+                here && !self.stack.is_spec_of_another(*part, path)
+            })
+            .map(|(_, _, source)| (&*source.path, &*source.text))
+    }
+
+    /// Those of [`Rulebook::rule_texts`] that its own specs are about: all, or those of the layers put on it.
+    #[doc(hidden)]
+    pub fn own_rule_texts(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.rule_texts().filter(|(path, _)| path.split('/').next().is_some_and(|part| self.is_proved_here(part)))
+    }
+
+    fn is_proved_here(&self, part: &str) -> bool {
+        self.layers.is_empty() || self.layers.iter().any(|layer| layer == part)
+    }
+
+    #[doc(hidden)]
+    pub fn declarations(&self) -> &Declarations {
+        &self.declarations
+    }
+
+    /// Facts of cards that are printed on paper, with what they are called there; all where nothing is said.
+    pub fn printed(&self) -> Option<&[(String, String)]> {
+        self.declarations.printed.as_deref()
+    }
+
+    /// Whether it measures what a state is worth to a seat: `value` in `play.luau`.
+    pub fn measures(&self) -> bool {
+        self.declarations.value
+    }
+
+    /// What may stand on the agenda.
+    #[doc(hidden)]
+    pub fn entry_names(&self) -> impl Iterator<Item = &str> + Clone {
+        self.declarations.entries.iter().map(|entry| &*entry.name)
+    }
+
+    #[doc(hidden)]
+    pub fn computes_keys(&self) -> bool {
+        self.declarations.entries.iter().any(|entry| entry.key)
+    }
+
+    /// Whether it settles ties of some entries.
+    #[doc(hidden)]
+    pub fn settles_ties(&self) -> bool {
+        self.declarations.entries.iter().any(|entry| entry.tie)
+    }
+
+    /// Whether it says which of several entries of this name goes first where their keys are equal.
+    #[doc(hidden)]
+    pub fn settles_ties_of(&self, what: &str) -> bool {
+        self.declarations.entries.iter().any(|entry| entry.tie && *entry.name == *what)
+    }
+
+    /// What it works out between two entries, if these policies play; nothing where entry can follow upon entry.
+    #[doc(hidden)]
+    pub fn between_entries<'a>(&'a self, policies: impl IntoIterator<Item = &'a str>) -> Option<BetweenEntries<'a>> {
+        let declarations = &self.declarations;
+        if let Some(entry) = declarations.entries.iter().find(|entry| entry.key) {
+            return Some(BetweenEntries::Key(&entry.name));
+        }
+        if declarations.acting.is_empty() {
+            return None;
+        }
+        let acts = |policy: &&str| declarations.acting.iter().any(|acting| **acting == **policy);
+        policies.into_iter().find(acts).map(BetweenEntries::Act)
+    }
+}
+
+/// What a ruleset works out between two agenda entries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BetweenEntries<'a> {
+    /// The keys of the entries of this name.
+    Key(&'a str),
+    /// Whether this policy takes a free act.
+    Act(&'a str),
+}
+
+impl std::fmt::Display for BetweenEntries<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            BetweenEntries::Key(entry) => write!(f, "the `key` of `{entry}` is worked out before each entry"),
+            BetweenEntries::Act(policy) => write!(f, "the policy `{policy}` may take a free act before each entry"),
+        }
+    }
+}
+
+impl std::fmt::Debug for Rulebook {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Rulebook({} {})", self.id(), self.version())
+    }
+}
+
+/// The id of a ruleset with the layers that were put on it: `game+house`.
+fn layered_name(id: &str, layers: &[String]) -> String {
+    std::iter::once(id).chain(layers.iter().map(String::as_str)).collect::<Vec<_>>().join("+")
+}
+
+/// The data files of a folder, by file name without its ending.
+fn tables(stack: &Stack, folder: &str, problems: &mut Vec<Problem>) -> BTreeMap<String, Value> {
+    let mut found = BTreeMap::new();
+    for (name, (_, source)) in stack.data_in(folder) {
+        match Data::read(source) {
+            Ok(data) => drop(found.insert(name.to_owned(), plain(&data.value))),
+            Err(errors) => problems.extend(errors),
+        }
+    }
+    found
+}
+
+/// Data of a file as a value.
+pub fn plain(value: &serde_json::Value) -> Value {
+    match value {
+        serde_json::Value::Null => Value::None,
+        serde_json::Value::Bool(yes) => Value::Bool(*yes),
+        serde_json::Value::Number(n) => Value::Int(n.as_i64().unwrap_or_default()),
+        serde_json::Value::String(text) => Value::text(text),
+        serde_json::Value::Array(items) => Value::list(items.iter().map(plain)),
+        serde_json::Value::Object(items) => Value::map(items.iter().map(|(key, item)| (key, plain(item)))),
+    }
+}
+
+/// The sections of a changelog whose heading names a version above `known`.
+fn sections_above(text: &str, known: Version) -> Vec<(String, Vec<String>)> {
+    let mut sections: Vec<(String, Vec<String>)> = Vec::new();
+    let mut is_newer = false;
+    for line in text.lines() {
+        if let Some(heading) = line.strip_prefix("## ") {
+            let name = heading.split_whitespace().next().unwrap_or("");
+            is_newer = Version::parse(name).is_some_and(|version| version > known);
+            if is_newer {
+                sections.push((name.to_owned(), Vec::new()));
+            }
+        } else if is_newer && let Some((_, lines)) = sections.last_mut() {
+            match (line.strip_prefix("- "), lines.last_mut()) {
+                (Some(item), _) => lines.push(item.trim().to_owned()),
+                (None, Some(last)) if line.starts_with("  ") => {
+                    last.push(' ');
+                    last.push_str(line.trim());
+                }
+                _ => {}
+            }
+        }
+    }
+    sections
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_changelog_says_what_is_new_since_a_version() {
+        let text = "# Changes\n\n## 1.2.0\n\n- X-2: two\n  lines\n- three\n\n## 1.1.0 (June)\n\n- X-1: one\n\n## Unknown\n\n- none\n\n## 1.0.0\n\n- first\n";
+        let since = |version| sections_above(text, Version::parse(version).unwrap());
+        let newest = ("1.2.0".to_owned(), vec!["X-2: two lines".to_owned(), "three".to_owned()]);
+        assert_eq!(since("1.1.0"), std::slice::from_ref(&newest));
+        assert_eq!(since("1.0"), [newest, ("1.1.0".to_owned(), vec!["X-1: one".to_owned()])]);
+        assert!(since("1.2.0").is_empty());
+    }
+}

@@ -1,0 +1,574 @@
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::content_hash::ContentHash;
+use super::folder::Folder;
+use super::layering::{Layering, with_layers};
+use super::library::Library;
+use super::manifest::{Manifest, Mention};
+use super::nearest::instead;
+use super::problem::{LoadError, Problem};
+use super::quoted::quoted;
+use super::source::{Source, SourceKind};
+use super::switch::Switch;
+
+/// A ruleset with everything below and on top of it, bottom first.
+///
+/// Below it lies what it extends; on each of these lie its layers, and at the very top those that the table chose. So a
+/// child lies on the layers of its parent, and takes them with everything else of it. A part is there once, where it
+/// first belongs.
+#[derive(Debug, Clone)]
+pub struct Stack {
+    parts: Vec<Part>,
+    main: usize,
+    /// For each part, those that are declared to lie below it.
+    below: Vec<BTreeSet<usize>>,
+    switches: Vec<Switch>,
+    seats: BTreeMap<String, String>,
+    words: BTreeMap<String, String>,
+    scenario: Option<String>,
+    hash: ContentHash,
+    /// Whether its scripts count which of their lines run.
+    measured: bool,
+}
+
+impl Stack {
+    /// The most rulesets in a stack, and also the longest chain in which each names the next.
+    pub const MAX_PARTS: usize = 32;
+
+    /// Reads a ruleset, all that it extends, and the layers of them all, with extra layers on top; `game+house` is the ruleset
+    /// `game` with the layer `house`.
+    ///
+    /// # Errors
+    ///
+    /// All problems of all folders. An unknown ruleset is reported at the line that names it. Rulesets must not extend each
+    /// other in a circle. A layer must be made for this ruleset, cannot be played by itself, and the order of the layers must
+    /// be possible. If a switch is declared again, one set of values must include the other. A scenario must have a file.
+    pub fn resolve(library: &Library, id: &str, extra_layers: &[String]) -> Result<Self, LoadError> {
+        let (main, layers) = with_layers(id, extra_layers);
+        let layering = Layering::of(library, &main, &layers)?;
+        Stack::merge(layering).map_err(|problems| LoadError::new(id, problems))
+    }
+
+    /// Lets its scripts count which of their lines run.
+    pub fn measured(self) -> Self {
+        Stack { measured: true, ..self }
+    }
+
+    /// The text of a file, by the path that problems and faults name.
+    pub fn text_of(&self, path: &str) -> Option<&str> {
+        let (at, inside) = self.part_of(path)?;
+        Some(&self.parts[at].folder.file(inside)?.text)
+    }
+
+    /// The place among the parts of the one that such a path begins with, and the path inside it.
+    pub fn part_of<'p>(&self, path: &'p str) -> Option<(usize, &'p str)> {
+        let (part, inside) = path.split_once('/')?;
+        Some((self.parts.iter().position(|other| other.id() == part)?, inside))
+    }
+
+    pub fn is_measured(&self) -> bool {
+        self.measured
+    }
+
+    /// The parts, bottom first.
+    pub fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    /// The part that was asked for; what lies above it are its layers.
+    pub fn main(&self) -> &Part {
+        &self.parts[self.main]
+    }
+
+    /// The file that is in force under a path: that of the highest part which has it. A path without ending, as `require`
+    /// has it, finds the script of that name.
+    pub fn file(&self, path: &str) -> Option<(&Part, &Source)> {
+        self.file_below(self.parts.len(), path)
+    }
+
+    /// The file as it is in force below a part, for `require("@parent/...")` in one of that part's scripts.
+    pub fn file_below(&self, part: usize, path: &str) -> Option<(&Part, &Source)> {
+        let below = &self.parts[..part.min(self.parts.len())];
+        below.iter().rev().find_map(|part| Some((part, part.folder.file(path)?)))
+    }
+
+    /// Whether a file is a spec for another ruleset: of a layer over several, `specs/ID/` is for the one of that id alone.
+    pub fn is_spec_of_another(&self, part: usize, path: &str) -> bool {
+        let Some((folder, _)) = path.strip_prefix("specs/").and_then(|rest| rest.split_once('/')) else { return false };
+        let over = &self.parts[part].manifest().over;
+        over.iter().any(|base| base.id == folder) && self.parts.iter().all(|below| below.id() != folder)
+    }
+
+    /// The files in force in a folder (`cast`, `scenarios`), whatever lies deeper included, by their paths.
+    pub fn files_in(&self, folder: &str) -> BTreeMap<&str, (&Part, &Source)> {
+        let inside = |path: &str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
+        let all =
+            self.parts.iter().flat_map(|part| part.folder.files.iter().map(move |(path, source)| (part, path, source)));
+        all.filter(|(_, path, _)| inside(path)).map(|(part, path, source)| (path.as_str(), (part, source))).collect()
+    }
+
+    /// The data files in force in a folder, whatever lies deeper included, by their names alone: `cast/old/fox.toml` is `fox`.
+    /// Of one name that of the highest part holds.
+    pub fn data_in(&self, folder: &str) -> BTreeMap<&str, (&Part, &Source)> {
+        let mut found: BTreeMap<&str, (&Part, &Source)> = BTreeMap::new();
+        for (path, (part, source)) in self.files_in(folder) {
+            if let Some(name) = data_name(path)
+                && found.get(name).is_none_or(|(known, _)| known.index < part.index)
+            {
+                found.insert(name, (part, source));
+            }
+        }
+        found
+    }
+
+    /// All scripts of all parts, specs included: bottom first, then by path. Gives the index of the part, the path inside its
+    /// folder, and the source.
+    pub fn scripts(&self) -> impl Iterator<Item = (usize, &str, &Source)> {
+        self.parts.iter().flat_map(|part| {
+            let files = part.folder.files.iter();
+            let scripts = files.filter(|(path, _)| SourceKind::of(path) == Some(SourceKind::Script));
+            scripts.map(|(path, source)| (part.index, path.as_str(), source))
+        })
+    }
+
+    /// All switches in the order in which they are first declared; of one declared again the highest declaration holds.
+    pub fn switches(&self) -> &[Switch] {
+        &self.switches
+    }
+
+    /// The switch of that name.
+    pub fn switch(&self, name: &str) -> Option<&Switch> {
+        self.switches.iter().find(|switch| switch.name == name)
+    }
+
+    /// All seats, by id: who may be asked. Of one declared again the highest declaration holds; so with words.
+    pub fn seats(&self) -> &BTreeMap<String, String> {
+        &self.seats
+    }
+
+    /// The prompt's small words, each with the topic that it answers.
+    pub fn words(&self) -> &BTreeMap<String, String> {
+        &self.words
+    }
+
+    /// The scenario that is played if none is named: that of the highest part which names one.
+    pub fn scenario(&self) -> Option<&str> {
+        self.scenario.as_deref()
+    }
+
+    /// The identity of all contents in their order, 32 hexadecimal digits: equal if every file of every part is equal.
+    pub fn hash(&self) -> String {
+        self.hash.to_string()
+    }
+
+    /// True if manifests say that one part lies below another: by `extends`, by `after`, or as the layer of a part. The
+    /// order in which layers are listed says nothing of the sort. Both are indices of parts.
+    pub fn declared_before(&self, lower: usize, upper: usize) -> bool {
+        self.below.get(upper).is_some_and(|below| below.contains(&lower))
+    }
+
+    fn merge(layering: Layering) -> Result<Self, Vec<Problem>> {
+        let Layering { parts, main, mut edges } = layering;
+        let mut problems = Vec::new();
+        // Every edge leads upwards, so that what lies below the lower end is known when the edge is looked at.
+        let mut below = vec![BTreeSet::new(); parts.len()];
+        edges.sort_by_key(|&(_, upper)| upper);
+        for (lower, upper) in edges {
+            let further: BTreeSet<usize> = below[lower].clone();
+            below[upper].extend(further);
+            below[upper].insert(lower);
+        }
+        let (mut seats, mut words) = (BTreeMap::new(), BTreeMap::new());
+        let mut switches: Vec<Switch> = Vec::new();
+        let mut scenario = None;
+        for part in &parts {
+            let manifest = part.manifest();
+            seats.extend(manifest.seats.clone());
+            words.extend(manifest.words.clone());
+            scenario = manifest.scenario.clone().map(|mention| (part.index, mention)).or(scenario);
+            for switch in &manifest.switches {
+                match switches.iter_mut().find(|known| known.name == switch.name) {
+                    None => switches.push(switch.clone()),
+                    Some(known) if known.kind.has_all_of(&switch.kind) || switch.kind.has_all_of(&known.kind) => {
+                        *known = switch.clone();
+                    }
+                    Some(known) => problems.push(other_switch(known, switch)),
+                }
+            }
+        }
+        let hash = ContentHash::of_parts(parts.iter().flat_map(|part| {
+            let files = part.folder.files.iter().flat_map(|(path, source)| [path.as_bytes(), source.text.as_bytes()]);
+            [b"part", part.id().as_bytes()].into_iter().chain(files)
+        }));
+        let mut stack = Stack { parts, main, below, switches, seats, words, scenario: None, hash, measured: false };
+        if let Some((part, mention)) = scenario {
+            problems.extend(stack.missing_scenario(&stack.parts[part], &mention));
+            stack.scenario = Some(mention.id);
+        }
+        problems.extend(["cast", "scenarios"].into_iter().flat_map(|folder| stack.same_names(folder)));
+        if problems.is_empty() { Ok(stack) } else { Err(problems) }
+    }
+
+    fn missing_scenario(&self, part: &Part, mention: &Mention) -> Option<Problem> {
+        let scenarios = self.data_in("scenarios");
+        if scenarios.contains_key(&*mention.id) {
+            return None;
+        }
+        let problem = Problem::new(part.manifest_path(), format!("there is no `scenarios/{}.toml`", mention.id));
+        Some(problem.at((mention.line, mention.column)).with_cure(instead(&mention.id, scenarios.into_keys())))
+    }
+
+    /// Data files of one part, in different folders, that have one name: only one of them could be had by it.
+    fn same_names(&self, folder: &str) -> Vec<Problem> {
+        let held = self.data_in(folder);
+        let problem = |(part, source): (&Part, &Source)| {
+            let (holder, other) = held.get(data_name(&source.path)?)?;
+            let message = format!("has the same name as {}", quoted(&other.path));
+            let problem = Problem::new(&*source.path, message).with_cure("rename one: their folders are no part of it");
+            (holder.index == part.index && other.path != source.path).then_some(problem)
+        };
+        self.files_in(folder).into_values().filter_map(problem).collect()
+    }
+}
+
+/// The name of a data file, without its folders and its ending.
+fn data_name(path: &str) -> Option<&str> {
+    path.rsplit('/').next()?.strip_suffix(".toml")
+}
+
+/// One ruleset in a stack.
+#[derive(Debug, Clone)]
+pub struct Part {
+    /// Its place in the stack, from 0 at the bottom.
+    pub index: usize,
+    /// Why it is there.
+    pub role: Role,
+    /// Its manifest and files.
+    pub folder: Arc<Folder>,
+}
+
+impl Part {
+    /// Its id.
+    pub fn id(&self) -> &str {
+        &self.folder.id
+    }
+
+    /// Its manifest.
+    pub fn manifest(&self) -> &Manifest {
+        &self.folder.manifest
+    }
+
+    pub fn manifest_path(&self) -> String {
+        format!("{}/{}", self.folder.id, Manifest::FILE)
+    }
+}
+
+/// Why a part is in a stack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// It was asked for, or is extended by what was asked for.
+    Base,
+    /// It lies on another as a layer.
+    Layer,
+}
+
+fn other_switch(known: &Switch, switch: &Switch) -> Problem {
+    let message =
+        format!("switch `{}` is {} here and {} in {}:{}", switch.name, switch.kind, known.kind, known.path, known.line);
+    let cure = "declare it with a part of these values, or with all of them and further ones, or choose another name";
+    Problem::new(&*switch.path, message).at((switch.line, 1)).with_cure(cure)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::switch::SwitchValue;
+
+    /// A library of rulesets, each with lines for its manifest and one script `lib/x.luau` that returns its id.
+    fn library(rulesets: &[(&str, &str)]) -> Library {
+        Library::from_files(rulesets.iter().flat_map(|(id, lines)| {
+            let manifest = format!("id = \"{id}\"\ntitle = \"{id}\"\nversion = \"1\"\n{lines}\n");
+            [(format!("{id}/ruleset.toml"), manifest), (format!("{id}/lib/x.luau"), format!("return \"{id}\""))]
+        }))
+    }
+
+    fn order(stack: &Stack) -> Vec<&str> {
+        stack.parts().iter().map(Part::id).collect()
+    }
+
+    fn resolve(rulesets: &[(&str, &str)], id: &str, extra: &[&str]) -> Result<Stack, Vec<String>> {
+        let extra: Vec<String> = extra.iter().map(|&layer| layer.to_owned()).collect();
+        Stack::resolve(&library(rulesets), id, &extra)
+            .map_err(|error| error.problems.iter().map(ToString::to_string).collect())
+    }
+
+    const FAMILY: [(&str, &str); 6] = [
+        ("old", "layers = [\"old-house\"]"),
+        ("new", "extends = \"old\"\nlayers = [\"upper\", \"lower\"]"),
+        ("old-house", "extends = \"old\""),
+        ("lower", ""),
+        ("upper", "after = [\"lower\", \"absent\"]"),
+        ("table", "extends = \"new\""),
+    ];
+
+    #[test]
+    fn parents_lie_below_and_each_parts_layers_on_it() {
+        let stack = resolve(&FAMILY, "new", &["table", "lower"]).unwrap();
+        assert_eq!(order(&stack), ["old", "old-house", "new", "lower", "upper", "table"]);
+        assert_eq!(stack.main().id(), "new");
+        let roles: Vec<_> = stack.parts().iter().map(|part| part.role == Role::Base).collect();
+        assert_eq!(roles, [true, false, true, false, false, false]);
+    }
+
+    #[test]
+    fn the_highest_file_holds_and_what_is_below_can_be_had() {
+        let stack = resolve(&FAMILY, "new", &[]).unwrap();
+        let (part, source) = stack.file("lib/x").unwrap();
+        assert_eq!((part.id(), &*source.text), ("upper", "return \"upper\""));
+        assert_eq!(stack.file("lib/x.luau").unwrap().0.id(), "upper");
+        assert_eq!(stack.file_below(4, "lib/x").unwrap().0.id(), "lower");
+        assert_eq!(stack.file_below(1, "lib/x").unwrap().0.id(), "old");
+        assert!(stack.file_below(0, "lib/x").is_none());
+        assert!(stack.file("lib/y").is_none());
+        assert_eq!(
+            stack.files_in("lib").into_iter().map(|(path, (part, _))| (path, part.id())).collect::<Vec<_>>(),
+            [("lib/x.luau", "upper")]
+        );
+        assert!(stack.files_in("li").is_empty());
+        let scripts: Vec<_> = stack.scripts().map(|(index, path, source)| (index, path, &*source.path)).collect();
+        assert_eq!(scripts.len(), 5);
+        assert_eq!(scripts[1], (1, "lib/x.luau", "old-house/lib/x.luau"));
+    }
+
+    #[test]
+    fn an_order_is_declared_by_extends_after_and_lying_on_a_part_and_not_by_a_list() {
+        let rulesets = [FAMILY.as_slice(), &[("free", ""), ("other", "")]].concat();
+        let stack = resolve(&rulesets, "new", &["free", "other"]).unwrap();
+        assert_eq!(order(&stack), ["old", "old-house", "new", "lower", "upper", "free", "other"]);
+        for (lower, upper) in [(0, 1), (0, 2), (1, 2), (2, 3), (3, 4), (0, 4), (1, 5)] {
+            assert!(stack.declared_before(lower, upper), "{lower} {upper}");
+            assert!(!stack.declared_before(upper, lower), "{upper} {lower}");
+        }
+        assert!(!stack.declared_before(5, 6) && !stack.declared_before(4, 5));
+        assert!(!stack.declared_before(9, 9) && !stack.declared_before(1, 1));
+    }
+
+    #[test]
+    fn a_name_that_no_ruleset_has_is_told_at_its_line() {
+        let told = resolve(&[("base", ""), ("child", "extends = \"bsae\"\nlayers = [\"huose\"]")], "child", &["hous"])
+            .unwrap_err();
+        assert_eq!(
+            told,
+            [
+                "child: the list of layers names `hous`, which is not in rulesets held in memory (known: base, child)",
+                "child/ruleset.toml:4:11: `extends` names `bsae`, which is not in rulesets held in memory (did you mean `base`?)",
+                "child/ruleset.toml:5:11: `layers` names `huose`, which is not in rulesets held in memory (known: base, child)",
+            ]
+        );
+        assert!(resolve(&[("base", "")], "bas", &[]).unwrap_err()[0].contains("did you mean `base`?"));
+    }
+
+    #[test]
+    fn a_circle_is_told_with_its_names() {
+        let told = resolve(&[("a", "extends = \"b\""), ("b", "extends = \"c\""), ("c", "extends = \"b\"")], "a", &[]);
+        assert_eq!(
+            told.unwrap_err(),
+            ["c/ruleset.toml:4:11: rulesets name each other in a circle: b -> c -> b (take one name out of it)"]
+        );
+        let told = resolve(&[("a", "extends = \"b\""), ("b", "layers = [\"a\"]")], "a", &[]).unwrap_err();
+        assert!(told[0].contains("circle: a -> b -> a"), "{told:?}");
+        let told =
+            resolve(&[("a", "layers = [\"x\", \"y\"]"), ("x", "after = [\"y\"]"), ("y", "after = [\"x\"]")], "a", &[]);
+        assert_eq!(
+            told.unwrap_err(),
+            ["x/ruleset.toml:4:10: layers require each other in a circle: x -> y -> x (take one `after` out of it)"]
+        );
+    }
+
+    #[test]
+    fn a_layer_lies_on_what_it_is_made_for_and_where_it_wants_to() {
+        let told = resolve(&[("a", "layers = [\"x\"]"), ("b", ""), ("x", "extends = \"b\"")], "a", &[]).unwrap_err();
+        assert_eq!(
+            told,
+            [
+                "x/ruleset.toml:4:11: is made for `b`, which is not below it here: a (take `x` off `layers`, or list `b` before it)"
+            ]
+        );
+        let told = resolve(&[("a", "layers = [\"x\"]"), ("x", "after = [\"y\"]"), ("y", "")], "a", &["y"]).unwrap_err();
+        assert!(told[0].starts_with("x/ruleset.toml:4:10: must lie above `y`, but here it lies below"), "{told:?}");
+        let stack = resolve(&[("a", ""), ("x", "extends = \"y\""), ("y", "")], "a", &["x", "y"]).unwrap();
+        assert_eq!(order(&stack), ["a", "y", "x"]);
+    }
+
+    #[test]
+    fn a_layer_over_several_lies_on_any_of_them_and_on_nothing_else() {
+        let rulesets = [("a", ""), ("b", ""), ("c", ""), ("x", "over = [\"a\", \"b\"]"), ("d", "extends = \"a\"")];
+        for main in ["a", "b", "d"] {
+            let stack = resolve(&rulesets, main, &["x"]).unwrap();
+            assert_eq!(order(&stack).last(), Some(&"x"));
+            assert!(stack.declared_before(0, stack.parts().len() - 1));
+        }
+        assert_eq!(order(&resolve(&rulesets, "b+x", &[]).unwrap()), ["b", "x"]);
+        assert_eq!(
+            resolve(&rulesets, "c", &["x"]).unwrap_err(),
+            [
+                "x/ruleset.toml:4:9: is a layer over `a` or `b`, but none of these is below it here: c (take `x` off the list of layers, or \
+                 add to its `over` what it can lie on)"
+            ]
+        );
+        assert_eq!(
+            resolve(&rulesets, "x", &[]).unwrap_err(),
+            ["x/ruleset.toml:4:9: is a layer: it is played over `a` or `b`, and not by itself (play `a+x`)"]
+        );
+        assert_eq!(
+            resolve(&[("a", ""), ("x", "over = [\"b\"]")], "x", &[]).unwrap_err(),
+            ["x/ruleset.toml:4:9: `over` names `b`, which is not in rulesets held in memory (known: a, x)"]
+        );
+        let child = [rulesets.as_slice(), &[("e", "extends = \"x\"")]].concat();
+        assert!(resolve(&child, "e", &[]).unwrap_err()[0].contains("is a layer"));
+    }
+
+    #[test]
+    fn a_chain_and_a_pile_have_their_ends() {
+        let chain: Vec<(String, String)> = (0..50)
+            .map(|n| (format!("r{n}"), format!("extends = \"r{}\"", n + 1)))
+            .chain([("r50".into(), String::new())])
+            .collect();
+        let chain: Vec<(&str, &str)> = chain.iter().map(|(id, lines)| (&**id, &**lines)).collect();
+        assert!(resolve(&chain, "r0", &[]).unwrap_err()[0].contains("more than 32 rulesets"));
+        assert!(resolve(&chain, "r20", &[]).is_ok());
+        let pile: Vec<String> = (0..50).map(|n| format!("l{n}")).collect();
+        let mut rulesets: Vec<(&str, &str)> = pile.iter().map(|id| (&**id, "")).collect();
+        rulesets.push(("a", ""));
+        let told = resolve(&rulesets, "a", &pile.iter().map(|id| &**id).collect::<Vec<_>>()).unwrap_err();
+        assert!(told.len() == 1 && told[0].contains("lie on one another"), "{told:?}");
+    }
+
+    #[test]
+    fn problems_of_all_folders_are_told_together() {
+        let library = Library::overlay(
+            Library::from_files([
+                ("a/x.luau", ""),
+                ("a/ruleset.toml", "id = \"a\"\ntitle = \"A\"\nversion = \"1\"\nextends = \"b\""),
+            ]),
+            Library::from_files([("b/ruleset.toml", "id = \"b\"\ntitel = \"B\"\nversion = \"1\"")]),
+        );
+        let error = Stack::resolve(&library, "a", &[]).unwrap_err();
+        assert_eq!(error.problems.iter().map(|problem| &*problem.path).collect::<Vec<_>>(), ["a/x.luau"]);
+        let library = Library::overlay(
+            Library::from_files([(
+                "c/ruleset.toml",
+                "id = \"c\"\ntitle = \"C\"\nversion = \"1\"\nlayers = [\"a\", \"b\"]",
+            )]),
+            library,
+        );
+        let error = Stack::resolve(&library, "c", &[]).unwrap_err();
+        let paths: Vec<_> = error.problems.iter().map(|problem| &*problem.path).collect();
+        assert_eq!(paths, ["a/x.luau", "b/ruleset.toml", "b/ruleset.toml"]);
+    }
+
+    #[test]
+    fn switches_seats_and_words_are_merged_and_the_highest_holds() {
+        let low = "[switches.growth]\nvalues = [\"a\", \"b\", \"c\"]\ntext = \"x\"\n[switches.also]\nvalues = [true, false]\n\
+                   text = \"x\"\n[seats]\ngm = \"GM\"\n[words]\non = \"targets\"";
+        let high = "extends = \"low\"\n[switches.growth]\nvalues = [\"c\", \"a\"]\ntext = \"y\"\n[seats]\ngm = \"Judge\"\nfoe = \"Foe\"";
+        let stack = resolve(&[("low", low), ("high", high)], "high", &[]).unwrap();
+        let names: Vec<_> = stack.switches().iter().map(|switch| &*switch.name).collect();
+        assert_eq!(names, ["growth", "also"]);
+        let growth = stack.switch("growth").unwrap();
+        assert_eq!((&growth.default, &*growth.path), (&SwitchValue::Text("c".into()), "high/ruleset.toml"));
+        assert_eq!(stack.seats()["gm"], "Judge");
+        assert_eq!(stack.seats().len(), 2);
+        assert_eq!(stack.words()["on"], "targets");
+
+        let other = "extends = \"low\"\n[switches.growth]\nvalues = [\"c\", \"z\"]\ntext = \"y\"";
+        let told = resolve(&[("low", low), ("high", other)], "high", &[]).unwrap_err();
+        assert!(
+            told[0].starts_with(
+                "high/ruleset.toml:5:1: switch `growth` is c or z here and a, b or c in low/ruleset.toml:4"
+            ),
+            "{told:?}"
+        );
+    }
+
+    #[test]
+    fn the_scenario_has_a_file() {
+        let with = |name: &str| {
+            let manifest = format!("id = \"a\"\ntitle = \"A\"\nversion = \"1\"\nscenario = \"{name}\"\n");
+            let files = [("a/ruleset.toml", manifest), ("a/scenarios/duel.toml", String::new())];
+            Stack::resolve(&Library::from_files(files), "a", &[])
+        };
+        assert_eq!(with("duel").unwrap().scenario(), Some("duel"));
+        assert_eq!(
+            with("dual").unwrap_err().problems[0].to_string(),
+            "a/ruleset.toml:4:12: there is no `scenarios/dual.toml` (did you mean `duel`?)"
+        );
+    }
+
+    #[test]
+    fn a_data_file_is_named_without_its_folders_and_the_highest_part_has_it() {
+        let manifest = |id: &str, lines: &str| format!("id = \"{id}\"\ntitle = \"{id}\"\nversion = \"1\"\n{lines}");
+        let with = |more: &str| {
+            let files = [
+                ("a/ruleset.toml", manifest("a", "scenario = \"duel\"\n")),
+                ("a/scenarios/small/duel.toml", String::new()),
+                ("a/cast/old/fox.toml", String::new()),
+                ("b/ruleset.toml", manifest("b", "extends = \"a\"\n")),
+                (more, String::new()),
+            ];
+            Stack::resolve(&Library::from_files(files), "b", &[])
+        };
+        let stack = with("b/cast/fox.toml").unwrap();
+        let cast: Vec<_> = stack.data_in("cast").into_iter().map(|(name, (part, _))| (name, part.id())).collect();
+        assert_eq!((cast, stack.scenario()), (vec![("fox", "b")], Some("duel")));
+        assert_eq!(
+            with("a/cast/young/fox.toml").unwrap_err().problems[0].to_string(),
+            "a/cast/young/fox.toml: has the same name as `a/cast/old/fox.toml` (rename one: their folders are no part of it)"
+        );
+    }
+
+    #[test]
+    fn the_hash_changes_with_any_file_and_with_the_order() {
+        let hash = |rulesets: &[(&str, &str)], extra: &[&str]| resolve(rulesets, "a", extra).unwrap().hash();
+        let plain = [("a", ""), ("b", ""), ("c", "")];
+        assert_eq!(hash(&plain, &["b", "c"]), hash(&plain, &["b", "c"]));
+        assert_ne!(hash(&plain, &["b", "c"]), hash(&plain, &["c", "b"]));
+        assert_ne!(hash(&plain, &["b"]), hash(&[("a", ""), ("b", "summary = \"x\"")], &["b"]));
+        assert_eq!(hash(&plain, &[]).len(), 32);
+    }
+
+    proptest! {
+        /// Whatever rulesets say of each other, a stack keeps every order that it promises, or says why it cannot be.
+        #[test]
+        fn any_web_of_rulesets_is_stacked_in_order_or_refused(
+            web in prop::collection::vec((0..7_usize, prop::collection::vec(0..7_usize, 0..3), prop::collection::vec(0..7_usize, 0..2)), 6),
+            extra in prop::collection::vec(0..7_usize, 0..3),
+        ) {
+            let id = |n: &usize| format!("r{n}");
+            let lines: Vec<String> = web.iter().map(|(parent, layers, after)| {
+                let extends = if *parent < 3 { format!("extends = \"r{parent}\"\n") } else { String::new() };
+                let list = |ids: &[usize]| ids.iter().map(id).collect::<Vec<_>>();
+                format!("{extends}layers = {:?}\nafter = {:?}", list(layers), list(after))
+            }).collect();
+            let ids: Vec<String> = (0..6).map(|n| id(&n)).collect();
+            let rulesets: Vec<(&str, &str)> = ids.iter().zip(&lines).map(|(id, lines)| (&**id, &**lines)).collect();
+            let extra: Vec<String> = extra.iter().map(id).collect();
+            for main in &ids {
+                match Stack::resolve(&library(&rulesets), main, &extra) {
+                    Err(error) => prop_assert!(!error.problems.is_empty()),
+                    Ok(stack) => for upper in stack.parts() {
+                        let manifest = upper.manifest();
+                        for named in manifest.extends.iter().chain(&manifest.after) {
+                            let lower = stack.parts().iter().find(|part| part.id() == named.id);
+                            prop_assert!(lower.is_none_or(|lower| stack.declared_before(lower.index, upper.index)));
+                        }
+                        prop_assert!((upper.index..9).all(|other| !stack.declared_before(other, upper.index)));
+                    },
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Snapshots of running scripts, see `snapshot.cpp`.
+
+use std::any::Any;
+use std::os::raw::{c_int, c_void};
+use std::ptr::{self, NonNull};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use mlua::lua_State;
+
+use super::super::sandbox::{self, Budget};
+use super::{Continuation, EXPLORING};
+use riskbreaker_play::{KeepPlace, KeptPlace};
+use riskbreaker_state::Value;
+
+unsafe extern "C-unwind" {
+    fn snapshot_fits(state: *mut lua_State) -> c_int;
+    fn snapshot_take(fingerprinter: *mut c_void, state: *mut lua_State, size: *mut usize) -> *mut c_void;
+    fn snapshot_free(snapshot: *mut c_void);
+    fn snapshot_return(
+        snapshot: *mut c_void,
+        fingerprinter: *mut c_void,
+        state: *mut lua_State,
+        prepare: unsafe extern "C-unwind" fn(*mut lua_State),
+        sort: c_int,
+        numbers: *const f64,
+        count: usize,
+    ) -> c_int;
+}
+
+/// A number that no time of any machine has.
+pub(super) fn next_time() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+/// Where a script stands, and what it may still use.
+#[derive(Debug)]
+pub(crate) struct Snapshot {
+    taken: NonNull<c_void>,
+    time: u64,
+    budget: Budget,
+}
+
+// SAFETY: it holds copies that nobody changes, and addresses that only its own machine uses.
+unsafe impl Send for Snapshot {}
+// SAFETY: as above.
+unsafe impl Sync for Snapshot {}
+
+impl Drop for Snapshot {
+    fn drop(&mut self) {
+        // SAFETY: it was made by `snapshot_take` and is freed once.
+        unsafe { snapshot_free(self.taken.as_ptr()) }
+    }
+}
+
+/// What came of going on from a snapshot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Went {
+    /// The script came to its end.
+    On,
+    /// It ended by an error, which the host may have raised to stop it.
+    Wrong,
+    /// It could not go on from there.
+    Nowhere,
+}
+
+impl Snapshot {
+    /// What the script may use from there on.
+    pub fn budget(&self) -> Budget {
+        self.budget
+    }
+}
+
+fn keep() -> Option<KeptPlace> {
+    // SAFETY: the machine that explores sets it and takes it away again, and stands still for as long.
+    let continuation = unsafe { EXPLORING.get().as_ref() }?;
+    let mut size = 0;
+    // SAFETY: the fingerprinter and the state are those of the machine that runs.
+    let taken = unsafe { snapshot_take(continuation.fingerprinter, continuation.state, &raw mut size) };
+    let snapshot = Snapshot { taken: NonNull::new(taken)?, time: continuation.time.get(), budget: sandbox::left() };
+    Some((Box::new(snapshot) as Box<dyn Any + Send + Sync>, size))
+}
+
+impl Continuation {
+    /// What keeps places of the running script, if its collector is in no cycle.
+    pub fn begin_keeping(&self) -> Option<KeepPlace> {
+        self.forget_snapshots();
+        // SAFETY: it only looks at the state of this machine.
+        (unsafe { snapshot_fits(self.state) } != 0).then_some(keep)
+    }
+
+    /// No snapshot that was taken so far can be gone back to: what it names may be gone.
+    pub fn forget_snapshots(&self) {
+        self.time.set(next_time());
+    }
+
+    pub fn has(&self, snapshot: &Snapshot) -> bool {
+        self.time.get() == snapshot.time
+    }
+
+    /// Lets the script go on from there with what came of the roll. `prepare` is called first.
+    pub fn go_on(
+        &self,
+        snapshot: &Snapshot,
+        seen: &Value,
+        prepare: unsafe extern "C-unwind" fn(*mut lua_State),
+    ) -> Went {
+        let (sort, numbers): (c_int, Vec<f64>) = match seen {
+            Value::Int(n) => (0, vec![*n as f64]),
+            Value::Bool(yes) => (1, vec![f64::from(u8::from(*yes))]),
+            Value::List(items) => match items.iter().map(Value::as_int).collect::<Option<Vec<i64>>>() {
+                Some(items) => (2, items.into_iter().map(|n| n as f64).collect()),
+                None => return Went::Nowhere,
+            },
+            _ => return Went::Nowhere,
+        };
+        if !self.has(snapshot) {
+            return Went::Nowhere;
+        }
+        let start = if numbers.is_empty() { ptr::null() } else { numbers.as_ptr() };
+        // SAFETY: the snapshot is of this machine and of this time, so all that it names is there.
+        let went = unsafe {
+            snapshot_return(
+                snapshot.taken.as_ptr(),
+                self.fingerprinter,
+                self.state,
+                prepare,
+                sort,
+                start,
+                numbers.len(),
+            )
+        };
+        match went {
+            0 => Went::On,
+            1 => Went::Wrong,
+            _ => Went::Nowhere,
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Values between the host and a script.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use mlua::{BorrowedStr, Error, Lua, Result, Table, Value as Lv};
+
+use super::handles::Handles;
+use super::host::number_of;
+use super::sandbox::hold;
+use riskbreaker_state::{LARGEST_NUMBER, Value};
+
+/// Most values in one table that a script hands to the host.
+const MAX_NODES: usize = 10_000;
+const MAX_DEPTH: usize = 16;
+const MAX_TEXT: usize = 64 << 10;
+/// What a value takes on the host's side, in bytes, as it is counted.
+const NODE: usize = 48;
+/// How many times a text is kept, as it is counted: in the state, in the journal, and in words that are told of it.
+const COPIES: usize = 3;
+
+/// What a script gave cannot be plain data, in a sentence.
+fn unfit(message: impl Into<String>) -> Error {
+    Error::RuntimeError(message.into())
+}
+
+/// Reads a script's value as plain data. Entities are known by their handles.
+pub(super) fn from_lua(value: &Lv, handles: &Handles) -> Result<Value> {
+    let mut nodes = 0;
+    read(value, handles, 0, &mut nodes)
+}
+
+/// Reads a value of a program that knows no entities.
+pub(super) fn plain_from(value: &Lv) -> Result<Value> {
+    from_lua(value, &Handles::default())
+}
+
+/// Gives a program plain data, entities left out.
+pub(super) fn plain_to(lua: &Lua, value: &Value) -> Result<Lv> {
+    to_lua(lua, value, &Handles::default())
+}
+
+fn read(value: &Lv, handles: &Handles, depth: usize, nodes: &mut usize) -> Result<Value> {
+    *nodes += 1;
+    if *nodes > MAX_NODES || depth > MAX_DEPTH {
+        return Err(unfit(format!("the table is too large: at most {MAX_NODES} values, {MAX_DEPTH} deep")));
+    }
+    hold(NODE)?;
+    Ok(match value {
+        Lv::Nil => Value::None,
+        Lv::Boolean(yes) => Value::Bool(*yes),
+        Lv::Integer(n) => Value::Int(whole(*n as f64).map_err(unfit)?),
+        Lv::Number(n) => Value::Int(whole(*n).map_err(unfit)?),
+        Lv::LightUserData(token) => {
+            handles.saw_entry_number.set(true);
+            Value::Int(i64::from(number_of(token.0 as usize)))
+        }
+        Lv::String(text) => Value::Text(text_of(text)?),
+        Lv::Table(table) => {
+            if let Some(id) = handles.id_of(table) {
+                return Ok(Value::Entity(id));
+            }
+            if let Some(total) = handles.total_of(table) {
+                return read(&total, handles, depth, nodes);
+            }
+            if table.metatable().is_some() {
+                return Err(unfit("a table with a metatable is not plain data"));
+            }
+            let length = table.raw_len();
+            let mut pairs = 0;
+            let mut list: Vec<Option<Value>> = Vec::new();
+            let mut map = BTreeMap::new();
+            for pair in table.pairs::<Lv, Lv>() {
+                let (key, item) = pair?;
+                pairs += 1;
+                let item = read(&item, handles, depth + 1, nodes)?;
+                match &key {
+                    Lv::String(key) => {
+                        map.insert(text_of(key)?, item);
+                    }
+                    Lv::Integer(_) | Lv::Number(_) => {
+                        let at = whole_of(&key).unwrap_or(0);
+                        if at < 1 || at as usize > length {
+                            return Err(unfit("a list has the keys 1, 2, 3 ... without a gap"));
+                        }
+                        list.resize(list.len().max(at as usize), None);
+                        list[at as usize - 1] = Some(item);
+                    }
+                    other => return Err(unfit(format!("a {} cannot be a key of plain data", sort_of(other)))),
+                }
+            }
+            if map.is_empty() {
+                if list.len() != pairs || list.iter().any(Option::is_none) {
+                    return Err(unfit("a list has the keys 1, 2, 3 ... without a gap"));
+                }
+                Value::List(list.into_iter().flatten().collect())
+            } else if list.is_empty() {
+                Value::Map(Arc::new(map))
+            } else {
+                return Err(unfit("a table is either a list or a map, not both"));
+            }
+        }
+        other => return Err(unfit(format!("a {} is not plain data", sort_of(other)))),
+    })
+}
+
+/// A number as the state holds it, or why it does not.
+#[inline]
+pub(super) fn whole(n: f64) -> std::result::Result<i64, String> {
+    let near = n as i64;
+    match near as f64 == n && near.unsigned_abs() <= LARGEST_NUMBER.unsigned_abs() {
+        true => Ok(near),
+        false => Err(unfit_number(n)),
+    }
+}
+
+/// Why the state does not hold a number.
+#[cold]
+fn unfit_number(n: f64) -> String {
+    if n.fract() != 0.0 {
+        return format!("{n} is not a whole number; the state holds whole numbers only");
+    }
+    // The digits of a very large number would fill the line.
+    let shown = if n.abs() < 1e21 { n.to_string() } else { format!("{n:e}") };
+    match n < 0.0 {
+        true => format!("{shown} is too small; whole numbers begin at -{LARGEST_NUMBER}"),
+        false => format!("{shown} is too large; whole numbers go to {LARGEST_NUMBER}"),
+    }
+}
+
+/// What a value is, in a word of its author: of numbers there is only one sort.
+pub(super) fn sort_of(value: &Lv) -> &'static str {
+    match value {
+        Lv::Integer(_) => "number",
+        value => value.type_name(),
+    }
+}
+
+/// A script's number, if it is a whole one that the state can hold.
+pub(super) fn whole_of(value: &Lv) -> Option<i64> {
+    whole_or_why(value).ok()
+}
+
+/// The same, or why it is none.
+pub(super) fn whole_or_why(value: &Lv) -> std::result::Result<i64, String> {
+    match value {
+        Lv::Integer(n) => whole(*n as f64),
+        Lv::Number(n) => whole(*n),
+        Lv::Nil => Err("nothing is no number".into()),
+        other => Err(format!("a {} is no number", sort_of(other))),
+    }
+}
+
+pub(super) fn text_of(text: &mlua::LuaString) -> Result<Arc<str>> {
+    let text = name_of(text)?;
+    hold(COPIES * text.len())?;
+    Ok(Arc::from(&*text))
+}
+
+/// A text that is not kept, such as a name that is looked up: it counts nothing. What a machine asks for once and then remembers
+/// must not count, since which action asks first depends on what the machine has run before.
+pub(super) fn name_of(text: &mlua::LuaString) -> Result<BorrowedStr> {
+    if text.as_bytes().len() > MAX_TEXT {
+        return Err(unfit(format!("a text has at most {MAX_TEXT} bytes")));
+    }
+    text.to_str().map_err(|_| unfit("a text must be UTF-8"))
+}
+
+/// Gives a script plain data: lists and maps are frozen, maps made in the order of their keys.
+pub(super) fn to_lua(lua: &Lua, value: &Value, handles: &Handles) -> Result<Lv> {
+    Ok(match value {
+        Value::None => Lv::Nil,
+        Value::Bool(yes) => Lv::Boolean(*yes),
+        Value::Int(n) => Lv::Number(*n as f64),
+        Value::Ratio(n, d) => frozen(lua, [*n as f64, *d as f64].into_iter().map(Lv::Number))?,
+        Value::Text(text) => Lv::String(lua.create_string(&**text)?),
+        Value::Entity(id) => handles.handle(*id).map_or(Lv::Nil, |handle| Lv::Table(handle.clone())),
+        Value::List(items) => {
+            let items: Vec<Lv> = items.iter().map(|item| to_lua(lua, item, handles)).collect::<Result<_>>()?;
+            frozen(lua, items.into_iter())?
+        }
+        Value::Map(items) => {
+            let table = lua.create_table_with_capacity(0, items.len())?;
+            for (key, item) in items.iter() {
+                table.raw_set(&**key, to_lua(lua, item, handles)?)?;
+            }
+            table.set_readonly(true);
+            Lv::Table(table)
+        }
+    })
+}
+
+fn frozen(lua: &Lua, items: impl Iterator<Item = Lv>) -> Result<Lv> {
+    let table: Table = lua.create_sequence_from(items)?;
+    table.set_readonly(true);
+    Ok(Lv::Table(table))
+}

@@ -1,0 +1,408 @@
+//! Reading what `play.luau` declares.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use mlua::{Result, Table, Value as Lv};
+
+use super::conversion::sort_of;
+use super::declared_kinds::OfKinds;
+use super::load::{Loader, kept, sorted, title_of};
+use super::sandbox::hold;
+use riskbreaker_ruleset::quoted::quoted;
+use riskbreaker_ruleset::{
+    Declarations, EntryName, FreeName, HitCount, HitSign, LetStand, Problem, Statistic, instead, instead_or,
+};
+use riskbreaker_state::{ENDING, OutcomeKind, Type};
+
+/// The horizon that is the end of the open action.
+const ACTION: &str = "action";
+
+impl Loader<'_> {
+    pub(super) fn play(&mut self, play: &Table, of_kinds: OfKinds, declarations: &mut Declarations) -> Result<Table> {
+        let lua = self.lua;
+        let known = [
+            "start",
+            "entries",
+            "free",
+            "boundary",
+            "horizon",
+            "hit",
+            "prompt",
+            "card",
+            "item",
+            "printed",
+            "value",
+            "deal",
+            "result",
+            "statistics",
+            "views",
+            "stands",
+            "order",
+            "results",
+        ];
+        self.known_keys("play", "", play, &known, None)?;
+        let declared_in = self.merger.a_path("play");
+        // Of a file that could not be read it has been told why not.
+        let is_unread =
+            declared_in.is_none() && self.problems.iter().any(|problem| problem.path.ends_with("/play.luau"));
+        if !is_unread && !matches!(play.raw_get::<Lv>("start")?, Lv::Function(_)) {
+            let path = declared_in.unwrap_or_else(|| format!("{}/play.luau", self.stack.main().id()));
+            let message = "play.luau needs `start`, a function(scenario) that builds the starting state";
+            let cure = "add start = function(scenario) ... end, or name a ruleset that has it in `extends`";
+            self.problems.push(Problem::new(path, message).with_cure(cure));
+        }
+        let made = lua.create_table()?;
+        made.raw_set("start", play.raw_get::<Lv>("start")?)?;
+        made.raw_set("sheets", of_kinds.sheets)?;
+        made.raw_set("overviews", of_kinds.overviews)?;
+        made.raw_set("timed", &of_kinds.timed)?;
+        declarations.boundary = play.raw_get::<Option<String>>("boundary").ok().flatten().map(Arc::from);
+        let functions = [
+            ("value", &mut declarations.value, "function(seat) return ... end"),
+            ("result", &mut declarations.result, "function() return ... end"),
+            ("deal", &mut declarations.deal, "function(seat) ... end"),
+            ("prompt", &mut declarations.prompt, "function(about, seat) return ... end"),
+            ("order", &mut declarations.order, "function(seat) return { turns = { ... } } end"),
+        ];
+        for (name, found, written) in functions {
+            *found = self.has_function("play", "", play, (name, written))?;
+            made.raw_set(name, play.raw_get::<Lv>(name)?)?;
+        }
+        declarations.stands = self.stands(play)?;
+        declarations.results = self.results(play)?;
+        declarations.printed = self.printed(play, declarations)?;
+        made.raw_set("statistics", self.statistics(play, declarations)?)?;
+        let entries = self.entries(play, declarations)?;
+        if !of_kinds.timed.is_empty() {
+            if declarations.entries.iter().any(|entry| *entry.name == *ENDING) {
+                let message = format!("if a kind is timed, the host declares the entry `{ENDING}`");
+                self.problem("play", &format!("entries/{ENDING}"), message, "choose another name");
+            }
+            declarations.entries.push(EntryName { name: Arc::from(ENDING), key: false, tie: false });
+        }
+        declarations.horizon = self.horizon(play, declarations)?;
+        declarations.hit = self.hit(play, declarations)?;
+        made.raw_set("entries", entries)?;
+        made.raw_set("free", self.free(play, declarations)?)?;
+        made.raw_set("views", self.views(play, declarations)?)?;
+        Ok(made)
+    }
+
+    /// How far odds look ahead: the names of entries, separated by commas. `action`: no further than the action.
+    fn horizon(&mut self, play: &Table, declarations: &Declarations) -> Result<Vec<Arc<str>>> {
+        const CURE: &str = "write horizon = \"round\", with the entry before which the effects of a card are known";
+        let names = match play.raw_get::<Lv>("horizon")? {
+            Lv::Nil => return Ok(Vec::new()),
+            Lv::String(names) => names.to_string_lossy(),
+            other => {
+                let message = format!("`horizon` in play.luau is the name of an entry, not a {}", sort_of(&other));
+                self.problem("play", "horizon", message, CURE);
+                return Ok(Vec::new());
+            }
+        };
+        hold(names.len())?;
+        let names: Vec<&str> = names.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
+        let known = || declarations.entries.iter().map(|entry| &*entry.name);
+        if names == [ACTION] && !known().any(|entry| entry == ACTION) {
+            return Ok(Vec::new());
+        }
+        if names.is_empty() {
+            self.problem("play", "horizon", "`horizon` in play.luau names no entry", CURE);
+        }
+        for name in &names {
+            // What is there for others to extend may leave the entries to them.
+            if known().next().is_some() && !known().any(|entry| entry == *name) {
+                let message = format!("`horizon` names {}, and there is no such entry", quoted(name));
+                self.problem("play", "horizon", message, instead(name, known()));
+            }
+        }
+        Ok(names.into_iter().map(Arc::from).collect())
+    }
+
+    /// What a hit is: fields as `kind.field`, separated by commas. A number rises with a hit, or falls where `-` stands before it;
+    /// by a reference, a hit makes more entities refer to the target. `scar.bearer by scar.cause` says besides which field of these
+    /// refers to the attacker.
+    fn hit(&mut self, play: &Table, declarations: &Declarations) -> Result<Vec<HitSign>> {
+        const CURE: &str = "write hit = \"-character.health\": a number that falls with a hit, one that rises, or a reference to \
+                            the one who was hit, such as \"scar.bearer\"; \"scar.bearer by scar.cause\" names the field \
+                            for whoever has hit as well";
+        let text = match play.raw_get::<Lv>("hit")? {
+            Lv::Nil => return Ok(Vec::new()),
+            Lv::String(text) => text.to_string_lossy(),
+            other => {
+                let message = format!("`hit` in play.luau is a text, not a {}", sort_of(&other));
+                self.problem("play", "hit", message, CURE);
+                return Ok(Vec::new());
+            }
+        };
+        hold(text.len())?;
+        let schema = &declarations.schema;
+        let mut signs = Vec::new();
+        for name in text.split(',').map(str::trim) {
+            let (name, falls) = name.strip_prefix('-').map_or((name, false), |name| (name.trim(), true));
+            let named = |name: &str| {
+                let (kind, field) = name.trim().split_once('.')?;
+                let kind = schema.kind_named(kind)?;
+                Some((kind, schema.kind(kind).field_named(field)?))
+            };
+            let (hit, by) = name.split_once(" by ").map_or((name, None), |(hit, by)| (hit, Some(by)));
+            let found = named(hit).and_then(|(kind, field)| {
+                let counts = match &schema.kind(kind).field(field).ty {
+                    Type::Int { .. } if falls => HitCount::Falls,
+                    Type::Int { .. } => HitCount::Rises,
+                    Type::Ref(Some(_)) if !falls => HitCount::Refers,
+                    _ => return None,
+                };
+                let by = match by {
+                    Some(by) => {
+                        let (of, by) = named(by)?;
+                        let refers = matches!(schema.kind(of).field(by).ty, Type::Ref(Some(_)));
+                        Some((of == kind && refers && counts == HitCount::Refers).then_some(by)?)
+                    }
+                    None => None,
+                };
+                Some(HitSign { kind, field, counts, by })
+            });
+            match found {
+                Some(sign) => signs.push(sign),
+                None => {
+                    let message =
+                        format!("`hit` names {}, which is no number field and no reference to a kind", quoted(name));
+                    self.problem("play", "hit", message, CURE);
+                }
+            }
+        }
+        Ok(signs)
+    }
+
+    /// The entries of the agenda that scripts schedule by name.
+    fn entries(&mut self, play: &Table, declarations: &mut Declarations) -> Result<Table> {
+        let entries = self.lua.create_table()?;
+        let Some(table) = self.table_at("play", "", play, "entries")? else { return Ok(entries) };
+        for (name, entry) in sorted(&table)? {
+            let path = format!("entries/{name}");
+            let mut known = EntryName { name: Arc::from(&*name), key: false, tie: false };
+            match &entry {
+                Lv::Function(_) => {}
+                Lv::Table(body) => {
+                    self.known_keys("play", &path, body, &["run", "key", "tie"], None)?;
+                    if !matches!(body.raw_get::<Lv>("run")?, Lv::Function(_)) {
+                        self.missing("play", &path, "run", "a function(owner, args)");
+                    }
+                    known.key = self.has_function("play", &path, body, ("key", "function(entry) return ... end"))?;
+                    known.tie = self.has_function("play", &path, body, ("tie", "function(entries) return 1 end"))?;
+                }
+                other => {
+                    let message = format!("the entry `{name}` is a function(owner, args), not {}", sort_of(other));
+                    let cure = format!("write {name} = function(owner, args) ... end");
+                    self.problem("play", &path, message, cure);
+                }
+            }
+            entries.raw_set(&*name, entry)?;
+            declarations.entries.push(known);
+        }
+        Ok(entries)
+    }
+
+    /// What a seat may do that is not its turn.
+    fn free(&mut self, play: &Table, declarations: &mut Declarations) -> Result<Table> {
+        let free = self.lua.create_table()?;
+        let known = ["title", "text", "rules", "seats", "when", "run"];
+        for (name, body) in self.titled(play, ("free", "free act", "run"), &known, &mut declarations.free)? {
+            if !matches!(body.raw_get::<Lv>("seats")?, Lv::Nil | Lv::Table(_)) {
+                let message = format!("`seats` of the free act `{name}` is a list");
+                let cure = "put it in braces: seats = { \"left\" }";
+                self.problem("play", &format!("free/{name}/seats"), message, cure);
+            }
+            let when = ("when", "function(seat) return ... end");
+            self.has_function("play", &format!("free/{name}"), &body, when)?;
+            free.raw_set(name, body)?;
+        }
+        Ok(free)
+    }
+
+    /// What can be looked at by name: `{ title, show = function(seat) }`.
+    fn views(&mut self, play: &Table, declarations: &mut Declarations) -> Result<Table> {
+        let views = self.lua.create_table()?;
+        for (name, body) in self.titled(play, ("views", "view", "show"), &["title", "show"], &mut declarations.views)? {
+            views.raw_set(name, body.raw_get::<Lv>("show")?)?;
+        }
+        Ok(views)
+    }
+
+    /// The tables of `play.luau` under a key, by name, each with a function of the seat; `titles` gets what they are called.
+    fn titled(
+        &mut self,
+        play: &Table,
+        (key, sort, function): (&str, &str, &str),
+        known: &[&str],
+        titles: &mut Vec<FreeName>,
+    ) -> Result<Vec<(String, Table)>> {
+        let mut bodies = Vec::new();
+        let Some(table) = self.table_at("play", "", play, key)? else { return Ok(bodies) };
+        for (name, declared) in sorted(&table)? {
+            let path = format!("{key}/{name}");
+            let Lv::Table(body) = declared else {
+                let cure = format!("write {name} = {{ title = \"...\", {function} = function(seat) ... end }}");
+                self.problem("play", &path, format!("the {sort} `{name}` is a table with `{function}`"), cure);
+                continue;
+            };
+            self.known_keys("play", &path, &body, known, None)?;
+            if !matches!(body.raw_get::<Lv>(function)?, Lv::Function(_)) {
+                self.missing("play", &path, function, "a function(seat)");
+            }
+            titles.push(FreeName { name: Arc::from(&*name), title: title_of(&body, &name)? });
+            bodies.push((name, body));
+        }
+        Ok(bodies)
+    }
+
+    /// What a seat cannot take back, by its word.
+    fn stands(&mut self, play: &Table) -> Result<LetStand> {
+        let word = match play.raw_get::<Lv>("stands")? {
+            Lv::Nil => return Ok(LetStand::default()),
+            Lv::String(word) => word.to_string_lossy(),
+            other => format!("a {}", sort_of(&other)),
+        };
+        if let Some((_, stands)) = LetStand::WORDS.iter().find(|(known, _)| **known == *word) {
+            return Ok(*stands);
+        }
+        let message = format!("`stands` in play.luau says what a seat cannot take back; it is not {}", quoted(&word));
+        let cure = instead(&word, LetStand::WORDS.iter().map(|(word, _)| *word));
+        self.problem("play", "stands", message, cure);
+        Ok(LetStand::default())
+    }
+
+    /// Which words of `rb.result` are a success and which a failure: `{ Hit = "success", Miss = "failure" }`.
+    fn results(&mut self, play: &Table) -> Result<Vec<(Arc<str>, OutcomeKind)>> {
+        const CURE: &str = "write results = { Hit = \"success\", Miss = \"failure\", Graze = \"other\" }, with the first words of results";
+        let Some(table) = self.table_at("play", "", play, "results")? else { return Ok(Vec::new()) };
+        let mut results: Vec<(Arc<str>, OutcomeKind)> = Vec::new();
+        for (words, kind) in sorted(&table)? {
+            let word = match &kind {
+                Lv::String(word) => word.to_string_lossy(),
+                other => format!("a {}", sort_of(other)),
+            };
+            match OutcomeKind::WORDS.iter().find(|(known, _)| **known == *word) {
+                Some(_) if words.starts_with('[') => {
+                    self.problem(
+                        "play",
+                        "results",
+                        "`results` in play.luau is a list, not words with their kinds",
+                        CURE,
+                    );
+                }
+                Some((_, kind)) => results.push((kept(&words)?, *kind)),
+                None => {
+                    let message = format!(
+                        "the result {} is a success, a failure or other, not {}",
+                        quoted(&words),
+                        quoted(&word)
+                    );
+                    self.problem("play", &format!("results/{words}"), message, CURE);
+                }
+            }
+        }
+        results.sort_by_key(|(words, _)| std::cmp::Reverse(words.len()));
+        Ok(results)
+    }
+
+    /// Facts of cards with what they are called on paper: `{ { "max_risk", "Risk up to" } }`.
+    fn printed(&mut self, play: &Table, declarations: &Declarations) -> Result<Option<Vec<(String, String)>>> {
+        const CURE: &str = "write printed = { { \"fact\", \"What it is called\" } }";
+        let listed = match play.raw_get::<Lv>("printed")? {
+            Lv::Nil => return Ok(None),
+            Lv::Table(listed) => listed,
+            other => {
+                let message = format!("`printed` in play.luau is a list, not a {}", sort_of(&other));
+                self.problem("play", "printed", message, CURE);
+                return Ok(None);
+            }
+        };
+        let cards = declarations.cards.iter().chain(&declarations.items);
+        let mut known: BTreeSet<String> = cards.flat_map(|card| card.facts.keys().cloned()).collect();
+        for key in ["card", "item"] {
+            if let Lv::Table(declared) = play.raw_get::<Lv>(key)? {
+                known.extend(sorted(&declared)?.into_iter().map(|(name, _)| name));
+            }
+        }
+        // A ruleset without cards leaves them to those above it, and those above may take cards away. Of a card that could not
+        // be read nobody knows the facts.
+        let highest = self.stack.parts().last().map_or("", |part| part.id());
+        let is_highest =
+            self.merger.origin("play", "printed").is_some_and(|file| file.starts_with(&format!("{highest}/")));
+        let is_complete = is_highest && !known.is_empty() && self.problems.is_empty();
+        let mut facts = Vec::new();
+        for pair in listed.sequence_values::<Lv>() {
+            let words = match &pair? {
+                Lv::Table(pair) => (pair.raw_get::<String>(1).ok()).zip(pair.raw_get::<String>(2).ok()),
+                _ => None,
+            };
+            match words {
+                Some((fact, _)) if is_complete && !known.contains(&fact) => {
+                    let message = format!("`printed` names {}, and no card and no item has such a fact", quoted(&fact));
+                    let cure = instead(&fact, known.iter().map(String::as_str));
+                    self.problem("play", "printed", message, cure);
+                }
+                Some(words) => {
+                    hold(words.0.len() + words.1.len())?;
+                    facts.push(words);
+                }
+                None => {
+                    let message = "`printed` in play.luau holds pairs: a fact of cards, and what it is called on paper";
+                    self.problem("play", "printed", message, CURE);
+                }
+            }
+        }
+        Ok(Some(facts))
+    }
+
+    /// The numbers that a ruleset follows: `"kind.field"`, or a function that works one out, by label.
+    fn statistics(&mut self, play: &Table, declarations: &mut Declarations) -> Result<Table> {
+        let functions = self.lua.create_table()?;
+        let Some(table) = self.table_at("play", "", play, "statistics")? else { return Ok(functions) };
+        for (name, value) in sorted(&table)? {
+            let path = format!("statistics/{name}");
+            match value {
+                Lv::Function(function) => {
+                    declarations.statistics.push(Statistic { label: Arc::from(&*name), field: None });
+                    functions.raw_set(&*name, function)?;
+                }
+                Lv::String(text) => {
+                    let text = text.to_string_lossy();
+                    let schema = &declarations.schema;
+                    let found = text.split_once('.').and_then(|(kind, field)| {
+                        let kind = schema.kind_named(kind)?;
+                        let field = schema.kind(kind).field_named(field)?;
+                        matches!(schema.kind(kind).field(field).ty, Type::Int { .. }).then_some((kind, field))
+                    });
+                    let Some((kind, field)) = found else {
+                        let message = format!("`{text}` is no number field; statistics are `kind.field` or functions");
+                        let kinds = schema.kinds.iter();
+                        let fields = kinds.flat_map(|kind| {
+                            let whole = kind.fields.iter().filter(|field| matches!(field.ty, Type::Int { .. }));
+                            whole.map(|field| format!("{}.{}", kind.name, field.name))
+                        });
+                        let fields: Vec<String> = fields.collect();
+                        let otherwise = "name a kind and a field of it that rb.int declares";
+                        let cure = instead_or(&text, fields.iter().map(String::as_str), otherwise);
+                        let at = if name.starts_with('[') { "statistics" } else { path.as_str() };
+                        self.problem("play", at, message, cure);
+                        continue;
+                    };
+                    let listed = name.starts_with('[');
+                    let own = &schema.kind(kind).field(field).label;
+                    let label = if listed { own.clone() } else { Arc::from(&*name) };
+                    declarations.statistics.push(Statistic { label, field: Some((kind, field)) });
+                }
+                other => {
+                    let message = format!("the statistic `{name}` is a text or a function, not a {}", sort_of(&other));
+                    let cure = format!("write {name} = \"kind.field\", or a function that gives a number");
+                    self.problem("play", &path, message, cure);
+                }
+            }
+        }
+        Ok(functions)
+    }
+}

@@ -1,0 +1,482 @@
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::Arc;
+
+use mlua::{Function, Lua, Result, Table, Value as Lv};
+
+use super::account::uncounted;
+use super::conversion::to_lua;
+use super::field_names::{FieldNames, Name};
+use super::host::fill_fields;
+use riskbreaker_state::{Entity, EntityId, FieldId, KindId, Schema, Stale, State, Value};
+
+/// The entities of one game as a script machine sees them: a frozen table for each.
+///
+/// What a script reads is fetched from the host's state and kept on the handle, until the field is written or something else than
+/// a script changes the state. Where it is noted what an action reads, the handles hold no fields when it begins. A handle of an
+/// entity that was taken away holds its last values.
+#[derive(Default)]
+pub(super) struct Handles {
+    /// Hash of what is attached to the entities, as the prelude knows it.
+    attachments: Option<u64>,
+    /// The tables that scripts got for fields with lists or maps.
+    tables: HashMap<u64, (Value, Lv), BuildHasherDefault<NumberHash>>,
+    /// The same tables by their numbers, for the engine's own functions. It keeps none of them: what is no more in `tables` may
+    /// be collected.
+    pub numbered: Option<Table>,
+    /// Identity of the state whose entities these are.
+    identity: u64,
+    handles: ByEntity<(Table, KindId)>,
+    by_address: HashMap<usize, EntityId, BuildHasherDefault<NumberHash>>,
+    /// Entities that scripts have removed, by the address of their handle, until the handles are made anew.
+    tombstones: HashMap<usize, Tombstone, BuildHasherDefault<NumberHash>>,
+    /// The handles for the prelude, by entity id.
+    pub listed: Option<Table>,
+    /// The metatable of sums: numbers with named parts.
+    pub sums: Option<Table>,
+    /// Names of the fields of each kind, in lists: a list, of which the host's functions know as well.
+    pub names: Option<Table>,
+    /// Writes all fields of a handle.
+    fill: Option<Function>,
+    /// For each kind, the metatable of a copy; in it are that of a handle, and what a handle holds besides fields.
+    classes: Vec<Table>,
+    field_names: FieldNames,
+    /// Whether a script has stored the token of an agenda entry as a number.
+    pub saw_entry_number: Cell<bool>,
+}
+
+impl Handles {
+    /// `classes`: one for each kind of the schema.
+    pub fn set_classes(&mut self, lua: &Lua, classes: Vec<Table>, schema: &Schema) -> Result<()> {
+        if let Some(names) = &self.names {
+            for kind in &schema.kinds {
+                names.raw_push(lua.create_sequence_from(kind.fields.iter().map(|field| &*field.name))?)?;
+            }
+        }
+        self.classes = classes;
+        self.field_names = FieldNames::new(lua)?;
+        self.fill = Some(fill_fields(lua)?);
+        Ok(())
+    }
+
+    fn names_of(&self, kind: KindId) -> Option<Table> {
+        self.names.as_ref()?.raw_get(usize::from(kind.0) + 1).ok()
+    }
+
+    pub fn handle(&self, id: EntityId) -> Option<&Table> {
+        self.handles.get(id).map(|(handle, _)| handle)
+    }
+
+    /// A field of a table that a script has given, as `rawget` gives it.
+    pub fn read(&self, table: &Table, name: Name) -> Result<Lv> {
+        self.field_names.read(table, name)
+    }
+
+    /// The total of a sum, as the script engine has it; `None` for any other table.
+    pub fn total_of(&self, table: &Table) -> Option<Lv> {
+        let sums = self.sums.as_ref()?;
+        (table.metatable().as_ref() == Some(sums)).then(|| table.raw_get("total").ok()).flatten()
+    }
+
+    /// The entity that a table stands for.
+    pub fn id_of(&self, table: &Table) -> Option<EntityId> {
+        self.id_at(table.to_pointer() as usize)
+    }
+
+    /// The entity that a value stands for, if it is the handle of one that is there.
+    pub fn entity_in(&self, value: &Lv) -> Option<EntityId> {
+        self.id_of(value.as_table()?)
+    }
+
+    /// The entity whose handle has this address.
+    pub fn id_at(&self, address: usize) -> Option<EntityId> {
+        self.by_address.get(&address).copied()
+    }
+
+    /// The same, also for an entity that a script has taken away.
+    pub fn id_ever_at(&self, address: usize) -> Option<EntityId> {
+        self.id_at(address).or_else(|| self.tombstones.get(&address).map(|tombstone| tombstone.id))
+    }
+
+    /// The title that an entity had when a script removed it. `None` if the value is not the handle of such an entity.
+    pub fn last_title(&self, value: &Lv) -> Option<&str> {
+        let tombstone = self.tombstones.get(&(value.as_table()?.to_pointer() as usize))?;
+        Some(&tombstone.title)
+    }
+
+    /// Whether scripts may hold handles of entities that have been taken away.
+    pub fn has_tombstones(&self) -> bool {
+        !self.tombstones.is_empty()
+    }
+
+    /// The kind of an entity.
+    pub fn kind_of(&self, id: EntityId) -> Option<KindId> {
+        self.handles.get(id).map(|(_, kind)| *kind)
+    }
+
+    /// What is attached to the entities is about to change.
+    pub fn attachments_change(&mut self) {
+        self.attachments = None;
+    }
+
+    /// Brings the handles up to a state.
+    pub fn sync(&mut self, lua: &Lua, state: &mut State, schema: &Schema) -> Result<Synced> {
+        let stale = state.take_stale();
+        if self.identity != state.identity() || stale.iter().any(|one| matches!(one, Stale::Entity(_))) {
+            return self.renew(lua, state, schema);
+        }
+        if stale.contains(&Stale::Attachments) {
+            self.attachments_change();
+            return Ok(Synced::Attachments);
+        }
+        Ok(Synced::Same)
+    }
+
+    fn renew(&mut self, lua: &Lua, state: &mut State, schema: &Schema) -> Result<Synced> {
+        // Until all is there the handles are nobody's.
+        self.identity = 0;
+        self.tombstones.clear();
+        let attachments = Some(state.attachments_hash());
+        let mut others = attachments != self.attachments;
+        let gone = self.handles.iter().filter(|(id, (_, kind))| state.entity(*id).is_none_or(|now| now.kind != *kind));
+        for id in gone.map(|(id, _)| id).collect::<Vec<_>>() {
+            self.remove(id);
+            others = true;
+        }
+        for (id, entity) in state.entities() {
+            if self.handle(id).is_none() {
+                self.make(lua, schema, id, entity.kind)?;
+                others = true;
+            }
+        }
+        if others {
+            // Tables that were read may hold handles of entities that are gone.
+            self.tables.retain(|_, (value, _)| !value.any_entity(&|_| true));
+        }
+        self.attachments = attachments;
+        self.identity = state.identity();
+        Ok(Synced::Renewed { others })
+    }
+
+    /// Makes the handle of an entity.
+    pub fn make(&mut self, lua: &Lua, schema: &Schema, id: EntityId, kind: KindId) -> Result<Table> {
+        let declared = schema.kind(kind);
+        let class = &self.classes[kind.0 as usize];
+        let held = class.raw_get::<Table>("held")?.pairs::<Lv, Lv>().collect::<Result<Vec<_>>>()?;
+        let names: Vec<Lv> = match self.names_of(kind) {
+            Some(names) => names.sequence_values().collect::<Result<_>>()?,
+            None => Vec::new(),
+        };
+        let handle = lua.create_table_with_capacity(0, names.len() + held.len() + 2)?;
+        // Handles of one kind have their fields at the same places, where the engine finds them without a search.
+        for name in &names {
+            handle.raw_set(name, false)?;
+        }
+        handle.raw_set("kind", &*declared.name)?;
+        // What is no field never changes: the handle holds it, so that it is found at once.
+        for (name, member) in held {
+            handle.raw_set(name, member)?;
+        }
+        for name in names {
+            handle.raw_set(name, Lv::Nil)?;
+        }
+        handle.set_metatable(Some(class.raw_get("handles")?))?;
+        handle.set_readonly(true);
+        self.by_address.insert(handle.to_pointer() as usize, id);
+        if let Some(listed) = &self.listed {
+            listed.raw_set(id.0, &handle)?;
+        }
+        self.handles.insert(id, (handle.clone(), kind));
+        Ok(handle)
+    }
+
+    /// Forgets an entity that has been taken away.
+    pub fn remove(&mut self, id: EntityId) {
+        if !self.tables.is_empty() {
+            self.tables.retain(|number, _| entity_of_table(*number) != id);
+        }
+        if let Some((handle, _)) = self.handles.remove(id) {
+            self.by_address.remove(&(handle.to_pointer() as usize));
+            if let Some(listed) = &self.listed {
+                // It only forgets: where even that fails, the machine is out of memory and thrown away.
+                let _ = listed.raw_set(id.0, Lv::Nil);
+            }
+        }
+    }
+
+    /// Forgets an entity that a script has removed. Its handle keeps the last values, and texts name it by its last title.
+    pub fn leave_tombstone(&mut self, lua: &Lua, schema: &Schema, stone: Tombstone, last: &Entity) -> Result<()> {
+        let id = stone.id;
+        let Some(handle) = self.handle(id) else { return Ok(()) };
+        let (Some(fill), Some(names)) = (&self.fill, self.names_of(last.kind)) else { return Ok(()) };
+        handle.set_readonly(false);
+        super::host::filling(&last.fields, || fill.call::<()>((handle, names)))?;
+        for (field, value) in schema.kind(last.kind).fields.iter().zip(&last.fields) {
+            if matches!(value, Value::Ratio(..) | Value::List(_) | Value::Map(_)) {
+                handle.raw_set(&*field.name, to_lua(lua, value, self)?)?;
+            }
+        }
+        handle.set_readonly(true);
+        self.tombstones.insert(handle.to_pointer() as usize, stone);
+        self.remove(id);
+        Ok(())
+    }
+
+    /// A table of all that an entity holds, of its class.
+    pub fn whole(&self, lua: &Lua, schema: &Schema, id: EntityId, entity: &Entity) -> Result<Table> {
+        let kind = schema.kind(entity.kind);
+        let table = lua.create_table()?;
+        table.raw_set("id", id.0)?;
+        table.raw_set("kind", &*kind.name)?;
+        for (field, value) in kind.fields.iter().zip(&entity.fields) {
+            table.raw_set(&*field.name, to_lua(lua, value, self)?)?;
+        }
+        table.set_metatable(Some(self.classes[entity.kind.0 as usize].clone()))?;
+        Ok(table)
+    }
+
+    /// The number of the table that a field is read as, if there is one: the same one for as long as the field holds the same.
+    pub fn table_for(&mut self, id: EntityId, field: FieldId, value: &Value) -> Option<u64> {
+        let number = number_of_table(id, field);
+        let (known, _) = self.tables.get_mut(&number)?;
+        let is_shared = match (&*known, value) {
+            (Value::List(known), Value::List(value)) => Arc::ptr_eq(known, value),
+            (Value::Map(known), Value::Map(value)) => Arc::ptr_eq(known, value),
+            _ => false,
+        };
+        if !is_shared {
+            if known != value {
+                return None;
+            }
+            // They need not be compared again.
+            *known = value.clone();
+        }
+        Some(number)
+    }
+
+    /// The table that a field is read as, which is made if there is none.
+    pub fn table_of(&mut self, lua: &Lua, id: EntityId, field: FieldId, value: &Value) -> Result<Lv> {
+        let known = self.table_for(id, field, value).and_then(|number| self.tables.get(&number));
+        if let Some((_, table)) = known {
+            return Ok(table.clone());
+        }
+        let number = number_of_table(id, field);
+        let table = uncounted(|| {
+            let table = to_lua(lua, value, self)?;
+            if let Some(numbered) = &self.numbered {
+                numbered.raw_set(number as f64, &table)?;
+            }
+            Ok::<_, mlua::Error>(table)
+        })?;
+        self.tables.insert(number, (value.clone(), table.clone()));
+        Ok(table)
+    }
+
+    /// The host has changed a field: the handle must not answer for it.
+    pub fn forget_field(&mut self, schema: &Schema, id: EntityId, field: FieldId) -> Result<()> {
+        self.tables.remove(&number_of_table(id, field));
+        let Some((handle, kind)) = self.handles.get(id) else { return Ok(()) };
+        handle.set_readonly(false);
+        let forgotten = handle.raw_set(&*schema.kind(*kind).field(field).name, Lv::Nil);
+        handle.set_readonly(true);
+        forgotten
+    }
+}
+
+/// An entity that a script has removed.
+pub(super) struct Tombstone {
+    pub id: EntityId,
+    /// Its title at that moment.
+    pub title: Arc<str>,
+}
+
+/// Which fields the handles hold, and what state they are of.
+///
+/// The handles are valid as long as only scripts change that state: scripts write through to the handles as well.
+#[derive(Default)]
+pub(super) struct Reads {
+    held: RefCell<Held>,
+    /// Identity of the state, and its count of changes when a script ended last; nothing where that is not known.
+    of: Cell<Option<(u64, u64)>>,
+}
+
+impl Reads {
+    /// A handle holds a field from now on.
+    pub fn note(&self, id: EntityId, field: FieldId) {
+        let Held { holders, fields } = &mut *self.held.borrow_mut();
+        let field_at = usize::from(field.0);
+        let of = fields.entry(id);
+        if of.is_held.len() <= field_at {
+            of.is_held.resize(field_at + 1, false);
+        }
+        if !std::mem::replace(&mut of.is_held[field_at], true) {
+            if of.all.is_empty() {
+                holders.push(id);
+            }
+            of.all.push(field);
+        }
+    }
+
+    /// Whether the handles hold what a state holds.
+    pub fn are_of(&self, state: &State) -> bool {
+        self.of.get() == Some((state.identity(), state.moves()))
+    }
+
+    /// Declares that the handles belong to this state from now on.
+    pub fn begin(&self, state: &State) {
+        self.of.set(Some((state.identity(), state.moves())));
+    }
+
+    /// A script has ended: the handles hold what it has changed.
+    pub fn keep_up(&self, state: &State) {
+        if self.of.get().is_some_and(|(identity, _)| identity == state.identity()) {
+            self.begin(state);
+        }
+    }
+
+    /// Marks the handles as belonging to no state.
+    pub fn disown(&self) {
+        self.of.set(None);
+    }
+
+    /// An entity whose handle has to forget fields. There is another one when [`Reads::pop_field`] has taken out all of them.
+    pub fn holder(&self) -> Option<EntityId> {
+        self.held.borrow().holders.last().copied()
+    }
+
+    /// Takes out a field that the handle of [`Reads::holder`] has to forget.
+    pub fn pop_field(&self) -> Option<FieldId> {
+        let Held { holders, fields } = &mut *self.held.borrow_mut();
+        let of = fields.entry(*holders.last()?);
+        let Some(field) = of.all.pop() else {
+            holders.pop();
+            return None;
+        };
+        of.is_held[usize::from(field.0)] = false;
+        Some(field)
+    }
+}
+
+#[derive(Debug, Default)]
+struct Held {
+    /// Entities whose handles hold fields.
+    holders: Vec<EntityId>,
+    fields: ByEntity<HeldFields>,
+}
+
+/// The fields that one handle holds.
+#[derive(Debug, Default)]
+struct HeldFields {
+    all: Vec<FieldId>,
+    /// Whether it is in that list, by the place of the field.
+    is_held: Vec<bool>,
+}
+
+/// The number of the table that a field is read as.
+fn number_of_table(id: EntityId, field: FieldId) -> u64 {
+    u64::from(id.0) << 16 | u64::from(field.0)
+}
+
+/// The entity to a field of which a table belongs.
+fn entity_of_table(number: u64) -> EntityId {
+    EntityId((number >> 16) as u32)
+}
+
+/// Something for each entity: ids that are counted are places of a list, those of what was made in secret are far apart.
+#[derive(Debug)]
+struct ByEntity<T> {
+    counted: Vec<Option<T>>,
+    apart: HashMap<u32, T>,
+}
+
+/// Smaller ids are places of the list.
+const APART: u32 = 1 << 20;
+
+impl<T> Default for ByEntity<T> {
+    fn default() -> ByEntity<T> {
+        ByEntity { counted: Vec::new(), apart: HashMap::new() }
+    }
+}
+
+impl<T> ByEntity<T> {
+    #[inline]
+    fn get(&self, id: EntityId) -> Option<&T> {
+        match id.0 < APART {
+            true => self.counted.get(id.0 as usize)?.as_ref(),
+            false => self.apart.get(&id.0),
+        }
+    }
+
+    fn place(&mut self, id: EntityId) -> &mut Option<T> {
+        let at = id.0 as usize;
+        if self.counted.len() <= at {
+            self.counted.resize_with(at + 1, || None);
+        }
+        &mut self.counted[at]
+    }
+
+    fn insert(&mut self, id: EntityId, value: T) {
+        match id.0 < APART {
+            true => *self.place(id) = Some(value),
+            false => drop(self.apart.insert(id.0, value)),
+        }
+    }
+
+    fn remove(&mut self, id: EntityId) -> Option<T> {
+        match id.0 < APART {
+            true => self.counted.get_mut(id.0 as usize)?.take(),
+            false => self.apart.remove(&id.0),
+        }
+    }
+
+    /// In no order.
+    fn iter(&self) -> impl Iterator<Item = (EntityId, &T)> {
+        let counted = (0..).zip(&self.counted).filter_map(|(id, value)| Some((id, value.as_ref()?)));
+        counted.chain(self.apart.iter().map(|(id, value)| (*id, value))).map(|(id, value)| (EntityId(id), value))
+    }
+}
+
+impl<T: Default> ByEntity<T> {
+    #[inline]
+    fn entry(&mut self, id: EntityId) -> &mut T {
+        match id.0 < APART {
+            true => self.place(id).get_or_insert_with(T::default),
+            false => self.apart.entry(id.0).or_default(),
+        }
+    }
+}
+
+/// A quick hash of an address, or of the number of a table.
+#[derive(Default)]
+struct NumberHash(u64);
+
+impl Hasher for NumberHash {
+    fn finish(&self) -> u64 {
+        // The upper bits depend on all of the number.
+        self.0.rotate_left(26)
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_usize(usize::from(*byte)));
+    }
+
+    fn write_usize(&mut self, address: usize) {
+        self.write_u64(address as u64 >> 4);
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0 = (self.0 ^ number).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
+}
+
+/// What [`Handles::sync`] had to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Synced {
+    Same,
+    Attachments,
+    /// `others`: entities have come or gone, or what is attached to them.
+    Renewed {
+        others: bool,
+    },
+}

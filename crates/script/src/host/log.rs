@@ -1,0 +1,146 @@
+use std::rc::Rc;
+
+use mlua::{Lua, LuaString, Result, Table, Value as Lv, Variadic};
+
+use super::super::account::{TOO_MANY_WORDS, no_more_words};
+use super::super::handles::Handles;
+use super::super::sandbox::{hold, must_stop};
+use super::{HostState, TERM, TOLD, audience_arg, fill, fill_told, host_function, stopped, text_arg, words_of};
+use riskbreaker_play::{ActionContext, Stop, Term};
+use riskbreaker_state::{Audience, Value};
+
+pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
+    // whisper_to(audience): who may read the next line that is whispered.
+    host_function!(lua, host, table, "whisper_to", |_, b, audience: Lv| {
+        let context = b.context()?;
+        *b.whispered_to.borrow_mut() = audience_arg(context, &audience, &b.handles.borrow(), "the audience")?;
+        Ok(())
+    });
+    // say(whether it is whispered, text, what fills it in): tells a line that `count_line` has counted.
+    host_function!(lua, host, table, "say", |_, b, (whispered, text, args): (bool, LuaString, Variadic<Lv>)| {
+        let context = b.context()?;
+        let audience = if whispered { b.whispered_to.take() } else { Audience::Everybody };
+        let (handles, text) = (b.handles.borrow(), text.to_str()?);
+        context.say(audience, |context| fill_told(&text, &args, context, &handles)).map_err(stopped)
+    });
+    add_secrets(lua, host, table)?;
+    // no_more_words(): why no words are made, if they have made too much already.
+    host_function!(lua, host, table, "no_more_words", |_, _b, (): ()| Ok(no_more_words()));
+    // words_failed(error, function): what stands in the place of words whose function has failed. A budget that is spent is no
+    // matter of words.
+    host_function!(lua, host, table, "words_failed", |_, b, (error, made): (Lv, Lv)| {
+        let context = b.context()?;
+        if let Some(spent) = must_stop() {
+            return Err(mlua::Error::RuntimeError(format!("the script used up its {spent}")));
+        }
+        let message = match (context.stop.take(), &error) {
+            (Some(Stop::Fault { message, .. }), _) => message,
+            (Some(stop), _) => {
+                context.stop = Some(stop.clone());
+                return Err(stopped(stop));
+            }
+            (None, Lv::String(text)) => text.to_string_lossy(),
+            (None, Lv::Error(error)) => error.to_string(),
+            (None, other) => format!("error raised a {}", other.type_name()),
+        };
+        let took_memory = message.contains("not enough memory");
+        let line = match &made {
+            // Such an error comes without a place.
+            _ if !took_memory && !message.contains(TOO_MANY_WORDS) => {
+                message.lines().next().unwrap_or_default().to_owned()
+            }
+            Lv::Function(made) => {
+                let info = made.info();
+                let path = info.source.unwrap_or_default();
+                let line = info.line_defined.unwrap_or_default();
+                format!("{}:{line}: {TOO_MANY_WORDS}", path.trim_start_matches('='))
+            }
+            _ => TOO_MANY_WORDS.to_owned(),
+        };
+        Ok(format!("(these words failed: {})", fill(&line, &[], context, &b.handles.borrow())))
+    });
+    host_function!(lua, host, table, "result", |_, b, (text, args): (Lv, Variadic<Lv>)| {
+        let context = b.context()?;
+        let template = text_arg(context, &text, "the result of a roll")?;
+        let handles = b.handles.borrow();
+        context.result(|context| fill_told(&template, &args, context, &handles)).map_err(stopped)?;
+        hold(TOLD + template.len())
+    });
+    host_function!(lua, host, table, "cut", |_, b, (reason, args): (Lv, Variadic<Lv>)| {
+        let context = b.context()?;
+        let reason = text_arg(context, &reason, "the reason of rb.cut")?;
+        let reason = fill(&reason, &args, context, &b.handles.borrow());
+        context.cut(reason).map_err(stopped)
+    });
+    host_function!(lua, host, table, "finish", |_, b, (text, args): (Lv, Variadic<Lv>)| {
+        let context = b.context()?;
+        let text = text_arg(context, &text, "the outcome")?;
+        let handles = b.handles.borrow();
+        let plain = args.iter().all(|arg| reads_title(context, &handles, arg));
+        let text = fill(&text, &args, context, &handles);
+        context.finish(text, plain).map_err(stopped)
+    });
+    // keep_sums(metatable): by which the host knows a sum.
+    host_function!(lua, host, table, "keep_sums", |_, b, sums: Table| {
+        b.handles.borrow_mut().sums = Some(sums);
+        Ok(())
+    });
+    host_function!(lua, host, table, "term", |_,
+                                              b,
+                                              (explains, value, path, line, depth, label, args): (
+        bool,
+        Lv,
+        String,
+        u32,
+        u32,
+        LuaString,
+        Variadic<Lv>
+    )| {
+        let context = b.context()?;
+        let label = fill(&label.to_str()?, &args, context, &b.handles.borrow());
+        let value = words_of(&value, context, &b.handles.borrow());
+        let term = Term { label, value, path: path.trim_start_matches('=').to_string(), line, depth };
+        let held = hold(TERM + term.label.len() + term.value.len());
+        if explains {
+            held?;
+            b.terms.borrow_mut().push(term);
+        } else if held.is_ok() {
+            context.note_roll_term(term);
+        }
+        Ok(())
+    });
+    Ok(())
+}
+
+/// Adds the functions that open and end the secret parts of an action.
+fn add_secrets(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
+    // begin_secret(audience): what is told from here on is for these alone.
+    host_function!(lua, host, table, "begin_secret", |_, b, audience: Lv| {
+        let context = b.context()?;
+        let audience = audience_arg(context, &audience, &b.handles.borrow(), "the audience of rb.secretly")?;
+        context.secrecy.begin(audience);
+        Ok(())
+    });
+    // begin_open(): what is told from here on is told as if nothing were secret.
+    host_function!(lua, host, table, "begin_open", |_, b, (): ()| {
+        b.context()?.secrecy.begin_open();
+        Ok(())
+    });
+    host_function!(lua, host, table, "end_secret", |_, b, (): ()| {
+        b.context()?.secrecy.end();
+        Ok(())
+    });
+    host_function!(lua, host, table, "disclose", |_, b, (): ()| {
+        b.context()?.disclose();
+        Ok(())
+    });
+    Ok(())
+}
+
+/// Reads what an entity is called, if a field says so. A trace then depends on that field; on what else is filled in it cannot.
+fn reads_title(context: &mut ActionContext, handles: &Handles, arg: &Lv) -> bool {
+    let Lv::Table(table) = arg else { return true };
+    let Some(id) = handles.id_of(table) else { return false };
+    let title = context.state.entity(id).and_then(|entity| context.rules.schema().kind(entity.kind).title);
+    title.is_some_and(|field| matches!(context.read(id, field), Some(Value::Text(text)) if !text.is_empty()))
+}

@@ -1,0 +1,211 @@
+//! Entities by what their fields hold, as a plain function of the engine: rules ask for them all the time.
+
+use std::os::raw::c_int;
+
+use mlua::{Lua, Result, Table, ffi, lua_State};
+
+use super::super::account::charge;
+use super::super::allocation::limited;
+use super::entities::no_kind;
+use super::messages::no_member;
+use super::stack::{add_functions, is_handle, lent, pop, push_handles, raise, text, type_name, value_at};
+use super::{HostState, NO_GAME, fault, message_of, plain, stopped};
+use riskbreaker_play::{ActionContext, Op, Query};
+use riskbreaker_ruleset::instead_of_value;
+use riskbreaker_state::{EntityId, FieldId, KindId, Type, Value};
+
+pub(super) fn add(lua: &Lua, table: &Table) -> Result<()> {
+    // SAFETY: both keep to the engine's rules for functions, see below.
+    unsafe { add_functions(lua, table, &[("holding", holding), ("lister", lister)]) }
+}
+
+/// lister(refusal): what the lists by kind answer with where one is not there, see `list`.
+unsafe extern "C-unwind" fn lister(state: *mut lua_State) -> c_int {
+    // SAFETY: the prelude gives a function.
+    unsafe {
+        ffi::lua_pushcclosure(state, list, 1);
+        1
+    }
+}
+
+/// list(lists by kind, kind): the list of the entities of a kind, which they keep. Whether it is there already is no matter of the
+/// script, so making it is charged to what changes who is there. Goes with the function that refuses what is no kind.
+unsafe extern "C-unwind" fn list(state: *mut lua_State) -> c_int {
+    // SAFETY: the engine gives the table and a key. Nothing here has a destructor when the engine raises an error of its own, but
+    // for what sets the limits again.
+    unsafe {
+        ffi::lua_settop(state, 2);
+        let kind = match kind_of_list(state) {
+            Ok(Some(kind)) => kind,
+            Ok(None) => {
+                ffi::lua_pushvalue(state, ffi::lua_upvalueindex(1));
+                ffi::lua_pushvalue(state, 2);
+                ffi::lua_call(state, 1, 1);
+                return 1;
+            }
+            Err(message) => return raise(state, message),
+        };
+        let Some((_, context)) = lent(state) else { return 0 };
+        context.observers.observe(&Op::ReadPopulation { query: Query::Kind(kind), state: &context.state });
+        let entities = || context.shown().entities().filter(|(_, entity)| entity.kind == kind);
+        push_handles(state);
+        limited(false, || {
+            ffi::lua_createtable(state, entities().count() as c_int, 0);
+            let mut count = 0;
+            for (id, _) in entities() {
+                if ffi::lua_rawgeti(state, 3, ffi::lua_Integer::from(id.0)) == ffi::LUA_TNIL {
+                    pop(state, 1);
+                } else {
+                    count += 1;
+                    ffi::lua_rawseti(state, 4, count);
+                }
+            }
+            ffi::lua_setreadonly(state, 4, 1);
+            ffi::lua_pushvalue(state, 2);
+            ffi::lua_pushvalue(state, 4);
+            ffi::lua_rawset(state, 1);
+        });
+        1
+    }
+}
+
+/// The kind whose list is asked for; nothing if there is no such kind.
+unsafe fn kind_of_list(state: *mut lua_State) -> std::result::Result<Option<KindId>, String> {
+    let Some((_, context)) = lent(state) else { return Err(NO_GAME.into()) };
+    context.may_go_on().map_err(|stop| message_of(&stop).to_string())?;
+    Ok(unsafe { text(state, 2) }.and_then(|name| context.rules.schema().kind_named(name)))
+}
+
+/// holding(kind, fields, whether the first is enough): the entities of a kind whose fields hold these values, or the first.
+unsafe extern "C-unwind" fn holding(state: *mut lua_State) -> c_int {
+    // SAFETY: the prelude gives three arguments; what they are is looked at before they are used.
+    unsafe {
+        match found(state) {
+            Ok(found) => push_found(state, &found),
+            Err(message) => return raise(state, message),
+        }
+        1
+    }
+}
+
+/// Charges the search of a query for the entities that it went through.
+pub(super) fn charge_query(context: &mut ActionContext) {
+    charge(std::mem::take(&mut context.searched) as i64 / 2);
+}
+
+unsafe fn is_first(state: *mut lua_State) -> bool {
+    unsafe { ffi::lua_toboolean(state, 3) != 0 }
+}
+
+unsafe fn push_found(state: *mut lua_State, found: &[EntityId]) {
+    unsafe {
+        let wanted = if is_first(state) { found.len().min(1) } else { found.len() };
+        charge(wanted as i64 / 4 + 4);
+        push_handles(state);
+        let handles = ffi::lua_gettop(state);
+        if is_first(state) {
+            match found.first() {
+                Some(id) => {
+                    ffi::lua_rawgeti(state, handles, ffi::lua_Integer::from(id.0));
+                }
+                None => ffi::lua_pushnil(state),
+            }
+            return;
+        }
+        ffi::lua_createtable(state, wanted as c_int, 0);
+        for (at, id) in (1..).zip(found) {
+            ffi::lua_rawgeti(state, handles, ffi::lua_Integer::from(id.0));
+            ffi::lua_rawseti(state, handles + 1, at);
+        }
+        ffi::lua_setreadonly(state, handles + 1, 1);
+    }
+}
+
+unsafe fn found(state: *mut lua_State) -> std::result::Result<Vec<EntityId>, String> {
+    let Some((host, context)) = lent(state) else { return Err(NO_GAME.into()) };
+    context.may_go_on().map_err(|stop| message_of(&stop).to_string())?;
+    unsafe {
+        let what = if is_first(state) { "rb.first" } else { "rb.each" };
+        let Some(name) = text(state, 1) else {
+            return Err(plain(&fault(context, "the name of a kind must be a text")));
+        };
+        let Some(kind) = context.rules.schema().kind_named(name) else { return Err(plain(&no_kind(context, name))) };
+        let of_table = ffi::lua_type(state, 2) == ffi::LUA_TTABLE;
+        if !of_table || is_handle(ffi::lua_topointer(state, 2) as usize) {
+            let given = if of_table { "an entity" } else { type_name(state, 2) };
+            return Err(plain(&fault(context, format!("{what} takes a table of fields, not {given}"))));
+        }
+        let (mut wanted, mut place) = (Vec::new(), 0);
+        loop {
+            place = ffi::lua_rawiter(state, 2, place);
+            if place < 0 {
+                break;
+            }
+            wanted.push(wanted_field(state, host, context, kind)?);
+            pop(state, 2);
+        }
+        // Whatever order the script wrote them in, the same reads are noted.
+        wanted.sort_by_key(|(field, _)| field.0);
+        let found = context.holding(kind, &wanted);
+        charge_query(context);
+        Ok(found)
+    }
+}
+
+/// The field and the value whose name and value are on top of the stack.
+unsafe fn wanted_field(
+    state: *mut lua_State,
+    host: &HostState,
+    context: &mut ActionContext,
+    kind: KindId,
+) -> std::result::Result<(FieldId, Value), String> {
+    unsafe {
+        let Some(name) = text(state, -2) else {
+            return Err(plain(&fault(context, "the name of a field must be a text")));
+        };
+        let declared = context.rules.schema().kind(kind);
+        let Some(field) = declared.field_named(name) else {
+            let of = declared.name.clone();
+            let message = no_member(context, &of, name);
+            return Err(plain(&fault(context, message)));
+        };
+        let ty = &declared.field(field).ty;
+        let is_compared = !matches!(ty, Type::List(_) | Type::Map(_) | Type::Ratio);
+        let is_table = ffi::lua_type(state, -1) == ffi::LUA_TTABLE;
+        // Who was an entity once is told so below.
+        let is_odd = is_table && host.handles.borrow().id_ever_at(ffi::lua_topointer(state, -1) as usize).is_none();
+        if !is_compared || is_odd {
+            let of = &declared.name;
+            let (message, cure) = if is_compared {
+                let message = format!("the field `{name}` of a {of} takes {}, not a table", ty.wanted());
+                (message, "give a value of the sort that the field holds")
+            } else {
+                let message = format!(
+                    "rb.each and rb.first compare no lists, maps or fractions, as the field `{name}` of a {of} is"
+                );
+                (message, "look through the entities with rb.filter")
+            };
+            return Err(plain(&stopped(context.fault_with(message, Some(cure.into())))));
+        }
+        match value_at(state, -1, host, ty, None) {
+            // Out of bounds a number finds nobody; what no entity of the kind can have is a slip.
+            Ok(value) => match ty.check_kind(&value, context.rules.schema(), &context.state) {
+                Ok(()) => Ok((field, value)),
+                // It would find nobody, whatever the game has come to.
+                Err(wrong) => {
+                    let message = format!("the field `{name}` of a {} {wrong}", declared.name);
+                    let cure = match (ty, &value) {
+                        (Type::Int { .. }, Value::Text(_)) => "write a number without quotes, or tonumber(text)".into(),
+                        _ => instead_of_value(ty, &value)
+                            .unwrap_or_else(|| "give a value of the sort that the field holds".into()),
+                    };
+                    Err(plain(&stopped(context.fault_with(message, Some(cure)))))
+                }
+            },
+            Err(error) => {
+                let message = format!("the field `{name}` of a {}: {error}", declared.name);
+                Err(plain(&fault(context, message)))
+            }
+        }
+    }
+}

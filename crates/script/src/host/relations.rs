@@ -1,0 +1,105 @@
+use std::rc::Rc;
+
+use mlua::{Lua, Result, Table, Value as Lv};
+
+use super::super::account::charge;
+use super::super::handles::Handles;
+use super::entities::{hold_change, kind_arg, new_entity, read_fields, take_away};
+use super::queries::charge_query;
+use super::{HostState, entity_arg, host_function, stopped};
+use riskbreaker_play::ActionContext;
+use riskbreaker_state::{EntityId, KindId, Value};
+
+pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
+    // relate(kind, one, other, fields): the relation, and whether it is new
+    host_function!(lua, host, table, "relate", |lua, b, (kind, one, other, fields): (Lv, Lv, Lv, Lv)| {
+        let context = b.context()?;
+        let mut handles = b.handles.borrow_mut();
+        let kind = relation_arg(context, &kind, "rb.relate")?;
+        let (one, other) = ends(context, &handles, (&one, &other), "rb.relate")?;
+        let given = match &fields {
+            Lv::Nil => Vec::new(),
+            fields => read_fields(context, &handles, kind, fields, "rb.relate")?,
+        };
+        let known = context.relations_between(kind, one, other).first().copied();
+        charge_query(context);
+        if let Some(known) = known {
+            let rules = context.rules.clone();
+            for (field, value) in given {
+                hold_change()?;
+                context.write(known, field, value, None, None).map_err(stopped)?;
+                handles.forget_field(rules.schema(), known, field)?;
+            }
+            return Ok((handles.handle(known).cloned(), false));
+        }
+        let relates = context.rules.schema().kind(kind).relates.clone();
+        let ends = relates.into_iter().zip([Value::Entity(one), Value::Entity(other)]);
+        let made = new_entity(lua, context, &mut handles, kind, ends.chain(given).collect())?;
+        Ok((Some(made), true))
+    });
+    // unrelate(kind, one, other): whether there was one
+    host_function!(lua, host, table, "unrelate", |lua, b, (kind, one, other): (Lv, Lv, Lv)| {
+        let context = b.context()?;
+        let mut handles = b.handles.borrow_mut();
+        let kind = relation_arg(context, &kind, "rb.unrelate")?;
+        let (one, other) = ends(context, &handles, (&one, &other), "rb.unrelate")?;
+        let found = context.relations_between(kind, one, other);
+        charge_query(context);
+        for relation in &found {
+            take_away(lua, context, &mut handles, *relation)?;
+        }
+        Ok(!found.is_empty())
+    });
+    host_function!(lua, host, table, "relation", |_, b, (kind, one, other): (Lv, Lv, Lv)| {
+        let context = b.context()?;
+        context.may_go_on().map_err(stopped)?;
+        let handles = b.handles.borrow();
+        let kind = relation_arg(context, &kind, "rb.relation")?;
+        let (one, other) = ends(context, &handles, (&one, &other), "rb.relation")?;
+        let found = context.relations_between(kind, one, other);
+        charge_query(context);
+        Ok(found.first().and_then(|relation| handles.handle(*relation).cloned()))
+    });
+    // related(kind, one, whether it is the other end)
+    host_function!(lua, host, table, "related", |lua, b, (kind, one, back): (Lv, Lv, bool)| {
+        let context = b.context()?;
+        context.may_go_on().map_err(stopped)?;
+        let handles = b.handles.borrow();
+        let what = if back { "rb.relating" } else { "rb.related" };
+        let kind = relation_arg(context, &kind, what)?;
+        let one = entity_arg(context, &handles, &one, what)?;
+        let found = context.related(kind, one, back);
+        charge_query(context);
+        list(lua, &handles, found)
+    });
+    Ok(())
+}
+
+fn list(lua: &Lua, handles: &Handles, found: Vec<EntityId>) -> Result<Table> {
+    charge(found.len() as i64 / 4 + 4);
+    let list = lua.create_sequence_from(found.into_iter().filter_map(|id| handles.handle(id).cloned()))?;
+    list.set_readonly(true);
+    Ok(list)
+}
+
+/// A kind that stands between two others.
+fn relation_arg(context: &mut ActionContext, kind: &Lv, what: &str) -> Result<KindId> {
+    let id = kind_arg(context, kind, "the name of a relation")?;
+    let rules = context.rules.clone();
+    let declared = rules.schema().kind(id);
+    if declared.relates.len() == 2 {
+        return Ok(id);
+    }
+    let message = format!("{what} takes a relation between two entities, and the kind `{}` is none", declared.name);
+    let cure = "declare between which fields it stands in kinds.luau: relates = { \"from\", \"to\" }";
+    Err(stopped(context.fault_with(message, Some(cure.into()))))
+}
+
+fn ends(
+    context: &mut ActionContext,
+    handles: &Handles,
+    (one, other): (&Lv, &Lv),
+    what: &str,
+) -> Result<(EntityId, EntityId)> {
+    Ok((entity_arg(context, handles, one, what)?, entity_arg(context, handles, other, what)?))
+}

@@ -1,0 +1,830 @@
+//! The functions that scripts call most often, as plain functions of the engine: arguments are read where they lie, nothing is
+//! allocated and no name is looked up. A refusal is raised as an error of the script, with the words in the game's own flag.
+
+use std::cell::Cell;
+use std::os::raw::c_int;
+use std::ptr;
+use std::sync::Arc;
+
+use mlua::{Function, LightUserData, Lua, Result, Table, Value as Lv, ffi, lua_State};
+
+use super::super::account::{Account, begin_work, beside, end_work, uncounted};
+use super::super::allocation::uses_more_than;
+use super::super::conversion;
+use super::super::sandbox::{Budget, hold, note_spent_at, place_of, renew};
+use super::entities::{check_target, hold_change};
+use super::{HostState, NO_GAME, TOLD, answering, message_of};
+use riskbreaker_play::{ActionContext, Stop};
+use riskbreaker_state::{EntryId, FieldId, KindId, Type, Value};
+
+thread_local! {
+    /// The host state of the machine that runs on this thread.
+    static HOST: Cell<*const HostState> = const { Cell::new(ptr::null()) };
+    /// The machine itself, while one of its functions runs here.
+    static MACHINE: Cell<*mut lua_State> = const { Cell::new(ptr::null_mut()) };
+    /// The fields that `write_all` writes.
+    static FIELDS: Cell<*const [Value]> = const { Cell::new(ptr::slice_from_raw_parts(ptr::null(), 0)) };
+}
+
+/// Lets the functions find the host state while `run` goes on.
+pub(super) fn with_host<R>(host: &HostState, run: impl FnOnce() -> R) -> R {
+    let outer = HOST.replace(host);
+    let machine = MACHINE.get();
+    let result = run();
+    HOST.set(outer);
+    MACHINE.set(machine);
+    result
+}
+
+/// Lets `write_all` find the fields while `run` goes on.
+pub(crate) fn filling<R>(fields: &[Value], run: impl FnOnce() -> R) -> R {
+    let outer = FIELDS.replace(fields);
+    let result = run();
+    FIELDS.set(outer);
+    result
+}
+
+/// A function of a handle and the list of the names of its fields: writes those that are no tables.
+pub(crate) fn fill_fields(lua: &Lua) -> Result<Function> {
+    // SAFETY: it keeps to the engine's rules for functions, see below.
+    unsafe { lua.create_c_function(write_all) }
+}
+
+/// File and line of the script that runs on this thread; empty where none does.
+pub(crate) fn current_place() -> String {
+    let state = MACHINE.get();
+    if state.is_null() {
+        return String::new();
+    }
+    // SAFETY: `with_host` takes it back when the machine's function has returned.
+    let place = unsafe { place_of(state) };
+    place.map_or_else(String::new, |place| format!("{}:{}", place.path, place.line))
+}
+
+/// Adds the functions to the table of host functions.
+pub(super) fn add(lua: &Lua, table: &Table) -> Result<()> {
+    let functions: [(&str, ffi::lua_CFunction); 21] = [
+        ("reader", reader),
+        ("renew_reads", renew_reads),
+        ("forget_reads", forget_reads),
+        ("keep_handles", keep_handles),
+        ("write", write),
+        ("shift", shift),
+        ("ask", answering::ask),
+        ("answered", answering::answered),
+        ("gone_among", answering::gone_among),
+        ("stop_if_open", stop_if_open),
+        ("next", next),
+        ("entry_metatable", entry_metatable),
+        ("counted_line", counted_line),
+        ("reaches", reaches),
+        ("for_answers", for_answers),
+        ("for_words", for_words),
+        ("where_heard", where_heard),
+        ("filled_where_heard", filled_where_heard),
+        ("is_text", is_text),
+        ("end_work", end_entry),
+        ("begin_work", begin_entry),
+    ];
+    // SAFETY: each keeps to the engine's rules for functions, see below.
+    unsafe { add_functions(lua, table, &functions) }
+}
+
+/// Adds functions of the engine's kind to a table.
+///
+/// # Safety
+///
+/// Each keeps to the engine's rules for functions.
+pub(super) unsafe fn add_functions(lua: &Lua, table: &Table, functions: &[(&str, ffi::lua_CFunction)]) -> Result<()> {
+    for (name, function) in functions {
+        table.raw_set(*name, unsafe { lua.create_c_function(*function) }?)?;
+    }
+    Ok(())
+}
+
+/// The host state that the running script works for.
+pub(super) fn running_host<'a>() -> Option<&'a HostState> {
+    // SAFETY: `with_host` sets the pointer for as long as its borrow of the host state lasts, on this thread only.
+    unsafe { HOST.get().as_ref() }
+}
+
+/// The host state and the game that is lent at the moment.
+pub(super) fn lent<'a>(state: *mut lua_State) -> Option<(&'a HostState, &'a mut ActionContext)> {
+    let host = running_host()?;
+    let context = host.lent()?;
+    MACHINE.set(state);
+    Some((host, context))
+}
+
+/// Whether the table at this address is the handle of an entity.
+pub(crate) fn is_handle(address: usize) -> bool {
+    running_host().and_then(|host| host.handles.try_borrow().ok()?.id_at(address)).is_some()
+}
+
+/// Raises an error in the script. Nothing that has a destructor may live in the caller.
+pub(super) unsafe fn raise(state: *mut lua_State, message: String) -> c_int {
+    unsafe {
+        note_spent_at(state);
+        ffi::lua_pushlstring(state, message.as_ptr().cast(), message.len());
+        drop(message);
+        ffi::lua_error(state)
+    }
+}
+
+/// stop_if_open(): ends the script where questions are open. Most runs of an action end here, so the error has no more than it
+/// needs: nobody reads where it came from.
+unsafe extern "C-unwind" fn stop_if_open(state: *mut lua_State) -> c_int {
+    // SAFETY: it looks at no argument. Nothing here has a destructor when the engine raises the error.
+    unsafe {
+        let stopped = lent(state).map(|(_, context)| context.stop_if_open());
+        match stopped {
+            Some(Ok(())) => 0,
+            Some(Err(stop)) => {
+                let message = message_of(&stop).to_owned();
+                drop(stop);
+                raise(state, message)
+            }
+            None => raise(state, NO_GAME.to_owned()),
+        }
+    }
+}
+
+/// A number on the stack, if it is a whole one that the state can hold.
+pub(super) unsafe fn whole(state: *mut lua_State, at: c_int) -> Option<i64> {
+    unsafe {
+        if ffi::lua_type(state, at) != ffi::LUA_TNUMBER {
+            return None;
+        }
+        conversion::whole(ffi::lua_tonumberx(state, at, ptr::null_mut())).ok()
+    }
+}
+
+pub(super) unsafe fn text<'a>(state: *mut lua_State, at: c_int) -> Option<&'a str> {
+    unsafe {
+        if ffi::lua_type(state, at) != ffi::LUA_TSTRING {
+            return None;
+        }
+        let mut length = 0;
+        let start = ffi::lua_tolstring(state, at, &raw mut length);
+        std::str::from_utf8(std::slice::from_raw_parts(start.cast(), length)).ok()
+    }
+}
+
+/// Takes values off the stack.
+pub(super) unsafe fn pop(state: *mut lua_State, count: c_int) {
+    unsafe { ffi::lua_settop(state, -count - 1) }
+}
+
+/// Longest text that a script hands to the host, in bytes.
+const LONGEST_TEXT: usize = 64 << 10;
+
+// Entities
+
+unsafe extern "C-unwind" fn write_all(state: *mut lua_State) -> c_int {
+    // SAFETY: `filling` sets the fields for as long as its borrow of them lasts; it is given two tables, and nothing here has a
+    // destructor when the engine raises an error of its own.
+    unsafe {
+        let fields = FIELDS.get();
+        for at in 0..fields.len() {
+            ffi::lua_rawgeti(state, 2, at as ffi::lua_Integer + 1);
+            match &(&*fields)[at] {
+                Value::None => ffi::lua_pushnil(state),
+                value if push_plain(state, value) => {}
+                _ => ffi::lua_pushnil(state),
+            }
+            ffi::lua_rawset(state, 1);
+        }
+        0
+    }
+}
+
+/// write(handle, number of its class's kind, place of the field, its name, a value that is no table)
+unsafe extern "C-unwind" fn write(state: *mut lua_State) -> c_int {
+    // SAFETY: the prelude gives five arguments; what they are is looked at before they are used. Nothing here has a
+    // destructor when the engine raises an error of its own.
+    unsafe {
+        match write_field(state, None) {
+            Ok(plain) => {
+                keep_on_handle(state, plain);
+                0
+            }
+            Err(message) => raise(state, message),
+        }
+    }
+}
+
+/// shift(handle, number of its class's kind, place of the field, its name, a number, why or nil): adds to a field; says whether
+/// that holds a number.
+unsafe extern "C-unwind" fn shift(state: *mut lua_State) -> c_int {
+    // SAFETY: as in `write`; there are six arguments.
+    unsafe {
+        ffi::lua_settop(state, 6);
+        let Some(by) = sum_up(state) else {
+            ffi::lua_pushboolean(state, 0);
+            return 1;
+        };
+        match write_field(state, Some(by)) {
+            Ok(plain) => {
+                // Who reads it later reads it from the host, if that is noted.
+                let noted = lent(state).is_some_and(|(_, context)| context.notes_reads());
+                keep_on_handle(state, plain && !noted);
+                ffi::lua_pushboolean(state, 1);
+                1
+            }
+            Err(message) => raise(state, message),
+        }
+    }
+}
+
+/// Puts the sum of the field and of the number that is to be added in that number's place; gives the number. Nothing if the field
+/// holds no number.
+unsafe fn sum_up(state: *mut lua_State) -> Option<f64> {
+    unsafe {
+        let by = ffi::lua_tonumberx(state, 5, ptr::null_mut());
+        let field = FieldId(whole(state, 3).and_then(|at| u16::try_from(at).ok())?);
+        let address = ffi::lua_topointer(state, 1) as usize;
+        let found = lent(state).and_then(|(host, context)| {
+            let id = host.handles.try_borrow().ok()?.id_at(address)?;
+            context.before_sum(id, field).cloned()
+        });
+        let now = match found {
+            Some(Value::Int(now)) => now,
+            Some(_) => return None,
+            // It is refused where it is written.
+            None => 0,
+        };
+        ffi::lua_pushnumber(state, now as f64 + by);
+        ffi::lua_replace(state, 5);
+        Some(by)
+    }
+}
+
+/// The handle holds what was written, unless it is read as a table.
+unsafe fn keep_on_handle(state: *mut lua_State, plain: bool) {
+    unsafe {
+        ffi::lua_pushvalue(state, 4);
+        if plain {
+            ffi::lua_pushvalue(state, 5);
+        } else {
+            ffi::lua_pushnil(state);
+        }
+        put_on_handle(state, 1);
+    }
+}
+
+/// Puts a value on a handle, by the name below it; takes both off the stack.
+unsafe fn put_on_handle(state: *mut lua_State, handle: c_int) {
+    unsafe {
+        ffi::lua_setreadonly(state, handle, 0);
+        ffi::lua_rawset(state, handle);
+        ffi::lua_setreadonly(state, handle, 1);
+    }
+}
+
+/// Says whether a script reads the value as it was given.
+unsafe fn write_field(state: *mut lua_State, by: Option<f64>) -> std::result::Result<bool, String> {
+    let Some((host, context)) = lent(state) else { return Err(NO_GAME.into()) };
+    let words = |stop: Stop| message_of(&stop).to_string();
+    let (kind, at) = unsafe { (whole(state, 2).unwrap_or(-1), whole(state, 3).unwrap_or(-1)) };
+    let (kind, field) = (u16::try_from(kind).unwrap_or(u16::MAX), FieldId(u16::try_from(at).unwrap_or(u16::MAX)));
+    let id = {
+        let address = unsafe { ffi::lua_topointer(state, 1) } as usize;
+        host.handles.borrow().id_at(address)
+    };
+    check_target(context, id, kind, field).map_err(words)?;
+    let Some(id) = id else { return Err(String::new()) };
+    // The rules are shared by all threads: where much is written, references to them are not counted.
+    let declared = context.rules.schema().kinds[kind as usize].field(field);
+    // Beside a number beyond 2^52 the sum with a fraction is rounded to a whole one.
+    let fraction = by.filter(|by| by.fract() != 0.0).map_or(Ok(()), |by| conversion::whole(by).map(drop));
+    let to = fraction.and_then(|()| unsafe { value_at(state, 5, host, &declared.ty, context.state.field(id, field)) });
+    let value = match to {
+        Ok(value) => declared.ty.settle(value),
+        Err(error) => {
+            let message = format!("the field `{}` of {}: {error}", declared.name, context.title(id));
+            return Err(words(context.fault(message)));
+        }
+    };
+    hold_change().map_err(|error| error.to_string())?;
+    let plain = !matches!(value, Value::Ratio(..) | Value::List(_) | Value::Map(_))
+        && unsafe { ffi::lua_type(state, 5) } != ffi::LUA_TLIGHTUSERDATA;
+    if plain && value == Value::Int(0) {
+        // A script may give a zero with a sign, which the state does not hold: so no handle holds it.
+        unsafe {
+            ffi::lua_pushnumber(state, 0.0);
+            ffi::lua_replace(state, 5);
+        }
+    }
+    match by {
+        Some(by) => {
+            let why = unsafe { text(state, 6) }.map(kept_text).transpose()?;
+            context.write(id, field, value, Some(by as i64), why).map_err(words)?;
+        }
+        None => context.write(id, field, value, None, None).map_err(words)?,
+    }
+    host.reads.note(id, field);
+    Ok(plain)
+}
+
+/// A script's text as the host keeps it.
+fn kept_text(text: &str) -> std::result::Result<Arc<str>, String> {
+    if text.len() > LONGEST_TEXT {
+        return Err(format!("a text has at most {LONGEST_TEXT} bytes"));
+    }
+    super::super::sandbox::hold(3 * text.len()).map_err(|error| error.to_string())?;
+    Ok(Arc::from(text))
+}
+
+/// Reads a value that is no table. `ty` and `now`: the type and the value of the field that it is for, whose texts are shared.
+pub(super) unsafe fn value_at(
+    state: *mut lua_State,
+    at: c_int,
+    host: &HostState,
+    ty: &Type,
+    now: Option<&Value>,
+) -> std::result::Result<Value, String> {
+    unsafe {
+        Ok(match ffi::lua_type(state, at) {
+            ffi::LUA_TNIL => Value::None,
+            ffi::LUA_TBOOLEAN => Value::Bool(ffi::lua_toboolean(state, at) != 0),
+            ffi::LUA_TNUMBER => Value::Int(conversion::whole(ffi::lua_tonumberx(state, at, ptr::null_mut()))?),
+            ffi::LUA_TSTRING => {
+                let Some(text) = text(state, at) else { return Err("a text must be UTF-8".into()) };
+                let known = match (ty, now) {
+                    (_, Some(Value::Text(now))) if **now == *text => Some(now.clone()),
+                    (Type::Enum(values), _) => {
+                        values.iter().find(|value| ***value == *text).map(|value| host.own_text(value))
+                    }
+                    _ => None,
+                };
+                match known {
+                    Some(known) => Value::Text(known),
+                    None => Value::Text(kept_text(text)?),
+                }
+            }
+            ffi::LUA_TLIGHTUSERDATA => {
+                host.handles.borrow().saw_entry_number.set(true);
+                Value::Int(i64::from(number_of(ffi::lua_touserdata(state, at) as usize)))
+            }
+            ffi::LUA_TTABLE => {
+                let address = ffi::lua_topointer(state, at) as usize;
+                match host.handles.borrow().id_at(address) {
+                    Some(id) => Value::Entity(id),
+                    None => return Err("it takes an entity that is there, not one that has been taken away".into()),
+                }
+            }
+            _ => return Err(format!("a {} is not plain data", type_name(state, at))),
+        })
+    }
+}
+
+/// reader(places, tables, other): what handles of a kind answer with if they do not hold it, see `read`.
+unsafe extern "C-unwind" fn reader(state: *mut lua_State) -> c_int {
+    // SAFETY: the prelude gives a table and two functions.
+    unsafe {
+        ffi::lua_settop(state, 3);
+        ffi::lua_pushcclosure(state, read, 3);
+        1
+    }
+}
+
+/// read(handle, name): the value of the field, which the handle holds from now on. It is no call of the script, and no work.
+/// Goes with the place of each field by name, the function that gives a field whose value is a table, and the one for what is no
+/// field.
+unsafe extern "C-unwind" fn read(state: *mut lua_State) -> c_int {
+    // SAFETY: as in `write`; `reader` has put the values beside this function.
+    unsafe {
+        ffi::lua_pushvalue(state, 2);
+        ffi::lua_rawget(state, ffi::lua_upvalueindex(1));
+        let place = whole(state, 3).and_then(|place| u16::try_from(place).ok());
+        if place.is_none() && text(state, 2) == Some("id") {
+            return read_id(state);
+        }
+        let found = place.zip(lent(state)).and_then(|(place, (host, context))| {
+            let id = host.handles.try_borrow().ok()?.id_at(ffi::lua_topointer(state, 1) as usize)?;
+            Some((host, id, FieldId(place), context.read(id, FieldId(place))?))
+        });
+        match found {
+            Some((.., Value::None)) => {
+                ffi::lua_pushnil(state);
+                return 1;
+            }
+            Some((.., value)) if push_plain(state, value) => {}
+            Some((host, id, field, value)) => {
+                let known =
+                    host.handles.try_borrow_mut().ok().and_then(|mut handles| handles.table_for(id, field, value));
+                if let Some(number) = known {
+                    push_registered(state, &raw const TABLES);
+                    ffi::lua_pushnumber(state, number as f64);
+                    ffi::lua_rawget(state, -2);
+                } else {
+                    ffi::lua_pushvalue(state, ffi::lua_upvalueindex(2));
+                    ffi::lua_pushvalue(state, 1);
+                    ffi::lua_pushvalue(state, 3);
+                    ffi::lua_call(state, 2, 1);
+                }
+            }
+            None => {
+                ffi::lua_pushvalue(state, ffi::lua_upvalueindex(3));
+                ffi::lua_pushvalue(state, 1);
+                ffi::lua_pushvalue(state, 2);
+                ffi::lua_call(state, 2, 1);
+            }
+        }
+        if let Some((host, id, field, _)) = found {
+            ffi::lua_pushvalue(state, 2);
+            ffi::lua_pushvalue(state, -2);
+            uncounted(|| put_on_handle(state, 1));
+            host.reads.note(id, field);
+        }
+        1
+    }
+}
+
+/// The same for the id. The handle does not hold it: an id that somebody computes with is noted each time.
+unsafe fn read_id(state: *mut lua_State) -> c_int {
+    unsafe {
+        let address = ffi::lua_topointer(state, 1) as usize;
+        let found = lent(state)
+            .and_then(|(host, context)| Some((context, host.handles.try_borrow().ok()?.id_ever_at(address)?)));
+        let Some((context, id)) = found else { return 0 };
+        context.observers.observe(&riskbreaker_play::Op::ReadId { entity: id, state: &context.state });
+        ffi::lua_pushnumber(state, f64::from(id.0));
+        1
+    }
+}
+
+/// Pushes a value that is no table; says whether it is one.
+unsafe fn push_plain(state: *mut lua_State, value: &Value) -> bool {
+    unsafe {
+        match value {
+            Value::Bool(yes) => ffi::lua_pushboolean(state, c_int::from(*yes)),
+            Value::Int(n) => ffi::lua_pushnumber(state, *n as f64),
+            Value::Text(text) => {
+                ffi::lua_pushlstring(state, text.as_ptr().cast(), text.len());
+            }
+            Value::Entity(id) => {
+                push_handles(state);
+                ffi::lua_rawgeti(state, -1, ffi::lua_Integer::from(id.0));
+                ffi::lua_remove(state, -2);
+            }
+            _ => return false,
+        }
+    }
+    true
+}
+
+/// Keys of the machine's registry: the handles, the names of the fields of each kind, and the tables that fields are read as.
+static HANDLES: u8 = 0;
+static NAMES: u8 = 1;
+static TABLES: u8 = 4;
+
+unsafe fn push_registered(state: *mut lua_State, key: *const u8) {
+    unsafe {
+        ffi::lua_rawgetp(state, ffi::LUA_REGISTRYINDEX, key.cast());
+    }
+}
+
+pub(super) unsafe fn push_handles(state: *mut lua_State) {
+    unsafe { push_registered(state, &raw const HANDLES) }
+}
+
+/// keep_handles(handles, names, tables): where the functions find them, by entity id, by kind and field, and by number.
+unsafe extern "C-unwind" fn keep_handles(state: *mut lua_State) -> c_int {
+    // SAFETY: the prelude gives three tables.
+    unsafe {
+        for (key, at) in [(&raw const HANDLES, 1), (&raw const NAMES, 2), (&raw const TABLES, 3)] {
+            ffi::lua_pushlightuserdata(state, key.cast_mut().cast());
+            ffi::lua_pushvalue(state, at);
+            ffi::lua_rawset(state, ffi::LUA_REGISTRYINDEX);
+        }
+        0
+    }
+}
+
+/// renew_reads(lists by kind): the handles hold no fields, and there are no lists, unless those are what the state holds and
+/// nobody notes what is read.
+unsafe extern "C-unwind" fn renew_reads(state: *mut lua_State) -> c_int {
+    // SAFETY: as in `write`.
+    unsafe {
+        let Some((host, context)) = lent(state) else { return 0 };
+        let noted = context.notes_reads();
+        if noted {
+            ffi::lua_cleartable(state, 1);
+        }
+        if noted || !host.reads.are_of(&context.state) {
+            empty_handles(state, host);
+            host.reads.begin(&context.state);
+        }
+        0
+    }
+}
+
+/// forget_reads(): the handles hold no fields; what is read from now on may be no part of the state.
+unsafe extern "C-unwind" fn forget_reads(state: *mut lua_State) -> c_int {
+    // SAFETY: as in `write`.
+    unsafe {
+        let Some((host, _)) = lent(state) else { return 0 };
+        empty_handles(state, host);
+        host.reads.disown();
+        0
+    }
+}
+
+/// Before a script goes on from a snapshot: the handles hold no fields.
+#[cfg(feature = "continuations")]
+pub(crate) unsafe extern "C-unwind" fn begin_reads(state: *mut lua_State) {
+    // SAFETY: as in `write`.
+    unsafe {
+        if let Some((host, context)) = lent(state) {
+            empty_handles(state, host);
+            host.reads.begin(&context.state);
+        }
+    }
+}
+
+unsafe fn empty_handles(state: *mut lua_State, host: &HostState) {
+    unsafe {
+        push_handles(state);
+        push_registered(state, &raw const NAMES);
+        let (handles, names) = (ffi::lua_gettop(state) - 1, ffi::lua_gettop(state));
+        while let Some(id) = host.reads.holder() {
+            let Some(kind) = host.handles.try_borrow().ok().and_then(|handles| handles.kind_of(id)) else {
+                while host.reads.pop_field().is_some() {}
+                continue;
+            };
+            ffi::lua_rawgeti(state, handles, ffi::lua_Integer::from(id.0));
+            ffi::lua_rawgeti(state, names, ffi::lua_Integer::from(kind.0) + 1);
+            let (handle, names_of_kind) = (names + 1, names + 2);
+            ffi::lua_setreadonly(state, handle, 0);
+            while let Some(field) = host.reads.pop_field() {
+                // A kind that a new entity of that number has may have fewer fields.
+                if ffi::lua_rawgeti(state, names_of_kind, ffi::lua_Integer::from(field.0) + 1) == ffi::LUA_TSTRING {
+                    ffi::lua_pushnil(state);
+                    ffi::lua_rawset(state, handle);
+                } else {
+                    pop(state, 1);
+                }
+            }
+            ffi::lua_setreadonly(state, handle, 1);
+            ffi::lua_settop(state, names);
+        }
+        ffi::lua_settop(state, handles - 1);
+    }
+}
+
+pub(super) unsafe fn type_name(state: *mut lua_State, at: c_int) -> &'static str {
+    // SAFETY: the engine's names of types last.
+    unsafe { std::ffi::CStr::from_ptr(ffi::lua_typename(state, ffi::lua_type(state, at))).to_str().unwrap_or("value") }
+}
+
+// Agenda
+
+/// The token of an agenda entry: it names the entry, and no number can be read off it by accident. Its upper half is the number
+/// that scripts are given who ask for one.
+pub(super) fn token_of(id: EntryId, number: u32) -> Lv {
+    let both = u64::from(number) << 32 | u64::from(id.0);
+    Lv::LightUserData(LightUserData(both as usize as *mut std::os::raw::c_void))
+}
+
+/// The number of the entry that a token names.
+pub(crate) fn number_of(token: usize) -> u32 {
+    (token as u64 >> 32) as u32
+}
+
+/// The entry that a token names.
+pub(crate) fn entry_of(token: &Lv) -> Option<EntryId> {
+    match token {
+        Lv::LightUserData(token) => Some(EntryId(token.0 as usize as u32)),
+        _ => None,
+    }
+}
+
+/// entry_metatable(metatable): what tokens do in arithmetic and comparisons.
+unsafe extern "C-unwind" fn entry_metatable(state: *mut lua_State) -> c_int {
+    // SAFETY: the prelude gives a table.
+    unsafe {
+        ffi::lua_settop(state, 1);
+        ffi::lua_pushlightuserdata(state, ptr::null_mut());
+        ffi::lua_pushvalue(state, 1);
+        ffi::lua_setmetatable(state, -2);
+        0
+    }
+}
+
+/// next(): what is due, the number of its owner or nothing, its argument, and whether entities have come or gone that the
+/// machine does not know of. The argument is a null pointer where it is more than a bare value. Nothing at all where the loop
+/// ends.
+unsafe extern "C-unwind" fn next(state: *mut lua_State) -> c_int {
+    // SAFETY: as in `write`; the entry lasts as long as its action, and so beyond this function.
+    unsafe {
+        let Some((host, context)) = lent(state) else { return 0 };
+        if context.stop.is_some() {
+            return 0;
+        }
+        // At the beginning of the loop no script has run yet, but entries may have been replayed.
+        if context.due().is_some() {
+            host.reads.keep_up(&context.state);
+        }
+        if host.handles.borrow().saw_entry_number.take() {
+            context.observers.observe(&riskbreaker_play::Op::ReadEntryNumber);
+        }
+        // Where much is left behind, the loop ends with the action under way.
+        let goes_on = context.due().is_none() || !uses_more_than(host.full.get());
+        if context.next_headless(goes_on).is_none() {
+            if !host.reads.are_of(&context.state) {
+                // What was replayed at the end has changed fields that the handles hold.
+                host.reads.disown();
+            }
+            return 0;
+        }
+        let others = context.state.is_stale();
+        let Some(entry) = context.due() else { return 0 };
+        renew(Budget::ACTION);
+        ffi::lua_pushlstring(state, entry.what.as_ptr().cast(), entry.what.len());
+        match entry.owner {
+            Some(owner) => ffi::lua_pushnumber(state, f64::from(owner.0)),
+            None => ffi::lua_pushnil(state),
+        }
+        match &entry.args {
+            Value::None => ffi::lua_pushnil(state),
+            Value::Bool(yes) => ffi::lua_pushboolean(state, c_int::from(*yes)),
+            Value::Int(n) => ffi::lua_pushnumber(state, *n as f64),
+            _ => ffi::lua_pushlightuserdata(state, ptr::null_mut()),
+        }
+        ffi::lua_pushboolean(state, c_int::from(others));
+        4
+    }
+}
+
+/// reaches(handle, place of the field, number, number of its class's kind): whether the field is at least that; nothing where the
+/// host cannot tell, or the handle is one of another kind.
+unsafe extern "C-unwind" fn reaches(state: *mut lua_State) -> c_int {
+    // SAFETY: as in `write`; there are four arguments.
+    unsafe {
+        let kind = whole(state, 4).and_then(|kind| u16::try_from(kind).ok()).map(KindId);
+        let (at, least) = (whole(state, 2).and_then(|at| u16::try_from(at).ok()), whole(state, 3));
+        let met = at.zip(least).zip(lent(state)).and_then(|((at, least), (host, context))| {
+            let id = host.handles.try_borrow().ok()?.id_at(ffi::lua_topointer(state, 1) as usize)?;
+            context.state.entity(id).filter(|entity| Some(entity.kind) == kind)?;
+            context.reaches(id, FieldId(at), least)
+        });
+        match met {
+            Some(met) => ffi::lua_pushboolean(state, c_int::from(met)),
+            None => ffi::lua_pushnil(state),
+        }
+        1
+    }
+}
+
+// Work
+
+/// for_answers(function): the same function, charged to the account of answers.
+unsafe extern "C-unwind" fn for_answers(state: *mut lua_State) -> c_int {
+    // SAFETY: the prelude gives a function.
+    unsafe {
+        ffi::lua_pushcclosure(state, answers_beside, 1);
+        1
+    }
+}
+
+/// for_words(function): the same function, charged to the account of words.
+unsafe extern "C-unwind" fn for_words(state: *mut lua_State) -> c_int {
+    // SAFETY: as in `for_answers`.
+    unsafe {
+        ffi::lua_pushcclosure(state, words_beside, 1);
+        1
+    }
+}
+
+/// where_heard(function): a function that calls this one with all but its first argument, if that is true, and charges words.
+unsafe extern "C-unwind" fn where_heard(state: *mut lua_State) -> c_int {
+    // SAFETY: as in `for_answers`.
+    unsafe {
+        ffi::lua_pushcclosure(state, words_if, 1);
+        1
+    }
+}
+
+/// filled_where_heard(function): the same. If the first argument is not true, it gives all back but the first three. So what
+/// fills in a text is the same work for the script, whether somebody listens or not.
+unsafe extern "C-unwind" fn filled_where_heard(state: *mut lua_State) -> c_int {
+    // SAFETY: as in `for_answers`.
+    unsafe {
+        ffi::lua_pushcclosure(state, words_or_rest, 1);
+        1
+    }
+}
+
+unsafe extern "C-unwind" fn answers_beside(state: *mut lua_State) -> c_int {
+    // SAFETY: as in `call_beside`.
+    unsafe { call_beside(state, Account::Answers) }
+}
+
+unsafe extern "C-unwind" fn words_beside(state: *mut lua_State) -> c_int {
+    // SAFETY: as in `call_beside`.
+    unsafe { call_beside(state, Account::Words) }
+}
+
+unsafe extern "C-unwind" fn words_if(state: *mut lua_State) -> c_int {
+    // SAFETY: the prelude gives at least one argument.
+    unsafe {
+        if ffi::lua_toboolean(state, 1) == 0 {
+            return 0;
+        }
+        ffi::lua_remove(state, 1);
+        call_beside(state, Account::Words)
+    }
+}
+
+unsafe extern "C-unwind" fn words_or_rest(state: *mut lua_State) -> c_int {
+    // SAFETY: the prelude gives at least three arguments.
+    unsafe {
+        if ffi::lua_toboolean(state, 1) == 0 {
+            for _ in 0..3 {
+                ffi::lua_remove(state, 1);
+            }
+            return ffi::lua_gettop(state);
+        }
+        ffi::lua_remove(state, 1);
+        call_beside(state, Account::Words)
+    }
+}
+
+/// Calls the function that goes with the one that runs. Nothing here has a destructor when the engine raises an error.
+unsafe fn call_beside(state: *mut lua_State, account: Account) -> c_int {
+    // SAFETY: the function was made with another one beside it.
+    unsafe {
+        let count = ffi::lua_gettop(state);
+        ffi::lua_pushvalue(state, ffi::lua_upvalueindex(1));
+        ffi::lua_insert(state, 1);
+        beside(account, || ffi::lua_call(state, count, ffi::LUA_MULTRET));
+        ffi::lua_gettop(state)
+    }
+}
+
+/// begin_work(): the machine is ready for the script.
+unsafe extern "C-unwind" fn begin_entry(_: *mut lua_State) -> c_int {
+    begin_work();
+    0
+}
+
+/// end_work(): the entry is done.
+unsafe extern "C-unwind" fn end_entry(_: *mut lua_State) -> c_int {
+    end_work();
+    0
+}
+
+/// Texts that are known to be in UTF-8: how many are kept at most, and how long.
+const MOST_TEXTS: c_int = 1_000;
+const LONGEST_KNOWN: usize = 100;
+/// The key of their number among them.
+static TEXTS: u8 = 3;
+
+/// is_text(known texts, value): whether it is a text in UTF-8, which is known from now on.
+unsafe extern "C-unwind" fn is_text(state: *mut lua_State) -> c_int {
+    // SAFETY: the engine gives the table and a value.
+    unsafe {
+        let length = text(state, 2).map(str::len);
+        if length.is_some_and(|length| length <= LONGEST_KNOWN) {
+            let key = (&raw const TEXTS).cast_mut().cast();
+            ffi::lua_pushlightuserdata(state, key);
+            ffi::lua_rawget(state, 1);
+            let known = ffi::lua_tonumberx(state, -1, ptr::null_mut()) as c_int;
+            if known >= MOST_TEXTS {
+                ffi::lua_cleartable(state, 1);
+            }
+            ffi::lua_pushlightuserdata(state, key);
+            ffi::lua_pushnumber(state, f64::from(known % MOST_TEXTS + 1));
+            ffi::lua_rawset(state, 1);
+            ffi::lua_pushvalue(state, 2);
+            ffi::lua_pushboolean(state, 1);
+            ffi::lua_rawset(state, 1);
+        }
+        ffi::lua_pushboolean(state, c_int::from(length.is_some()));
+        1
+    }
+}
+
+/// counted_line(function): a function that counts a line, with whether anybody listens and the text or the function that makes it.
+/// Where somebody does, it calls this one with all but its first argument, and charges words.
+unsafe extern "C-unwind" fn counted_line(state: *mut lua_State) -> c_int {
+    // SAFETY: as in `for_answers`.
+    unsafe {
+        ffi::lua_pushcclosure(state, count_line, 1);
+        1
+    }
+}
+
+unsafe extern "C-unwind" fn count_line(state: *mut lua_State) -> c_int {
+    // SAFETY: as in `write`; there are at least two arguments.
+    unsafe {
+        let length = text(state, 2).map_or(0, str::len);
+        let Some((_, context)) = lent(state) else { return raise(state, NO_GAME.into()) };
+        let counted = context.count_line().map_err(|stop| message_of(&stop).to_string());
+        match counted.and_then(|()| hold(TOLD + length).map_err(|error| error.to_string())) {
+            Ok(()) => words_if(state),
+            Err(message) => raise(state, message),
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! The script side: the only part of the host that knows Luau.
+
+#![deny(missing_docs)]
+// Tables of cases in tests may be longer.
+#![cfg_attr(not(test), deny(clippy::too_many_lines))]
+
+mod account;
+mod allocation;
+#[doc(hidden)]
+pub mod api;
+mod bytecode;
+mod compile;
+#[cfg(feature = "continuations")]
+mod continuation;
+mod conversion;
+mod convert;
+mod declaration_lines;
+mod declared_kinds;
+mod declared_play;
+mod declared_profile;
+mod fault;
+mod field_names;
+mod game_handle;
+mod handles;
+mod host;
+mod load;
+mod loop_keys;
+mod luau;
+mod merge;
+mod nesting;
+mod prelude;
+mod sandbox;
+mod source_span;
+mod spec_file;
+mod stretches;
+#[doc(hidden)]
+#[cfg(feature = "check")]
+pub mod syntax;
+mod table;
+mod types;
+mod upvalues;
+mod vm;
+mod watchdog;
+
+#[doc(hidden)]
+pub use api::spec_methods;
+#[doc(hidden)]
+pub use fault::{cure_of_syntax, meant};
+#[doc(hidden)]
+pub use spec_file::{SpecFile, SpecMethods};
+pub use table::{Advise, Evaluated, LookAhead, Table};
+#[doc(hidden)]
+pub use types::luau_type;
+pub use types::{reference_page, type_module};

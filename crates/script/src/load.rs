@@ -1,0 +1,744 @@
+//! Loading a ruleset into a machine. Every file is run once; the declarations are merged layer by layer, checked and handed to
+//! the prelude. Otherwise every problem is reported.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use mlua::{Function, Lua, Result, Table, Value as Lv};
+
+use super::compile::named_assigners;
+use super::conversion::{from_lua, sort_of, to_lua, whole_of};
+use super::declaration_lines::{line_at, line_of};
+use super::declared_kinds::OfKinds;
+use super::fault::{fault_of, meant};
+use super::handles::Handles;
+use super::host::HostState;
+use super::merge::{Declared, Merger};
+use super::prelude::Prelude;
+use super::sandbox::{self, Budget, collect, guarded, hold, spent_at};
+use super::types::is_luau_name;
+use super::vm::Trusted;
+use riskbreaker_ruleset::quoted::quoted;
+use riskbreaker_ruleset::{
+    Card, CreationPart, Data, Declarations, Fact, LONGEST_NAME, LONGEST_TITLE, LoadError, Manifest, Problem, Stack,
+    instead, nearest, plain,
+};
+
+pub(super) struct Loaded {
+    pub lua: Lua,
+    pub host: Rc<HostState>,
+    pub trusted: Trusted,
+    pub declarations: Declarations,
+}
+
+/// What a file of a folder declares, and whether one file holds one thing.
+const PLACES: &[(&str, &str, bool)] = &[
+    ("kinds", "kinds", false),
+    ("verbs", "verbs", false),
+    ("play", "play", false),
+    ("creation", "creation", false),
+    ("maneuvers", "maneuver", true),
+    ("items", "item", true),
+    ("hooks", "hook", true),
+    ("policies", "policy", true),
+    ("convert", "convert", true),
+];
+
+/// Loads a stack of rulesets.
+///
+/// # Errors
+///
+/// All problems that were found.
+pub(super) fn load(stack: &Arc<Stack>) -> std::result::Result<Loaded, LoadError> {
+    let failed = |problems: Vec<Problem>| LoadError::new(stack.main().id(), problems);
+    let engine = |error: mlua::Error| {
+        failed(vec![Problem::new(stack.main().id(), format!("the script engine cannot start: {error}"))])
+    };
+    let (lua, allowed) = sandbox::machine().map_err(engine)?;
+    let host = Rc::new(HostState::default());
+    let prelude = Prelude::start(&lua, &host, stack, &allowed).map_err(engine)?;
+    sandbox::close(&lua, &allowed).map_err(engine)?;
+    lua.gc_stop();
+
+    let mut loader = Loader {
+        lua: &lua,
+        stack,
+        problems: Vec::new(),
+        merger: Merger::new(&lua, stack, &prelude.wrap),
+        is_spent: false,
+        held: MOST_HELD,
+    };
+    loader.run_files(&prelude, &allowed).map_err(engine)?;
+    let installed = if loader.is_spent { None } else { loader.whole(|loader| loader.install(&prelude, &host)) };
+    let Some(installed) = installed else { return Err(failed(loader.problems)) };
+    let (declarations, classes) = installed.map_err(engine)?;
+    loader.refuse_keepers(&host);
+    if !loader.problems.is_empty() {
+        return Err(failed(loader.problems));
+    }
+    host.handles.borrow_mut().set_classes(&lua, classes, &declarations.schema).map_err(engine)?;
+    Ok(Loaded { lua, host, trusted: prelude.trusted, declarations })
+}
+
+/// What is read of a stack, and what was found to be wrong with it.
+pub(super) struct Loader<'a> {
+    pub lua: &'a Lua,
+    pub stack: &'a Arc<Stack>,
+    pub problems: Vec<Problem>,
+    pub merger: Merger<'a>,
+    /// A budget is spent, and nothing more can be run in the machine.
+    is_spent: bool,
+    /// Bytes that may still be kept of what all files together declare.
+    held: usize,
+}
+
+/// Bytes that are kept of what all files together declare, by a generous estimate.
+const MOST_HELD: usize = 2 * Budget::LOAD.held;
+
+/// What a text takes on the host's side beside its bytes, as it is counted.
+const KEPT: usize = 48;
+
+/// So many problems are told of one ruleset at the most.
+pub(super) const MOST_PROBLEMS: usize = 1_000;
+
+/// A text that is kept. It counts wherever it is declared: scripts may have one text in many places.
+pub(super) fn kept(text: &str) -> Result<Arc<str>> {
+    hold(KEPT + text.len())?;
+    Ok(Arc::from(text))
+}
+
+/// What a fact of a card can be.
+const FACT_TYPES: [&str; 5] = ["number", "string", "boolean", "table", "function"];
+
+impl Loader<'_> {
+    /// Runs every file, bottom part first, and merges what it declares.
+    fn run_files(&mut self, prelude: &Prelude, allowed: &Table) -> Result<()> {
+        let mut budget = Budget::LOAD;
+        let base = self.lua.used_memory();
+        let (most, mut collected_at) = (base + sandbox::MEMORY, base + sandbox::MEMORY / 4);
+        for part in self.stack.parts() {
+            let (made, _) = guarded(self.lua, Budget::LOAD, || {
+                let require: Function = prelude.requirer.call(part.index)?;
+                let environment = sandbox::environment(self.lua, allowed, require)?;
+                // The prelude compiles each file into the environment of the part that holds it.
+                prelude.requirer.call::<Lv>((part.index, environment))
+            });
+            made?;
+        }
+        let scripts: Vec<(usize, String, String)> =
+            self.stack.scripts().map(|(part, path, source)| (part, path.to_string(), source.path.clone())).collect();
+        for (part, path, full) in scripts {
+            let stem = path.rsplit('/').next().unwrap_or(&path).trim_end_matches(".luau").trim_end_matches(".lua");
+            let place = PLACES.iter().find(|(folder, _, many)| {
+                path.starts_with(&format!("{folder}/")) || (!many && stem == *folder && !path.contains('/'))
+            });
+            if path.starts_with("specs/") {
+                continue;
+            }
+            if self.lua.used_memory() > collected_at {
+                collect(self.lua)?;
+                collected_at = self.lua.used_memory().midpoint(most);
+            }
+            let is_used_up = budget.is_nearly_spent() || sandbox::is_nearly_full(self.lua, base);
+            let (result, spent) =
+                guarded(self.lua, budget, || prelude.run_file.call::<Lv>((part, full.as_str(), place.is_none())));
+            budget = budget.rest();
+            if let Some(spent) = spent.filter(|_| is_used_up) {
+                self.refuse_size(spent);
+                return Ok(());
+            }
+            let value = match (result, spent) {
+                (Ok(value), None) => value,
+                (result, spent) => {
+                    let error = result.err().unwrap_or(mlua::Error::StackError);
+                    let fault = fault_of(&error, None, spent.map(|what| (what, spent_at())), self.stack);
+                    let path = fault.path.clone().unwrap_or_else(|| full.clone());
+                    if fault.message.ends_with("could not be read, and is required here") && !self.problems.is_empty() {
+                        continue; // why it could not has been told
+                    }
+                    let (message, meant) = meant(fault.message);
+                    let mut problem = Problem::new(path, message);
+                    problem.line = fault.line;
+                    problem.column = fault.column;
+                    problem.cure = meant.or(fault.cure);
+                    self.problems.push(problem);
+                    if spent.is_some() {
+                        self.is_spent = true;
+                        return Ok(());
+                    }
+                    continue;
+                }
+            };
+            if let Some((folder, what, one)) = place {
+                match Declared::read(&value, what, part, &full) {
+                    Ok(declared) => {
+                        let id = one.then(|| stem.to_string());
+                        let merged = self.whole(|loader| loader.merger.add(declared, id));
+                        self.problems.append(&mut self.merger.problems);
+                        match merged {
+                            Some(merged) => merged?,
+                            None => return Ok(()),
+                        }
+                    }
+                    Err(message) => {
+                        let message = format!("{message}; a file in `{folder}` returns rb.{what}{{...}}");
+                        let returns = line_of(self.stack, &full, &format!("rb.{what}"));
+                        let line = returns.or_else(|| line_of(self.stack, &full, "return")).unwrap_or(1);
+                        let mut problem = Problem::new(full.clone(), message);
+                        problem.line = Some(line);
+                        problem.cure = Some(format!("write `return rb.{what}({{ ... }})` at its end"));
+                        self.problems.push(problem);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Does what grows with the whole ruleset, under a budget of its own. Nothing where that was too little.
+    fn whole<R>(&mut self, work: impl FnOnce(&mut Self) -> Result<R>) -> Option<Result<R>> {
+        let budget = Budget { held: self.held, ..Budget::LOAD };
+        let known = self.problems.len();
+        match guarded(self.lua, budget, || work(self)) {
+            (result, None) => {
+                self.held = budget.rest().held;
+                Some(result)
+            }
+            (_, Some(spent)) => {
+                // What could not be read for want of memory is not wrong.
+                self.problems.truncate(known);
+                self.merger.problems.clear();
+                self.refuse_size(spent);
+                None
+            }
+        }
+    }
+
+    /// Says that the scripts together are too much, and of what.
+    fn refuse_size(&mut self, spent: &str) {
+        self.is_spent = true;
+        let scripts = self.stack.scripts().filter(|(_, path, _)| !path.starts_with("specs/"));
+        let (count, bytes) =
+            scripts.fold((0, 0), |(count, bytes), (.., source)| (count + 1, bytes + source.text.len()));
+        let needs = match spent {
+            "memory" | "size" => format!("more than {} MiB of memory", sandbox::MEMORY >> 20),
+            "time" => format!("more than {} ms of processor time", Budget::LOAD.time.as_millis()),
+            _ => format!("more than {} steps of scripts", Budget::LOAD.work),
+        };
+        let message = format!("loading its {count} script files ({} KiB) takes {needs}", bytes.div_ceil(1024));
+        let cure = "use fewer files: remove what is not needed, and make one card with options of cards that are alike";
+        self.problems.push(Problem::new(self.stack.main().id(), message).with_cure(cure));
+    }
+
+    /// A function that is left after loading and assigns to what it has captured keeps something between calls.
+    fn refuse_keepers(&mut self, host: &HostState) {
+        let mut told = BTreeSet::new();
+        for (path, keeper) in host.keepers.take() {
+            let text = self.stack.text_of(&path).unwrap_or_default();
+            let named = named_assigners(text).into_iter().find(|named| named.signature() == keeper.signature());
+            for assigned in named.unwrap_or(keeper).assigned {
+                let name = assigned.name.map_or("a local outside it".to_owned(), |name| format!("the local `{name}`"));
+                if !told.insert((path.clone(), assigned.line, name.clone())) {
+                    continue;
+                }
+                let message = format!("a function changes {name}, which would keep its value between calls");
+                let cure = "declare the local inside the function, or keep the value in a field of an entity";
+                let mut problem = Problem::new(path.clone(), message).with_cure(cure);
+                problem.line = Some(assigned.line);
+                self.problems.push(problem);
+            }
+        }
+    }
+
+    /// Checks what was merged and hands it to the prelude.
+    fn install(&mut self, prelude: &Prelude, host: &Rc<HostState>) -> Result<(Declarations, Vec<Table>)> {
+        let lua = self.lua;
+        let kinds = self.merger.table("kinds")?;
+        let verbs = self.merger.table("verbs")?;
+        let play = self.merger.table("play")?;
+        let of_kinds = OfKinds::new(lua)?;
+        let (schema, parts) = self.schema(&kinds, &of_kinds)?;
+        let mut declarations = Declarations { schema, ..Declarations::default() };
+
+        let merged = lua.create_table()?;
+        merged.raw_set("verbs", self.verbs(&verbs, &mut declarations)?)?;
+
+        let facts = self.table_at("play", "", &play, "card")?;
+        let (cards, card_ids, listed) = self.cards("maneuver", facts)?;
+        declarations.cards = listed;
+        self.known_cards(&declarations.cards);
+        merged.raw_set("cards", cards)?;
+        merged.raw_set("card_ids", card_ids)?;
+        let facts = self.table_at("play", "", &play, "item")?;
+        let (items, item_ids, listed) = self.cards("item", facts)?;
+        declarations.items = listed;
+        merged.raw_set("items", &items)?;
+        merged.raw_set("item_ids", item_ids)?;
+        let (hooks, hook_ids) = self.hooks(&declarations.verbs)?;
+        declarations.hooks = hook_ids.iter().map(|id| Arc::from(&**id)).collect();
+        merged.raw_set("hooks", hooks)?;
+        merged.raw_set("hook_ids", lua.create_sequence_from(hook_ids)?)?;
+        merged.raw_set("policies", self.policies(&mut declarations)?)?;
+        merged.raw_set("converts", self.converts(&mut declarations)?)?;
+        merged.raw_set("cast", self.cast()?)?;
+        merged.raw_set("play", self.play(&play, of_kinds, &mut declarations)?)?;
+        merged.raw_set("creation", self.creation(&mut declarations)?)?;
+
+        if !self.problems.is_empty() {
+            return Ok((declarations, Vec::new()));
+        }
+        let mut classes = Vec::new();
+        for (kind, derived, nullable) in parts {
+            let places = lua.create_table()?;
+            let declared = declarations.schema.kind_named(&kind).map(|kind| declarations.schema.kind(kind));
+            for (at, field) in declared.iter().flat_map(|kind| kind.fields.iter().enumerate()) {
+                places.raw_set(&*field.name, at)?;
+            }
+            classes.push(prelude.class.call::<Table>((kind, classes.len(), derived, nullable, places))?);
+        }
+        *host.entries.borrow_mut() = declarations.entries.iter().map(|entry| entry.name.clone()).collect();
+        prelude.install.call::<()>(merged)?;
+        Ok((declarations, classes))
+    }
+
+    fn verbs(&mut self, verbs: &Table, declarations: &mut Declarations) -> Result<Table> {
+        let made_verbs = self.lua.create_table()?;
+        for (name, verb) in sorted(verbs)? {
+            if !self.is_short("name", "verbs", &name, &name, LONGEST_NAME) {
+                continue;
+            }
+            match verb {
+                Lv::Table(verb) if verb.raw_get::<Option<bool>>("@verb")? == Some(true) => {
+                    let params: Table = verb.raw_get("params")?;
+                    for at in 1..=params.raw_len() {
+                        let Lv::String(param) = params.raw_get::<Lv>(at)? else {
+                            let message = format!("the parameter names of the verb `{name}` are texts");
+                            let example = "rb.verb({ \"target\", \"amount\" }, function(target, amount) ... end)";
+                            self.problem("verbs", &name, message, format!("write them in quotes: {example}"));
+                            continue;
+                        };
+                        let param = param.to_string_lossy();
+                        hold(KEPT + param.len())?;
+                        if !is_luau_name(&param) {
+                            let message = format!("{} cannot name a parameter of the verb `{name}`", quoted(&param));
+                            let cure = "use letters, digits and `_`, no digit first and no word of Luau: hooks read it as `e.NAME`";
+                            self.problem("verbs", &name, message, cure);
+                        }
+                    }
+                    let named = params.sequence_values::<String>().filter_map(Result::ok);
+                    declarations.verb_params.push(named.collect());
+                    made_verbs.raw_set(&*name, verb)?;
+                    declarations.verbs.push(Arc::from(&*name));
+                }
+                Lv::Function(run) => {
+                    let verb = self.lua.create_table()?;
+                    verb.raw_set("params", self.lua.create_table()?)?;
+                    verb.raw_set("run", run)?;
+                    made_verbs.raw_set(&*name, verb)?;
+                    declarations.verb_params.push(Vec::new());
+                    declarations.verbs.push(Arc::from(&*name));
+                }
+                other => {
+                    let message = format!("the verb `{name}` is {}, not rb.verb({{...}}, function)", sort_of(&other));
+                    let cure = "write rb.verb({ \"target\" }, function(target) ... end)";
+                    self.problem("verbs", &name, message, cure);
+                }
+            }
+        }
+        let origin = |verb: &Arc<str>| Arc::from(self.merger.origin("verbs", verb).unwrap_or_default());
+        declarations.verb_origins = declarations.verbs.iter().map(origin).collect();
+        Ok(made_verbs)
+    }
+
+    fn policies(&mut self, declarations: &mut Declarations) -> Result<Table> {
+        let policies = self.lua.create_table()?;
+        for (id, policy) in self.merger.all("policy") {
+            self.known_keys("policy", &id, &policy, &["id", "title", "text", "answer", "act"], None)?;
+            if self.has_function("policy", &id, &policy, ("act", "function(seat, acts) ... end"))? {
+                declarations.acting.push(Arc::from(&*id));
+            }
+            match policy.raw_get::<Lv>("answer")? {
+                Lv::Function(_) => {
+                    declarations.policies.push(Arc::from(&*id));
+                    policies.raw_set(&*id, policy)?;
+                }
+                _ => self.missing("policy", &id, "answer", "a function(question)"),
+            }
+        }
+        Ok(policies)
+    }
+
+    fn converts(&mut self, declarations: &mut Declarations) -> Result<Table> {
+        let converts = self.lua.create_table()?;
+        for (id, convert) in self.merger.all("convert") {
+            self.known_keys("convert", &id, &convert, &["id", "title", "text", "rules", "run"], None)?;
+            match convert.raw_get::<Lv>("run")? {
+                Lv::Function(run) => {
+                    declarations.converts.push(Arc::from(&*id));
+                    converts.raw_set(&*id, run)?;
+                }
+                _ => self.missing("convert", &id, "run", "a function(change)"),
+            }
+        }
+        Ok(converts)
+    }
+
+    fn creation(&mut self, declarations: &mut Declarations) -> Result<Table> {
+        let creation = self.merger.table("creation")?;
+        self.known_keys("creation", "", &creation, &CreationPart::ALL.map(CreationPart::name), None)?;
+        for part in CreationPart::ALL {
+            match creation.raw_get::<Lv>(part.name())? {
+                Lv::Nil => {}
+                Lv::Function(_) => {
+                    declarations.creation.insert(part);
+                }
+                _ => self.missing("creation", "", part.name(), "a function"),
+            }
+        }
+        Ok(creation)
+    }
+
+    /// What manifests say that cards are called elsewhere names cards.
+    fn known_cards(&mut self, cards: &[Card]) {
+        for part in self.stack.parts() {
+            for id in part.manifest().known_as.keys().filter(|id| cards.iter().all(|card| *card.id != ***id)) {
+                let path = format!("{}/{}", part.id(), Manifest::FILE);
+                let problem = Problem::new(path, format!("`known_as` names `{id}`, and there is no such card"));
+                self.problems.push(problem.with_cure(instead(id, cards.iter().map(|card| &*card.id))));
+            }
+        }
+    }
+
+    /// Reads cards or items: their tables by id, their ids, and what the host lists.
+    fn cards(&mut self, what: &'static str, facts: Option<Table>) -> Result<(Table, Table, Vec<Card>)> {
+        let lua = self.lua;
+        let (tables, ids) = (lua.create_table()?, lua.create_table()?);
+        let mut listed = Vec::new();
+        let own: &[&str] = match what {
+            "maneuver" => &["id", "title", "text", "rules", "when", "resolve", "note"],
+            _ => &["id", "title", "text", "rules", "priority", "before", "after", "wrap"],
+        };
+        for (id, body) in self.merger.all(what) {
+            self.known_keys(what, &id, &body, own, facts.as_ref())?;
+            for (name, kind) in
+                [("title", "text"), ("text", "text"), ("rules", "list"), ("when", "function"), ("resolve", "function")]
+            {
+                let found = body.raw_get::<Lv>(name)?;
+                let fits = match (&found, kind) {
+                    (Lv::Nil, _) | (Lv::String(_), "text") | (Lv::Table(_), "list") | (Lv::Function(_), "function") => {
+                        true
+                    }
+                    _ => name == "resolve" && what != "maneuver",
+                };
+                if !fits {
+                    let message = format!("`{name}` of {what} `{id}` is a {kind}, not {}", sort_of(&found));
+                    let cure = match kind {
+                        "text" => format!("put it in quotes: {name} = \"...\""),
+                        "list" => format!("put it in braces: {name} = {{ \"MY-1\" }}"),
+                        _ => format!("write {name} = function(ctx) ... end"),
+                    };
+                    self.problem(what, &format!("{id}/{name}"), message, cure);
+                }
+            }
+            if what == "maneuver" && body.raw_get::<Lv>("resolve")?.is_nil() {
+                let optional = type_of_fact(facts.as_ref(), "resolve").is_some_and(|ty| ty.ends_with('?'));
+                let works = |(name, value): &(String, Lv)| value.is_function() && !["when", "note"].contains(&&**name);
+                if !(optional && sorted(&body)?.iter().any(works)) {
+                    self.missing(what, &id, "resolve", "a function(ctx)");
+                }
+            }
+            let mut card = Card {
+                id: Arc::from(&*id),
+                title: title_of(&body, &id)?,
+                text: body.raw_get::<Option<String>>("text").ok().flatten().unwrap_or_default(),
+                rules: Vec::new(),
+                facts: BTreeMap::new(),
+                origins: self.merger.origins(what, &id),
+            };
+            hold(card.text.len())?;
+            if let Lv::Table(rules) = body.raw_get::<Lv>("rules")? {
+                for rule in rules.sequence_values::<Lv>() {
+                    match rule? {
+                        Lv::String(rule) => {
+                            let rule = rule.to_string_lossy();
+                            hold(KEPT + rule.len())?;
+                            card.rules.push(rule);
+                        }
+                        other => {
+                            let message = format!("`rules` of {what} `{id}` holds a {}, not a text", sort_of(&other));
+                            let cure = "write the ids of rules: rules = { \"MY-1\" }";
+                            self.problem(what, &format!("{id}/rules"), message, cure);
+                            break;
+                        }
+                    }
+                }
+            }
+            for (name, value) in sorted(&body)? {
+                if own.contains(&name.as_str()) && name != "when" && name != "resolve" {
+                    continue;
+                }
+                let fact = match &value {
+                    // What is always a function says what the card does, and nothing about it.
+                    Lv::Function(_) if !own.contains(&&*name) && is_function(facts.as_ref(), &name) => continue,
+                    Lv::Function(_) => Fact::Function,
+                    value => match from_lua(value, &Handles::default()) {
+                        Ok(value) => Fact::Plain(value),
+                        Err(_) => continue,
+                    },
+                };
+                card.facts.insert(name, fact);
+            }
+            listed.push(card);
+            ids.raw_push(&*id)?;
+            tables.raw_set(&*id, body)?;
+        }
+        Ok((tables, ids, listed))
+    }
+
+    fn hooks(&mut self, verbs: &[Arc<str>]) -> Result<(Table, Vec<String>)> {
+        // Where the file of the verbs cannot be read, nobody knows which there are.
+        let unknown_verbs = self.problems.iter().any(|problem| problem.path.ends_with("/verbs.luau"));
+        let tables = self.lua.create_table()?;
+        let mut ids = Vec::new();
+        let own = ["id", "title", "text", "rules", "priority", "always", "before", "after", "wrap"];
+        for what in ["hook", "item"] {
+            for (id, body) in self.merger.all(what) {
+                if what == "hook" {
+                    self.known_keys(what, &id, &body, &own, None)?;
+                    if !matches!(body.raw_get::<Lv>("always")?, Lv::Nil | Lv::Boolean(_)) {
+                        let message = format!("`always` of hook `{id}` is true or false");
+                        self.problem(what, &format!("{id}/always"), message, "write always = true");
+                    }
+                    tables.raw_set(&*id, &body)?;
+                    ids.push(id.clone());
+                }
+                let priority = body.raw_get::<Lv>("priority")?;
+                if !priority.is_nil() && whole_of(&priority).is_none() {
+                    let message = format!("`priority` of {what} `{id}` is a whole number, not {}", sort_of(&priority));
+                    let cure = "write priority = 10; hooks of a smaller number run first";
+                    self.problem(what, &format!("{id}/priority"), message, cure);
+                }
+                for phase in ["before", "after", "wrap"] {
+                    let path = format!("{id}/{phase}");
+                    match body.raw_get::<Lv>(phase)? {
+                        Lv::Nil => {}
+                        Lv::Table(table) => {
+                            for (verb, run) in sorted(&table)? {
+                                let at = format!("{path}/{verb}");
+                                if !unknown_verbs && !verbs.iter().any(|known| **known == *verb) {
+                                    let message =
+                                        format!("{what} `{id}` hooks on the verb `{verb}`, which does not exist");
+                                    let cure = instead(&verb, verbs.iter().map(|verb| &**verb));
+                                    self.problem(what, &at, message, cure);
+                                }
+                                if !matches!(run, Lv::Function(_)) {
+                                    let message = format!(
+                                        "`{phase}.{verb}` of {what} `{id}` is a function, not {}",
+                                        sort_of(&run)
+                                    );
+                                    let cure = format!("write {verb} = function(e) ... end");
+                                    self.problem(what, &at, message, cure);
+                                }
+                            }
+                        }
+                        other => {
+                            let message = format!(
+                                "`{phase}` of {what} `{id}` is a table of functions by verb, not {}",
+                                sort_of(&other)
+                            );
+                            let cure = format!("write {phase} = {{ NAME_OF_A_VERB = function(e) ... end }}");
+                            self.problem(what, &path, message, cure);
+                        }
+                    }
+                }
+            }
+        }
+        Ok((tables, ids))
+    }
+
+    fn cast(&mut self) -> Result<Table> {
+        let table = self.lua.create_table()?;
+        for (name, (_, source)) in self.stack.data_in("cast") {
+            if let Ok(data) = Data::read(source) {
+                let value = plain(&data.value);
+                table.raw_set(name, to_lua(self.lua, &value, &Handles::default())?)?;
+            }
+        }
+        Ok(table)
+    }
+
+    /// Reports keys that are not known, with the nearest that is. Further keys may be declared with their types; where
+    /// none are declared, only misspellings of known keys are reported.
+    pub(super) fn known_keys(
+        &mut self,
+        what: &str,
+        at: &str,
+        body: &Table,
+        known: &[&str],
+        facts: Option<&Table>,
+    ) -> Result<()> {
+        self.is_short("name", what, at, at.rsplit('/').next().unwrap_or(at), LONGEST_NAME);
+        if let Lv::String(title) = body.raw_get::<Lv>("title")? {
+            let path = if at.is_empty() { "title".to_owned() } else { format!("{at}/title") };
+            self.is_short("title", what, &path, &title.to_string_lossy(), LONGEST_TITLE);
+        }
+        let open = matches!(what, "maneuver" | "item");
+        let mut allowed: Vec<String> = known.iter().map(|key| key.to_string()).collect();
+        let mut types: BTreeMap<String, String> = BTreeMap::new();
+        let declared = if what == "item" { "item" } else { "card" };
+        for pair in facts.into_iter().flat_map(|facts| facts.pairs::<String, String>()) {
+            let Ok((name, ty)) = pair else {
+                let example = "max_risk = \"number|function?\"";
+                let message = format!("`{declared}` in play.luau maps facts to their types, such as {example}");
+                let cure = "write the type in quotes: number, string, boolean, table or function; `?` may be left out";
+                self.problem("play", declared, message, cure);
+                return Ok(());
+            };
+            hold(name.len() + ty.len())?;
+            let mut sorts = ty.trim_end_matches('?').split('|').map(str::trim);
+            if let Some(sort) = sorts.find(|sort| !FACT_TYPES.contains(sort)) {
+                let cure = instead(sort, FACT_TYPES.iter().copied());
+                self.problem("play", declared, format!("`{name}` has no type `{sort}`"), cure);
+                if let Some(problem) = self.problems.last_mut() {
+                    problem.line = line_of(self.stack, &problem.path, &name).or(problem.line);
+                }
+                return Ok(());
+            }
+            allowed.push(name.clone());
+            types.insert(name, ty);
+        }
+        for (key, value) in sorted(body)? {
+            let path = if at.is_empty() { key.clone() } else { format!("{at}/{key}") };
+            if !self.is_short("name", what, &path, &key, LONGEST_NAME) {
+                continue;
+            }
+            if allowed.contains(&key) {
+                if let Some(ty) = types.get(&key) {
+                    let (found, ty) = (sort_of(&value), ty.trim_end_matches('?'));
+                    if !ty.split('|').any(|one| one.trim() == found) {
+                        let sorts = ty.replace('|', " or ");
+                        let message = format!("`{key}` of {what} `{at}` is a {sorts}, not a {found}");
+                        let cure = match ty {
+                            "string" => format!("put it in quotes: {key} = \"...\""),
+                            "number" => "write a number, without quotes".to_string(),
+                            "boolean" => "write true or false, without quotes".to_string(),
+                            _ => format!("write a {sorts}: `{declared}` in play.luau declares it so"),
+                        };
+                        self.problem(what, &path, message, cure);
+                    }
+                }
+                continue;
+            }
+            let known = allowed.iter().map(String::as_str);
+            if open && facts.is_none() && nearest(&key, known.clone()).is_none() {
+                continue;
+            }
+            let cure = instead(&key, known);
+            let of = if at.is_empty() { what.to_string() } else { format!("{what} `{at}`") };
+            self.problem(what, &path, format!("unknown key `{key}` in {of}"), cure);
+        }
+        for (name, ty) in &types {
+            if !ty.ends_with('?') && body.raw_get::<Lv>(name.as_str())?.is_nil() {
+                self.missing(what, at, name, ty);
+            }
+        }
+        Ok(())
+    }
+
+    /// The table under a key, if there is one. Anything else there is a problem.
+    pub(super) fn table_at(&mut self, what: &str, at: &str, body: &Table, key: &str) -> Result<Option<Table>> {
+        let found = body.raw_get::<Lv>(key)?;
+        if found.as_table().is_none() {
+            self.refuse_other(what, at, (key, "table", "{ ... }"), &found);
+        }
+        Ok(found.as_table().cloned())
+    }
+
+    /// Whether there is a function under a key. Anything else there is a problem.
+    pub(super) fn has_function(
+        &mut self,
+        what: &str,
+        at: &str,
+        body: &Table,
+        (key, written): (&str, &str),
+    ) -> Result<bool> {
+        let found = body.raw_get::<Lv>(key)?;
+        if !found.is_function() {
+            self.refuse_other(what, at, (key, "function", written), &found);
+        }
+        Ok(found.is_function())
+    }
+
+    /// Notes that a key holds something else than what it is for, if it holds anything.
+    fn refuse_other(&mut self, what: &str, at: &str, (key, sort, written): (&str, &str, &str), found: &Lv) {
+        if found.is_nil() {
+            return;
+        }
+        let (of, path) = match at {
+            "" => (format!("in {what}.luau"), key.to_string()),
+            at => (format!("of {what} `{at}`"), format!("{at}/{key}")),
+        };
+        let message = format!("`{key}` {of} is a {sort}, not a {}", sort_of(found));
+        self.problem(what, &path, message, format!("write {key} = {written}"));
+    }
+
+    pub(super) fn missing(&mut self, what: &str, at: &str, key: &str, wanted: &str) {
+        let file = self.merger.origin(what, at).or_else(|| self.merger.origin(what, &format!("{at}/id")));
+        let meant = Some(format!("did you mean `{key}`?"));
+        if self.problems.iter().any(|problem| Some(&problem.path) == file.as_ref() && problem.cure == meant) {
+            return; // it is there, by a misspelt name
+        }
+        self.problem(what, at, format!("{what} `{at}` lacks `{key}`"), format!("add {key} = {wanted}"));
+    }
+
+    /// Notes a problem at the place where a field was declared.
+    /// Reports a name or a title that has too many letters.
+    pub(super) fn is_short(&mut self, sort: &str, what: &str, path: &str, text: &str, most: usize) -> bool {
+        if text.len() <= most || text.chars().count() <= most {
+            return true;
+        }
+        let letters = text.chars().count();
+        let message = format!("a {sort} has at most {most} letters, and {} has {letters}", quoted(text));
+        self.problem(what, path, message, "shorten it");
+        false
+    }
+
+    pub(super) fn problem(&mut self, what: &str, path: &str, message: impl Into<String>, cure: impl Into<String>) {
+        if self.problems.len() >= MOST_PROBLEMS {
+            return;
+        }
+        let file = self.merger.origin(what, path).unwrap_or_else(|| self.stack.main().id().to_string());
+        let mut problem = Problem::new(file.clone(), message).with_cure(cure);
+        problem.line = line_at(self.stack, &file, path);
+        self.problems.push(problem);
+    }
+}
+
+/// The type that play.luau gives a fact of cards.
+fn type_of_fact(facts: Option<&Table>, name: &str) -> Option<String> {
+    facts?.raw_get::<Option<String>>(name).ok().flatten()
+}
+
+fn is_function(facts: Option<&Table>, name: &str) -> bool {
+    type_of_fact(facts, name).is_some_and(|ty| ty.trim_end_matches('?') == "function")
+}
+
+/// What people call something declared: its title, or else its name.
+pub(super) fn title_of(body: &Table, name: &str) -> Result<Arc<str>> {
+    kept(body.raw_get::<Option<String>>("title").ok().flatten().as_deref().unwrap_or(name))
+}
+
+/// The text keys of a table with their values, sorted.
+pub(super) fn sorted(table: &Table) -> Result<Vec<(String, Lv)>> {
+    let mut pairs = Vec::new();
+    for pair in table.pairs::<Lv, Lv>() {
+        let (key, value) = pair?;
+        match key {
+            Lv::String(key) => pairs.push((key.to_string_lossy().to_string(), value)),
+            other => pairs.push((format!("[{}]", other.to_string().unwrap_or_default()), value)),
+        }
+    }
+    pairs.sort_by(|a, b| a.0.cmp(&b.0));
+    Ok(pairs)
+}

@@ -1,0 +1,407 @@
+use std::collections::BTreeMap;
+
+use mlua::{Function, Lua, Result, Table, Value as Lv};
+
+use super::conversion::sort_of;
+use super::declaration_lines::line_of;
+use super::load::{MOST_PROBLEMS, sorted};
+use super::sandbox::hold;
+use riskbreaker_ruleset::{Problem, Role, Stack, instead_or};
+
+/// Deepest nesting of tables in a declaration.
+const MAX_DEPTH: usize = 16;
+
+/// How many times the path of a field is kept, as it is counted, and what is kept with it, in bytes.
+const COPIES: usize = 3;
+const CLAIM: usize = 128;
+
+/// What one file declares.
+pub(super) struct Declared {
+    what: &'static str,
+    op: Op,
+    body: Table,
+    part: usize,
+    path: String,
+}
+
+/// What a declaration does to the one below it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Op {
+    New,
+    Extend,
+    Replace,
+    Removed,
+    Wrapped,
+}
+
+impl Op {
+    fn named(name: &str) -> Option<Op> {
+        Some(match name {
+            "new" => Op::New,
+            "extend" => Op::Extend,
+            "replace" => Op::Replace,
+            "removed" => Op::Removed,
+            "wrapped" => Op::Wrapped,
+            _ => return None,
+        })
+    }
+}
+
+impl Declared {
+    /// Reads what a file returned.
+    ///
+    /// # Errors
+    ///
+    /// What it returned instead.
+    pub fn read(value: &Lv, what: &'static str, part: usize, path: &str) -> std::result::Result<Declared, String> {
+        let Lv::Table(table) = value else {
+            return Err(match value {
+                Lv::Nil => "the file returns nothing".into(),
+                other => format!("the file returns a {}", sort_of(other)),
+            });
+        };
+        let text = |key: &str| table.raw_get::<Option<String>>(key).ok().flatten();
+        let (Some(found), Some(op)) = (text("@"), text("op")) else {
+            return Err("the file returns a table that no declaration made".into());
+        };
+        if found != what {
+            return Err(format!("the file returns rb.{found}{{...}}"));
+        }
+        let body = table.raw_get::<Table>("body").map_err(|_| "the declaration is empty".to_string())?;
+        let op = Op::named(&op).ok_or_else(|| format!("the declaration says `{op}`"))?;
+        Ok(Declared { what, op, body, part, path: path.to_string() })
+    }
+}
+
+/// The cure for changing a declaration that does not exist below.
+fn not_below<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> String {
+    instead_or(name, names, "declare it anew, without rb.extend, rb.wrapped or rb.removed")
+}
+
+/// Puts declarations on top of each other, and remembers which file each field came from.
+pub(super) struct Merger<'a> {
+    lua: &'a Lua,
+    stack: &'a Stack,
+    wrap: &'a Function,
+    /// Tables of entries: kinds, verbs, play, creation.
+    tables: BTreeMap<&'static str, Table>,
+    /// Single things by what they are and their id.
+    things: BTreeMap<(&'static str, String), Table>,
+    /// The part and file of each field, by what it is of and its path.
+    origins: BTreeMap<(String, String), (usize, String)>,
+    /// What cannot be merged.
+    pub problems: Vec<Problem>,
+}
+
+/// Where a declaration stands while it is merged.
+#[derive(Clone, Copy)]
+struct Site<'d> {
+    declared: &'d Declared,
+    /// Whether fields may be overwritten without marking each of them.
+    over: bool,
+    depth: usize,
+}
+
+impl Site<'_> {
+    fn inside(self, over: bool) -> Self {
+        Site { over, depth: self.depth + 1, ..self }
+    }
+}
+
+impl<'a> Merger<'a> {
+    pub fn new(lua: &'a Lua, stack: &'a Stack, wrap: &'a Function) -> Merger<'a> {
+        let (tables, things, origins) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        Merger { lua, stack, wrap, tables, things, origins, problems: Vec::new() }
+    }
+
+    /// Adds a declaration. `id` is given by the file's name where one file holds one thing.
+    pub fn add(&mut self, declared: Declared, id: Option<String>) -> Result<()> {
+        match id {
+            None => self.add_entries(&declared),
+            Some(id) => self.add_thing(&declared, &id),
+        }
+    }
+
+    fn add_entries(&mut self, declared: &Declared) -> Result<()> {
+        let target = self.table(declared.what)?;
+        self.tables.insert(declared.what, target.clone());
+        // The groups of play.luau are tables of entries themselves.
+        let union = if declared.what == "play" { 1 } else { 0 };
+        let site = Site { declared, over: matches!(declared.op, Op::Extend | Op::Replace), depth: 0 };
+        self.merge(&target, &declared.body, "", site, union)
+    }
+
+    fn add_thing(&mut self, declared: &Declared, id: &str) -> Result<()> {
+        let given: Lv = declared.body.raw_get("id")?;
+        let named = match &given {
+            Lv::String(given) => given.to_string_lossy().to_string(),
+            _ => String::new(),
+        };
+        if named != id {
+            let message = match &given {
+                Lv::Nil => format!("{} lacks `id`", declared.what),
+                _ => format!("the id `{named}` does not match the file's name"),
+            };
+            self.refuse(declared, "id", message, format!("write id = \"{id}\""));
+            if let Some(problem) = self.problems.last_mut().filter(|problem| problem.line.is_none()) {
+                problem.line = line_of(self.stack, &declared.path, &format!("rb.{}", declared.what));
+            }
+            return Ok(());
+        }
+        let key = (declared.what, id.to_string());
+        let below = self.things.get(&key).cloned();
+        let like = match declared.what {
+            "item" => "hook",
+            "hook" => "item",
+            _ => "",
+        };
+        match (declared.op, below) {
+            (Op::New, None) if self.things.contains_key(&(like, id.to_string())) => {
+                let first = self.origin(like, &format!("{id}/id")).unwrap_or_default();
+                let message = format!(
+                    "`{id}` is already declared as rb.{like}, in {first}, and rb.attach would not know which is meant"
+                );
+                self.refuse(declared, "id", message, "give one of the files another name and id");
+            }
+            (Op::New, Some(_)) => {
+                let first = self.origin(declared.what, &format!("{id}/id")).unwrap_or_default();
+                let message = format!("{} `{id}` is already declared in {first}", declared.what);
+                self.refuse(declared, "id", message, "say rb.extend(...) or rb.replace(...)");
+            }
+            (Op::Extend | Op::Removed, None) => {
+                let message = format!("there is no {} `{id}` below to change", declared.what);
+                let ids = self.things.keys().filter(|(what, _)| *what == declared.what).map(|(_, id)| id.as_str());
+                let cure = not_below(id, ids);
+                self.refuse(declared, "id", message, cure);
+            }
+            (Op::Removed, Some(_)) => {
+                self.things.remove(&key);
+            }
+            (Op::New | Op::Replace, _) => {
+                let target = self.lua.create_table()?;
+                let site = Site { declared, over: false, depth: 0 };
+                self.forget(declared.what, id);
+                self.merge(&target, &declared.body, id, site, 0)?;
+                self.things.insert(key, target);
+            }
+            (Op::Extend | Op::Wrapped, Some(target)) => {
+                let site = Site { declared, over: true, depth: 0 };
+                self.merge(&target, &declared.body, id, site, 0)?;
+            }
+            (Op::Wrapped, None) => {}
+        }
+        Ok(())
+    }
+
+    fn merge(&mut self, target: &Table, body: &Table, path: &str, site: Site<'_>, union: usize) -> Result<()> {
+        if site.depth > MAX_DEPTH {
+            let message = format!("tables are nested more than {MAX_DEPTH} deep");
+            let cure = "put them into fewer tables";
+            self.refuse(site.declared, path, message, cure);
+            return Ok(());
+        }
+        for (key, value) in sorted(body)? {
+            let at = if path.is_empty() { key.clone() } else { format!("{path}/{key}") };
+            let existing: Lv = target.raw_get(&*key)?;
+            let marked = match &value {
+                Lv::Table(table) => match table.raw_get::<Option<String>>("@op").ok().flatten() {
+                    Some(op) => Op::named(&op).map(|op| (op, table.clone())),
+                    None => None,
+                },
+                _ => None,
+            };
+            if let Some((op, marked)) = marked {
+                self.change(target, &key, existing, (op, &marked), &at, site)?;
+                continue;
+            }
+            let both = match (&existing, &value) {
+                (Lv::Table(below), Lv::Table(above)) if is_map(below) && is_map(above) => {
+                    Some((below.clone(), above.clone()))
+                }
+                _ => None,
+            };
+            match (existing, both) {
+                (_, Some((below, above))) if site.over || union > 0 => {
+                    self.merge(&below, &above, &at, site.inside(site.over), union.saturating_sub(1))?;
+                }
+                (Lv::Nil, _) => self.set(target, &key, &value, &at, site)?,
+                _ if site.over => self.set(target, &key, &value, &at, site)?,
+                _ => {
+                    let first = self.origin(site.declared.what, &at).unwrap_or_default();
+                    let message = format!("`{key}` is already declared in {first}");
+                    let cure = "say rb.extend(...), rb.replace(...) or rb.wrapped(...)";
+                    self.refuse(site.declared, &at, message, cure);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Carries out a marked entry: extend, replace, removed, wrapped.
+    fn change(
+        &mut self,
+        target: &Table,
+        key: &str,
+        existing: Lv,
+        (op, marked): (Op, &Table),
+        at: &str,
+        site: Site<'_>,
+    ) -> Result<()> {
+        if existing.is_nil() && op != Op::Replace {
+            let message = format!("there is no `{key}` below to change");
+            let names: Vec<String> = sorted(target)?.into_iter().map(|(name, _)| name).collect();
+            let cure = not_below(key, names.iter().map(String::as_str));
+            self.refuse(site.declared, at, message, cure);
+            return Ok(());
+        }
+        match op {
+            Op::Removed => {
+                self.claim(at, site)?;
+                target.raw_set(key, Lv::Nil)?;
+            }
+            Op::Wrapped => {
+                let run: Function = marked.raw_get("run")?;
+                match existing {
+                    Lv::Function(below) => {
+                        self.claim(at, site)?;
+                        target.raw_set(key, self.wrap.call::<Function>((below, run))?)?;
+                    }
+                    // A verb, or an entry with more to say: its function is wrapped.
+                    Lv::Table(below) if matches!(below.raw_get::<Lv>("run")?, Lv::Function(_)) => {
+                        self.claim(at, site)?;
+                        let inner: Function = below.raw_get("run")?;
+                        below.raw_set("run", self.wrap.call::<Function>((inner, run))?)?;
+                    }
+                    other => {
+                        let message = format!("`{key}` below is a {}; only functions can be wrapped", sort_of(&other));
+                        let cure = "say rb.replace(...) to put another in its place";
+                        self.refuse(site.declared, at, message, cure);
+                    }
+                }
+            }
+            Op::Extend | Op::Replace | Op::New => {
+                let body: Table = marked.raw_get("body")?;
+                match (op, existing) {
+                    (Op::Extend, Lv::Table(below)) if is_map(&below) => {
+                        self.merge(&below, &body, at, site.inside(true), 0)?;
+                    }
+                    (Op::Extend, other) => {
+                        let message = format!("`{key}` below is a {}, which cannot be extended", sort_of(&other));
+                        let cure = "say rb.replace(...) to put another in its place";
+                        self.refuse(site.declared, at, message, cure);
+                    }
+                    _ => self.set(target, key, &Lv::Table(body), at, site)?,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn set(&mut self, target: &Table, key: &str, value: &Lv, at: &str, site: Site<'_>) -> Result<()> {
+        self.claim(at, site)?;
+        match value {
+            Lv::Table(table) if is_map(table) => {
+                let fresh = self.lua.create_table()?;
+                target.raw_set(key, &fresh)?;
+                self.merge(&fresh, table, at, site.inside(false), 0)
+            }
+            value => target.raw_set(key, value),
+        }
+    }
+
+    /// Notes which file a field now comes from. Two layers may only touch one field in a declared order.
+    ///
+    /// # Errors
+    ///
+    /// The declarations together are too much. A table that stands in many places counts in each of them.
+    fn claim(&mut self, at: &str, site: Site<'_>) -> Result<()> {
+        let declared = site.declared;
+        hold(CLAIM + COPIES * at.len())?;
+        let key = (declared.what.to_string(), at.to_string());
+        if let Some((part, path)) = self.origins.get(&key) {
+            let layers = [*part, declared.part].iter().all(|part| self.stack.parts()[*part].role == Role::Layer);
+            if layers && *part != declared.part && !self.stack.declared_before(*part, declared.part) {
+                let message = format!("two layers change `{at}`: {} and {path}", declared.path);
+                let below = self.stack.parts()[*part].id();
+                let cure =
+                    format!("declare their order: after = [\"{below}\"] in the manifest of the one that goes on top");
+                self.refuse(declared, at, message, cure);
+            }
+        }
+        self.origins.insert(key, (declared.part, declared.path.clone()));
+        Ok(())
+    }
+
+    fn forget(&mut self, what: &str, id: &str) {
+        let gone: Vec<_> = self.inside(what, &format!("{id}/")).map(|(key, _)| key.clone()).collect();
+        for key in gone {
+            self.origins.remove(&key);
+        }
+    }
+
+    /// The fields of one sort whose paths begin so, in order, with their files.
+    fn inside(&self, what: &str, start: &str) -> impl Iterator<Item = (&(String, String), &(usize, String))> {
+        let fields = self.origins.range((what.to_owned(), start.to_owned())..);
+        fields.take_while(move |((of, at), _)| of == what && at.starts_with(start))
+    }
+
+    fn refuse(&mut self, declared: &Declared, at: &str, message: String, cure: impl Into<String>) {
+        if self.problems.len() >= MOST_PROBLEMS {
+            return;
+        }
+        let mut problem = Problem::new(declared.path.clone(), message).with_cure(cure);
+        problem.line = line_of(self.stack, &declared.path, at.rsplit('/').next().unwrap_or(at));
+        self.problems.push(problem);
+    }
+
+    // What came of it
+
+    /// A table of entries; empty if nothing was declared.
+    pub fn table(&self, what: &'static str) -> Result<Table> {
+        match self.tables.get(what) {
+            Some(table) => Ok(table.clone()),
+            None => self.lua.create_table(),
+        }
+    }
+
+    /// All things of a sort by id.
+    pub fn all(&self, what: &'static str) -> Vec<(String, Table)> {
+        self.things
+            .iter()
+            .filter(|((of, _), _)| *of == what)
+            .map(|((_, id), table)| (id.clone(), table.clone()))
+            .collect()
+    }
+
+    /// The file that a field comes from; that of the nearest thing around it if it has none of its own.
+    pub fn origin(&self, what: &str, at: &str) -> Option<String> {
+        let mut at = at.to_string();
+        loop {
+            if let Some((_, path)) = self.origins.get(&(what.to_string(), at.clone())) {
+                return Some(path.clone());
+            }
+            if let Some((_, (_, path))) = self.inside(what, &format!("{at}/")).next() {
+                return Some(path.clone());
+            }
+            at.truncate(at.rfind('/')?);
+        }
+    }
+
+    /// Any file that declares something of a sort.
+    pub fn a_path(&self, what: &str) -> Option<String> {
+        self.inside(what, "").next().map(|(_, (_, path))| path.clone())
+    }
+
+    /// The file of each field of a thing.
+    pub fn origins(&self, what: &str, id: &str) -> BTreeMap<String, String> {
+        let inside = format!("{id}/");
+        let fields = self.inside(what, &inside);
+        fields.map(|((_, at), (_, path))| (at[inside.len()..].to_owned(), path.clone())).collect()
+    }
+}
+
+/// Whether a table is one of named entries, and not a list, a field's type or a verb.
+fn is_map(table: &Table) -> bool {
+    let marked = |key: &str| table.raw_get::<Lv>(key).is_ok_and(|value| !value.is_nil());
+    table.raw_len() == 0 && !marked("@type") && !marked("@verb") && !marked("@op")
+}

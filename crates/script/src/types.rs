@@ -1,0 +1,301 @@
+//! The vocabulary for authors: types for their editor, and the reference page.
+
+use std::fmt::Write as _;
+
+use super::api::{self, Group};
+use riskbreaker_ruleset::{Rulebook, SwitchKind};
+use riskbreaker_state::{Field, Kind, Type};
+
+/// Types that are the same for every ruleset.
+pub(super) const COMMON: &str = r#"export type Declaration = { [string]: any }
+export type Verb = { [string]: any }
+export type FieldType = { [string]: any }
+export type Changed = any
+export type Audience = string | { any }
+export type Dice = string | { any }
+export type Sum = any -- a number, or what rb.sum gives
+export type Key = number | string | { number } | { number | string }
+export type Place = { x: number, y: number, [string]: any }
+export type FieldOptions = { default: any?, label: string?, show: (boolean | "said")?, audience: (string | { string })?, peek: boolean? }
+export type BoolOptions = { default: boolean?, by_hand: boolean?, label: string?, show: (boolean | "said")?, audience: (string | { string })?, peek: boolean? }
+export type IntOptions = { default: number?, min: number?, max: number?, label: string?, show: (boolean | "said")?, audience: (string | { string })?, peek: boolean? }
+export type Holder = { id: number, hook: string, owner: any, data: any }
+export type HookFunction = (e: any, holder: Holder) -> ...any
+export type Hooks = { [string]: HookFunction }
+export type Card = { id: string, title: string, text: string?, rules: { string }?, resolve: (ctx: any) -> (), [string]: any }
+export type Item = { id: string, title: string?, text: string?, rules: { string }?, [string]: any }
+export type KindBody = { title: string?, fields: { [string]: any }?, derived: { [string]: any }?, sheet: ((self: any) -> { any })?, overview: ((self: any) -> { any })?, seat: string?, side: (string | { by: string, words: { [string]: string }? })?, numbers: { string | { [any]: any } }?, position: { x: string?, y: string?, h: string?, place: string?, unit: string?, per: number? }?, audience: (string | { string })?, peek: boolean?, relates: { string }?, mutual: boolean?, timed: boolean?, ended: ((self: any) -> ())? }
+export type CardBody = { id: string, title: string?, rules: { string }?, text: string?, when: ((ctx: any) -> ...any)?, resolve: any, [string]: any }
+export type ItemBody = { id: string, title: string?, rules: { string }?, text: string?, before: Hooks?, after: Hooks?, wrap: { [string]: any }?, [string]: any }
+export type HookBody = { id: string, title: string?, rules: { string }?, text: string?, priority: number?, always: boolean?, before: Hooks?, after: Hooks?, wrap: { [string]: any }? }
+export type PolicyBody = { id: string, title: string?, text: string?, answer: (q: any) -> any, [string]: any }
+export type PlayBody = { start: ((scenario: any) -> ())?, entries: { [string]: any }?, free: { [string]: any }?, views: { [string]: any }?, boundary: string?, stands: ("nothing" | "secrets" | "dice" | "everything")?, horizon: string?, hit: string?, results: { [string]: "success" | "failure" | "other" }?, prompt: ((about: any, seat: string) -> string)?, order: ((seat: string) -> Order?)?, deal: ((seat: string) -> ())?, card: { [string]: string }?, item: { [string]: string }?, [string]: any }
+export type Order = { label: string?, turns: { Turn } }
+export type Turn = { who: any, state: "acted" | "now" | "to_come" | "out", at: number?, note: string? }
+export type CreationBody = { check: ((sheet: any) -> { any })?, build: ((sheet: any) -> (string, { [string]: any }))?, steps: (() -> { SheetStep })?, price: ((sheet: any) -> Price)?, sheet: ((entity: any) -> { [string]: any })?, position: ((sides: { Side }) -> { [string]: any })? }
+export type SheetStep = { key: string, title: string?, text: string?, form: ("text" | "number" | "yes or no" | "list" | "map")?, options: { string }?, by_play: boolean? }
+export type Price = { lines: { { text: string, cost: number } }, have: number? }
+export type Side = { name: string, sheets: { any } }
+export type Change = { from: string, switches: { [string]: any }, agenda: { AgendaEntry }, was: (entity: any) -> any, each: (kind: string) -> { any }, carried: (topic: string, text: string, ...any) -> (), defaulted: (topic: string, text: string, ...any) -> (), dormant: (topic: string, text: string, ...any) -> (), returned: (topic: string, text: string, ...any) -> (), decide: (topic: string, text: string, ...any) -> (), refused: (topic: string, text: string, ...any) -> (), breach: (rule: string, topic: string, text: string, ...any) -> (), shelve: (entity: any) -> (), keep: (entity: any, name: string, value: any) -> (), kept: (entity: any, name: string) -> any, forget: (entity: any, name: string) -> () }
+export type ConvertBody = { id: string, title: string?, text: string?, rules: { string }?, run: (change: Change) -> () }
+export type AgendaEntry = { id: number, key: { number }, what: string, owner: any, args: any }
+export type Breach = { rule: string?, text: string, cost: number?, have: number?, warning: boolean? }
+export type Option = { id: string, label: string?, value: any, enabled: boolean?, reason: string?, note: string?, max: number? }
+export type Question = { seat: string?, topic: string?, about: any, why: (string | (any) -> string)?, default: any, audience: Audience?, auto: boolean?, sealed: boolean?, propose: boolean?, peek: boolean? }
+export type OptionsQuestion = Question & { options: ({ any } | (any) -> { any })?, note: ((any, any) -> string?)? }
+export type ChooseQuestion = OptionsQuestion & { other: boolean?, cards: { string }?, ctx: any, more: { any }? }
+export type ManyQuestion = OptionsQuestion & { min: number?, max: number? }
+export type NumberQuestion = Question & { min: number?, max: number? }
+export type AllotQuestion = OptionsQuestion & { total: number, least: number? }
+export type LineQuestion = Question & { max: number? }
+"#;
+
+/// The module `@riskbreaker` with its types, those of a ruleset's own kinds, verbs and switches among them, as an editor
+/// reads it.
+pub fn type_module(rules: &Rulebook) -> String {
+    let mut text = String::from("--!strict\n");
+    let _ = writeln!(
+        text,
+        "-- The vocabulary with the types of {}. `riskbreaker types` writes it anew; changes are lost.\n",
+        rules.id()
+    );
+    text.push_str(COMMON);
+    let kinds = &rules.schema().kinds;
+    let types: Vec<(&Kind, String)> = kinds.iter().map(|kind| (kind, type_name(&kind.name))).collect();
+    for (kind, name) in &types {
+        let _ = write!(text, "\n{}", kind_type(kind, name));
+    }
+    let union = types.iter().map(|(_, name)| name.clone()).collect::<Vec<_>>().join(" | ");
+    let _ = writeln!(text, "\nexport type Entity = {}", if union.is_empty() { "any" } else { &union });
+    let items = || rules.items().iter().map(|item| &item.id);
+    let _ = writeln!(text, "export type KindName = {}", one_of(kinds.iter().map(|kind| &kind.name)));
+    let _ = writeln!(text, "export type CardName = {}", one_of(rules.cards().iter().map(|card| &card.id)));
+    let _ = writeln!(text, "export type ItemName = {}", one_of(items()));
+    let _ = writeln!(text, "export type HookName = {}", one_of(rules.hooks().iter().chain(items())));
+    let _ = writeln!(text, "export type EntryName = {}", one_of(rules.entries()));
+    let by_kind = |one: &dyn Fn(&Kind, &str) -> String| {
+        let all: Vec<String> = types.iter().map(|(kind, name)| format!("({})", one(kind, name))).collect();
+        if all.is_empty() { "(kind: string, ...any) -> any".to_string() } else { all.join("\n\t& ") }
+    };
+    let fields_of = |kind: &Kind| {
+        let field = |field: &Field| format!("{}: {}", key(&field.name), optional(&luau_type(&field.ty)));
+        kind.fields.iter().map(field).collect::<Vec<_>>().join(", ")
+    };
+    for (word, list) in [("Each", true), ("First", false)] {
+        let one = |kind: &Kind, name: &str| {
+            let found = if list { format!("{{ {name} }}") } else { name.to_string() };
+            format!("(kind: {:?}, fields: {{ {} }}?) -> {found}", &*kind.name, fields_of(kind))
+        };
+        let _ = writeln!(text, "export type {word} = {}", by_kind(&one));
+    }
+    let spawn =
+        |kind: &Kind, name: &str| format!("(kind: {:?}, fields: {{ {} }}?) -> {name}", &*kind.name, fields_of(kind));
+    let _ = writeln!(text, "export type Spawn = {}", by_kind(&spawn));
+    text.push_str("export type Verbs = {\n");
+    for verb in rules.verbs() {
+        let params = rules.verb_params(verb).unwrap_or_default();
+        let params: Vec<String> = params.iter().map(|name| format!("{name}: any")).collect();
+        let params = if params.is_empty() { "...any".to_string() } else { params.join(", ") };
+        let _ = writeln!(text, "\t{}: ({params}) -> ...any,", key(verb));
+    }
+    text.push_str("}\nexport type Switches = {\n");
+    for switch in rules.switches() {
+        let ty = match &switch.kind {
+            SwitchKind::Choice { values } => one_of(values),
+            SwitchKind::Toggle => "boolean".to_string(),
+            SwitchKind::Range { .. } => "number".to_string(),
+        };
+        let _ = writeln!(text, "\t-- {}\n\t{}: {ty},", switch.text.replace('\n', " "), key(&switch.name));
+    }
+    text.push_str("}\n\nexport type Vocabulary = {\n");
+    for word in api::WORDS {
+        let _ = writeln!(text, "\t-- {}\n\t{}: {},", word.text, word.name, word.ty);
+    }
+    text.push_str("}\n\nexport type Spec = {\n");
+    for method in api::SPEC_METHODS {
+        let (params, result) = method.ty;
+        let params = if params.is_empty() { String::new() } else { format!(", {params}") };
+        let _ = writeln!(text, "\t-- {}\n\t{}: (self: Spec{params}) -> {result},", method.text, method.name);
+    }
+    text.push_str("}\n\nlocal rb: Vocabulary = nil :: any\nreturn rb\n");
+    text
+}
+
+fn kind_type(kind: &Kind, name: &str) -> String {
+    let mut text = format!("export type {name} = {{\n\tid: number,\n\tkind: string,\n");
+    for field in &kind.fields {
+        let _ = writeln!(text, "\t{}: {},", key(&field.name), luau_type(&field.ty));
+    }
+    for derived in &kind.derived {
+        let _ = writeln!(text, "\t{}: (self: {name}, ...any) -> any,", key(derived));
+    }
+    let all = one_of(kind.fields.iter().map(|field| &field.name));
+    let numbers = kind.fields.iter().filter(|field| matches!(field.ty, Type::Int { .. }));
+    let numbers = one_of(numbers.map(|field| &field.name));
+    let _ = writeln!(text, "\tset: (self: {name}, field: {all}, value: any, why: string?) -> (),");
+    let _ = writeln!(text, "\tadd: (self: {name}, field: {numbers}, n: number, why: string?) -> number,");
+    let _ = writeln!(text, "\tshift: (self: {name}, field: {numbers}, n: number, why: string?) -> (),");
+    let _ = writeln!(text, "\treaches: (self: {name}, field: {numbers}, least: number) -> boolean,");
+    let _ = writeln!(text, "\texists: (self: {name}) -> boolean,\n}}");
+    text
+}
+
+/// The type of a text that is one of these; of any text where there are none.
+fn one_of<N: std::fmt::Debug>(names: impl IntoIterator<Item = N>) -> String {
+    let names: Vec<String> = names.into_iter().map(|name| format!("{name:?}")).collect();
+    if names.is_empty() { "string".into() } else { names.join(" | ") }
+}
+
+/// The type of a field as a script reads it.
+/// The type of a field as Luau writes it.
+pub fn luau_type(ty: &Type) -> String {
+    match ty {
+        Type::Int { .. } => "number".into(),
+        Type::Bool => "boolean".into(),
+        Type::Text => "string".into(),
+        Type::Enum(values) => one_of(values),
+        // An empty reference is nil; who reads on must know that it is not.
+        Type::Ref(Some(kind)) => type_name(kind),
+        Type::Ref(None) => "any".into(),
+        Type::Ratio => "{ number }".into(),
+        Type::List(element) => format!("{{ {} }}", luau_type(element)),
+        Type::Map(element) => format!("{{ [string]: {} }}", luau_type(element)),
+    }
+}
+
+fn optional(ty: &str) -> String {
+    if ty.contains('|') { format!("({ty})?") } else { format!("{ty}?") }
+}
+
+/// `fight_side` -> `FightSide`; a name that the common types have gets an ending.
+fn type_name(kind: &str) -> String {
+    let word = |word: &str| {
+        let mut letters = word.chars();
+        letters.next().map(|first| first.to_uppercase().chain(letters).collect::<String>()).unwrap_or_default()
+    };
+    let name: String = kind.split(|c: char| !c.is_ascii_alphanumeric()).map(word).collect();
+    let own = ["Entity", "Each", "First", "Spawn", "Verbs", "Switches", "Vocabulary", "Spec"];
+    let taken = COMMON.contains(&format!("export type {name} ")) || own.contains(&&*name) || name.ends_with("Name");
+    if taken || name.starts_with(|c: char| c.is_ascii_digit()) { format!("{name}Entity") } else { name }
+}
+
+const KEYWORDS: &[&str] = &[
+    "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "if", "in", "local", "nil", "not", "or",
+    "repeat", "return", "then", "true", "until", "while",
+];
+
+/// A key of a table type.
+fn key(name: &str) -> String {
+    if is_luau_name(name) { name.to_string() } else { format!("[{name:?}]") }
+}
+
+/// True for a name of Luau: it can stand behind a point and before the type of a parameter.
+pub(super) fn is_luau_name(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+        && !KEYWORDS.contains(&name)
+}
+
+/// The reference page of the vocabulary, in Markdown.
+pub fn reference_page() -> String {
+    let mut text = String::from(
+        "# Reference of the vocabulary\n\nEvery word of `local rb = require(\"@riskbreaker\")`. This page is made from the table that the\n\
+         types and the check are made from (`riskbreaker types --reference`); [Writing rules in\n\
+         Luau](scripting.md) explains how the words go together. A word marked * does something, and is a\n\
+         fault where a rule may only read.\n",
+    );
+    for (group, title) in Group::ALL {
+        let _ = write!(text, "\n## {title}\n\n| word | does |\n|---|---|\n");
+        for word in api::WORDS.iter().filter(|word| word.group == group) {
+            let mark = if word.acts { " *" } else { "" };
+            let _ =
+                writeln!(text, "| `{}`{mark} | {} |", word.usage.replace('|', "\\|"), word.text.replace('|', "\\|"));
+        }
+    }
+    text.push_str("\n## Fields of questions\n\n");
+    let list = |names: &[&str]| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    let common: Vec<&str> = api::QUESTION_FIELDS.iter().copied().filter(|name| *name != "ask").collect();
+    let _ = writeln!(
+        text,
+        "Every question takes the fields below; in `rb.all` also `ask`.\n\n{}\n\nBesides:\n\n| question | fields |\n|---|---|",
+        wrapped(&list(&common), "")
+    );
+    for (ask, own) in api::QUESTIONS {
+        let _ = writeln!(text, "| `rb.{ask}` | {} |", if own.is_empty() { "none".to_string() } else { list(own) });
+    }
+    text.push_str("\n## Entities\n\n`e.id`, `e.kind`, every field of its kind, `e:set(field, value)`, `e:add(field, n)`,\n`e:shift(field, n)`, `e:reaches(field, n)`, `e:exists()`, and every derived value of its kind as\na method.\n");
+    text.push_str("\n## What a spec can do\n\n| method | does |\n|---|---|\n");
+    for method in api::SPEC_METHODS {
+        let _ = writeln!(text, "| `{}` | {} |", method.usage, method.text);
+    }
+    text.push_str("\n## What else a file may use\n\n");
+    let libraries: Vec<String> = api::globals()
+        .map(|name| match api::library(name) {
+            Some(names) => wrapped(&format!("- `{name}`: {}", list(names)), "  "),
+            None => format!("- `{name}`"),
+        })
+        .collect();
+    text.push_str(&libraries.join("\n"));
+    text.push_str("\n\nWhat other Lua has and this has not:\n\n| word | instead |\n|---|---|\n");
+    for (name, cure) in api::NOT_HERE {
+        let _ = writeln!(text, "| `{name}` | {cure} |");
+    }
+    text
+}
+
+/// A paragraph in lines of at most 100 columns; all but the first begin with `indent`.
+fn wrapped(text: &str, indent: &str) -> String {
+    let (mut lines, mut line) = (String::new(), String::new());
+    for word in text.split(' ') {
+        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > 100 {
+            lines.push_str(&line);
+            lines.push('\n');
+            line = format!("{indent}{word}");
+        } else {
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+    }
+    lines + &line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use riskbreaker_play::Ruleset;
+
+    #[test]
+    fn the_reference_page_is_that_of_the_table() {
+        let page = include_str!("../../../docs/reference.md").replace("\r\n", "\n");
+        assert!(
+            page == reference_page(),
+            "docs/reference.md is old: `riskbreaker types --reference > docs/reference.md`"
+        );
+    }
+
+    #[test]
+    fn names_of_types_do_not_clash() {
+        assert_eq!(type_name("fight_side"), "FightSide");
+        assert_eq!(type_name("item"), "ItemEntity");
+        assert_eq!(type_name("entity"), "EntityEntity");
+        assert_eq!(key("end"), "[\"end\"]");
+        assert_eq!(key("wit"), "wit");
+    }
+
+    #[cfg(feature = "check")]
+    #[test]
+    fn the_module_reads_as_luau() {
+        use super::super::syntax;
+        let rulesets = concat!(env!("CARGO_MANIFEST_DIR"), "/../../rulesets");
+        let library = riskbreaker_ruleset::Library::open(rulesets).unwrap();
+        for id in library.ids().iter().flat_map(|id| library.ways_to_play(id)) {
+            let rules = Ruleset::load(&library, &id).unwrap();
+            let text = type_module(&rules);
+            if let Err(error) = syntax::parse(&syntax::Arena::new(), &text) {
+                panic!("{id}: {} at {:?}\n{text}", error.message, error.location);
+            }
+        }
+    }
+}

@@ -1,0 +1,642 @@
+//! Carries out each request at a table or at the host.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value as Json;
+
+use super::error::Failure;
+use super::frames::{QuestionName, Sight};
+use super::keeper::{Keeper, is_campaign};
+use super::messages::*;
+use super::misfit::misfit;
+use super::saved::Saves;
+use super::table::Game;
+use super::viewer::Role;
+use riskbreaker_lab::{AdviceLimits, Limits, Odds, OddsQuery, SessionExt as _, kinds_of_outcomes};
+use riskbreaker_play::{Answering, Edit, Given, Question, QuestionId, Refusal, Remedy, Seat, Session, Undone};
+use riskbreaker_play::{Machines, Migration, MigrationFate, MigrationNote, ReloadReport, Ruleset, SheetRow};
+use riskbreaker_ruleset::Library;
+use riskbreaker_state::{EntityId, LARGEST_NUMBER, OutcomeKind, Value};
+use riskbreaker_store::HostChange;
+
+/// A request to one table, by somebody with a role.
+pub(super) struct Command<'r> {
+    pub method: &'r str,
+    pub params: Json,
+    pub role: &'r Role,
+    /// What the person who sends it is called at this table.
+    pub name: Option<Arc<str>>,
+    pub table: &'r str,
+    pub library: &'r Library,
+    pub saves: &'r Saves,
+    /// Where the scripts of other rules run.
+    pub machines: Machines,
+    /// Set when the request is to end.
+    pub interrupt: &'r Arc<AtomicBool>,
+}
+
+/// What a request comes to.
+pub(super) enum Outcome {
+    Result(Json),
+    /// The game has been changed: it plays on, everybody is told, and the result names the step.
+    Changed {
+        cause: &'static str,
+        result: Written,
+    },
+    /// What looks ahead works on a copy of the game, beside the table, which goes on.
+    Apart(Apart),
+}
+
+/// Work that needs no table. It gives the result.
+pub(super) type Apart = Box<dyn FnOnce() -> Result<Json, Failure> + Send>;
+
+/// Makes the result from the number of the step.
+pub(super) type Written = Box<dyn FnOnce(u64) -> Result<Json, Failure> + Send>;
+
+/// Reads the parameters of a method.
+pub(super) fn read<T: DeserializeOwned + JsonSchema>(params: &Json) -> Result<T, Failure> {
+    T::deserialize(params).map_err(|_| misfit::<T>(params))
+}
+
+pub(super) fn written(result: impl Serialize) -> Result<Json, Failure> {
+    serde_json::to_value(result).map_err(|error| Failure::internal(error.to_string()))
+}
+
+/// Most answers that are listed.
+const MOST_ANSWERS: usize = 1_000;
+/// Work of scripts and dice for one query of odds: about a quarter of a second on a quiet machine.
+const ODDS_WORK: u64 = 25_000_000;
+
+impl Command<'_> {
+    /// Whether the method changes the game: then a key counts, and a pause refuses it to seats.
+    pub fn changes(method: &str) -> bool {
+        super::methods::find(method).is_some_and(|known| known.changes)
+    }
+
+    /// Carries the request out, up to where the game plays on.
+    pub fn run(&self, game: &mut Game) -> Result<Outcome, Failure> {
+        let result = match self.method {
+            "answer" => return self.answer(game),
+            "reply" => return self.reply(game),
+            "act" => return self.act(game),
+            "undo" => return self.undo(game),
+            "redo" => return self.redo(game),
+            "undo.preview" => self.undo_preview(game),
+            "edit" => {
+                let EditParams { edit } = self.master()?;
+                game.session.edit(edit)?;
+                return Ok(accepted("edit"));
+            }
+            "switch" => {
+                let SwitchParams { name, value } = self.master()?;
+                game.session.edit(Edit::Switch { name, value })?;
+                return Ok(accepted("switch"));
+            }
+            "remedy" => {
+                let RemedyParams { remedy } = self.master()?;
+                let retried = match (&mut game.keeper, remedy) {
+                    (Some(keeper), Remedy::Retry) => keeper.retry()?,
+                    _ => None,
+                };
+                match retried {
+                    Some(session) => game.put(session, "the campaign file is as it was"),
+                    None => game.session.remedy(remedy)?,
+                }
+                return Ok(accepted("remedy"));
+            }
+            "dice" => {
+                let DiceParams { faces } = self.master()?;
+                if faces.is_empty() {
+                    game.session.clear_faces();
+                }
+                game.session.push_faces(&faces)?;
+                return Ok(accepted("dice"));
+            }
+            "rules.preview" | "rules.change" => return self.rules(game),
+            "rules.keep" => {
+                self.role.must_be_master()?;
+                game.session.keep_rules()?;
+                return Ok(accepted("rules.keep"));
+            }
+            "seat" => {
+                let SeatParams { seat, driver } = self.master()?;
+                must_have_seat(game.session.ruleset(), &seat)?;
+                game.session.set_seat(&seat, driver)?;
+                return Ok(accepted("seat"));
+            }
+            "pause" => {
+                let PauseParams { paused } = self.master()?;
+                game.pause(paused);
+                return Ok(accepted("pause"));
+            }
+            "goto" => return self.go_to(game),
+            "view" => {
+                let ViewParams { since, seq } = self.read()?;
+                written(game.snapshot(self.table, self.role, since, seq))
+            }
+            "acts" => {
+                self.role.must_play()?;
+                written(Acts { acts: self.seat_of(game).free_acts() })
+            }
+            "answers" => self.answers(game),
+            "suggest" => self.suggest(game),
+            "odds" => return self.odds(game).map(Outcome::Apart),
+            "hint" => return self.hint(game).map(Outcome::Apart),
+            "why" => self.why(game),
+            "sheet" => {
+                let EntityParams { entity } = self.read()?;
+                self.must_see(&game.session, entity)?;
+                let rows = self.seat_of(game).sheet_rows(entity).map_err(Refusal::fault)?;
+                written(Sheet { lines: rows.iter().cloned().map(SheetRow::line).collect(), rows })
+            }
+            "card" => self.card(game),
+            "say" => self.say(game),
+            "notice" => {
+                self.role.must_be_operator()?;
+                let NoticeParams { text } = self.read()?;
+                game.tell_masters("notice", &TableNotice { table: self.table.to_owned(), text });
+                written(Done {})
+            }
+            "entries" => self.entries(game),
+            "roster" => self.roster(game),
+            "offers" => self.offers(game),
+            "table.save" => self.save(game),
+            _ => Err(Failure::internal(format!("`{}` is no request to a table", self.method))),
+        };
+        result.map(Outcome::Result)
+    }
+
+    fn read<T: DeserializeOwned + JsonSchema>(&self) -> Result<T, Failure> {
+        read(&self.params)
+    }
+
+    /// The parameters of a method that only a game master may use.
+    fn master<T: DeserializeOwned + JsonSchema>(&self) -> Result<T, Failure> {
+        self.role.must_be_master()?;
+        self.read()
+    }
+
+    /// The session as the role sees it and plays in it.
+    fn seat_of<'g>(&self, game: &'g mut Game) -> Seat<'g> {
+        game.session.seen_by(Sight::of(self.role).viewer())
+    }
+
+    // Deciding
+
+    /// The open question that the role calls by this name, and that it may decide.
+    fn own_question<'g>(&self, game: &'g Game, name: QuestionName) -> Result<&'g Question, Failure> {
+        self.role.must_play()?;
+        let viewer = Sight::of(self.role).viewer();
+        let number = name.within(game.generation());
+        self.may_decide(game, number.and_then(|number| game.session.question_of(&viewer, number)))
+    }
+
+    /// The same, as the role's own number.
+    fn own_number(&self, game: &Game, name: QuestionName) -> Result<QuestionId, Failure> {
+        self.own_question(game, name)?;
+        name.within(game.generation()).ok_or_else(|| Failure::internal("a question without a number"))
+    }
+
+    /// An open question that the role may decide. One that it may not see is for it one that is not open.
+    fn may_decide<'g>(&self, game: &'g Game, question: Option<&'g Question>) -> Result<&'g Question, Failure> {
+        let sight = Sight::of(self.role);
+        let Some(question) = question.filter(|question| sight.sees_question(question)) else {
+            let known = sight.known(&game.session);
+            let questions = sight.questions(&game.session, &known.view(&game.session), game.generation());
+            return Err(Failure::Stale { questions });
+        };
+        match self.role.seat() {
+            Some(acting) if !sight.plays(&question.seat) => {
+                Err(Refusal::NotYourSeat { seat: question.seat.clone(), acting: acting.clone() }.into())
+            }
+            _ => Ok(question),
+        }
+    }
+
+    fn answer(&self, game: &mut Game) -> Result<Outcome, Failure> {
+        let AnswerParams { question: id, value, acting } = self.read()?;
+        let question = self.own_question(game, id)?;
+        self.acts_for(acting.as_deref(), &question.seat)?;
+        bounded(&value)?;
+        let (id, answer) = (question.id, question.exact_answer(&value)?);
+        game.session.answer(id, answer)?;
+        Ok(accepted("answer"))
+    }
+
+    /// `as` names the seat that is asked, and only a game master may act for another.
+    fn acts_for(&self, acting: Option<&str>, seat: &Arc<str>) -> Result<(), Failure> {
+        match acting {
+            Some(acting) if *acting != **seat || !Sight::of(self.role).plays(seat) => {
+                Err(Refusal::NotYourSeat { seat: seat.clone(), acting: Arc::from(acting) }.into())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn reply(&self, game: &mut Game) -> Result<Outcome, Failure> {
+        self.role.must_play()?;
+        let ReplyParams { pairs } = self.read()?;
+        for (_, value) in &pairs {
+            bounded(value)?;
+        }
+        if pairs.is_empty() {
+            return Err(Failure::BadParams { message: "`pairs` is empty: name a topic and an answer".into() });
+        }
+        self.seat_of(game).take_replies(&pairs)?;
+        Ok(accepted("reply"))
+    }
+
+    fn act(&self, game: &mut Game) -> Result<Outcome, Failure> {
+        self.role.must_play()?;
+        let ActParams { name, acting } = self.read()?;
+        let seat: Arc<str> = match (&acting, self.role) {
+            (Some(acting), _) => Arc::from(acting.as_str()),
+            (None, Role::Seat(seat)) => seat.clone(),
+            (None, Role::Seats(_)) => {
+                return Err(Failure::BadParams { message: "`as` names which of your seats acts".into() });
+            }
+            (None, _) => return Err(Failure::BadParams { message: "`as` names the seat that acts".into() }),
+        };
+        self.acts_for(acting.as_deref(), &seat)?;
+        self.seat_of(game).act(&seat, &name)?;
+        Ok(accepted("act"))
+    }
+
+    fn undo(&self, game: &mut Game) -> Result<Outcome, Failure> {
+        let UndoParams { expect, to } = self.read()?;
+        expected(game, expect)?;
+        if to.is_none() && game.session.decisions() == 0 {
+            return self.turn(game, true);
+        }
+        let steps = self.steps_back(game, to)?;
+        let target = to.and_then(|to| game.decisions_at(to));
+        let (mut undone, viewer) = (Vec::new(), Sight::of(self.role).viewer());
+        // All of them or none.
+        game.session.may_take_back(&viewer, steps)?;
+        loop {
+            match game.session.undo_for(&viewer) {
+                // The game was opened from a checkpoint: older decisions are in the campaign file.
+                Err(Refusal::NothingToUndo) if undone.is_empty() && to.is_none() => return self.turn(game, true),
+                step => undone.push(step?),
+            }
+            if target.is_none_or(|target| game.session.decision_count() <= target) {
+                break;
+            }
+        }
+        game.last_undo_by(self.role);
+        Ok(turned("undo", undone))
+    }
+
+    fn undo_preview(&self, game: &mut Game) -> Result<Json, Failure> {
+        self.role.must_play()?;
+        let UndoPreviewParams { to } = self.read()?;
+        let steps = self.steps_back(game, to)?;
+        let viewer = Sight::of(self.role).viewer();
+        game.session.may_take_back(&viewer, steps)?;
+        let takes_back = game.session.would_take_back(&viewer, steps as usize);
+        written(UndoPreview { seq: game.seq, decisions: steps, takes_back })
+    }
+
+    /// How many decisions an undo takes back; at least one, and all of them the role's to take back.
+    fn steps_back(&self, game: &Game, to: Option<u64>) -> Result<u32, Failure> {
+        let unknown = |to: u64| Failure::BadParams { message: format!("step {to} does not stand") };
+        let target = to.map(|to| game.decisions_at(to).ok_or_else(|| unknown(to))).transpose()?;
+        let now = game.session.decision_count();
+        let steps = target.map_or(1, |target| if target < now { now.since(target) } else { 0 });
+        if steps == 0 || game.session.decisions() == 0 {
+            return Err(Refusal::NothingToUndo.into());
+        }
+        if !game.may_undo(self.role, steps) {
+            return Err(Failure::forbidden(self.role.word(), "the game master, or the seat that decided last"));
+        }
+        Ok(steps)
+    }
+
+    fn redo(&self, game: &mut Game) -> Result<Outcome, Failure> {
+        let RedoParams { expect } = self.read()?;
+        expected(game, expect)?;
+        if !game.may_redo(self.role) {
+            return Err(Failure::forbidden(self.role.word(), "the game master, or the seat that undid it"));
+        }
+        let undone = match game.session.redo_for(&Sight::of(self.role).viewer()) {
+            Err(Refusal::NothingToRedo { .. }) if game.keeper.is_some() => return self.turn(game, false),
+            undone => vec![undone?],
+        };
+        Ok(turned("redo", undone))
+    }
+
+    /// An undo or a redo beyond what the game has in memory: its campaign goes on there.
+    fn turn(&self, game: &mut Game, back: bool) -> Result<Outcome, Failure> {
+        let nothing =
+            || Failure::from(if back { Refusal::NothingToUndo } else { Refusal::NothingToRedo { diverged: false } });
+        let keeper = game.keeper.as_mut().filter(|_| self.role.is_master()).ok_or_else(nothing)?;
+        let entry = keeper.next(back)?.ok_or_else(nothing)?;
+        let session = keeper.campaign.turn_to(entry)?;
+        game.put(session, ANOTHER_MOMENT);
+        Ok(turned(if back { "undo" } else { "redo" }, Vec::new()))
+    }
+
+    fn entries(&self, game: &Game) -> Result<Json, Failure> {
+        let EntriesParams { all, most } = self.master()?;
+        let most = most.unwrap_or(MOST_ENTRIES).min(MOST_ENTRIES);
+        written(Entries { entries: game.keeper.as_ref().ok_or_else(no_campaign)?.campaign.log(all, most)? })
+    }
+
+    fn roster(&self, game: &Game) -> Result<Json, Failure> {
+        let Nothing {} = self.master()?;
+        written(game.keeper.as_ref().ok_or_else(no_campaign)?.campaign.roster()?)
+    }
+
+    fn offers(&self, game: &Game) -> Result<Json, Failure> {
+        let Nothing {} = self.master()?;
+        let rules = game.session.ruleset();
+        written(Offers {
+            rulesets: self.library.ids(),
+            policies: rules.policies().to_vec(),
+            switches: rules.switches().map(OfferedSwitch::from).collect(),
+        })
+    }
+
+    fn go_to(&self, game: &mut Game) -> Result<Outcome, Failure> {
+        let GotoParams { entry } = self.master()?;
+        let session = game.keeper.as_mut().ok_or_else(no_campaign)?.campaign.turn_to(entry)?;
+        game.put(session, ANOTHER_MOMENT);
+        Ok(accepted("goto"))
+    }
+
+    fn rules(&self, game: &mut Game) -> Result<Outcome, Failure> {
+        let RulesParams { ruleset, layers } = self.master()?;
+        let to = load(self.machines, self.library, &ruleset, &layers)?;
+        let change = self.method == "rules.change";
+        let session = &mut game.session;
+        let rules = session.ruleset();
+        let reloads = session.fault().is_some() && to.name() == rules.name() && to.hash() != rules.hash();
+        let migration = match (reloads, change) {
+            (true, true) => reload(session, to)?,
+            (true, false) => Migration { waits_for: None, ..session.preview_rules(&to)? },
+            (false, true) => session.change_rules(&to)?,
+            (false, false) => session.preview_rules(&to)?,
+        };
+        let Migration { from, to, changes, mut notes, waits_for } = migration;
+        if !reloads {
+            notes.extend(in_the_way(session));
+            notes.sort_by_key(|note| note.fate);
+        }
+        let preview = RulesPreview { from, to, changes, notes, waits_for, seq: None };
+        Ok(match change {
+            true => changed("rules.change", |seq| written(RulesPreview { seq: Some(seq), ..preview })),
+            false => Outcome::Result(written(preview)?),
+        })
+    }
+
+    // Looking
+
+    fn answers(&self, game: &Game) -> Result<Json, Failure> {
+        let AnswersParams { question, most } = self.read()?;
+        let most = most.unwrap_or(MOST_ANSWERS).min(MOST_ANSWERS);
+        let answers = self.own_question(game, question)?.answers(most);
+        written(Answers {
+            answers: answers.map(|answers| answers.iter().map(riskbreaker_play::Answer::to_value).collect()),
+        })
+    }
+
+    fn suggest(&self, game: &mut Game) -> Result<Json, Failure> {
+        let SuggestParams { question, policy } = self.read()?;
+        let number = self.own_number(game, question)?;
+        let answer = self.seat_of(game).suggest(number, &policy)?;
+        written(Suggestion { value: answer.map(|answer| answer.to_value()) })
+    }
+
+    fn odds(&self, game: &mut Game) -> Result<Apart, Failure> {
+        let OddsParams { question, given, until } = self.read()?;
+        let (asked, viewer) = (self.own_question(game, question)?.clone(), Sight::of(self.role).viewer());
+        let given = Given::all(&asked, &viewer, given);
+        let query = OddsQuery {
+            given,
+            answering: Answering::Default,
+            viewer: Some(viewer.clone()),
+            interrupt: Some(self.interrupt.clone()),
+            limits: Limits { work: ODDS_WORK, ..Limits::default() },
+            ..OddsQuery::default()
+        };
+        let mut ahead = game.copy_to_look_ahead(asked.id, self.interrupt);
+        Ok(Box::new(move || {
+            let _ = ahead.advance()?;
+            let odds = ahead.odds_ahead(asked.id, query, until.as_deref())?;
+            let kinds = kinds_of_outcomes(&ahead, &odds, &asked, &viewer);
+            written(report(&odds, kinds))
+        }))
+    }
+
+    fn hint(&self, game: &mut Game) -> Result<Apart, Failure> {
+        let HintParams { question, games } = self.read()?;
+        let (asked, viewer) = (self.own_question(game, question)?.id, Sight::of(self.role).viewer());
+        let usual = AdviceLimits::default();
+        let limits = AdviceLimits { games: games.unwrap_or(usual.games).min(usual.games), ..usual };
+        let (mut ahead, interrupt) = (game.copy_to_look_ahead(asked, self.interrupt), self.interrupt.clone());
+        Ok(Box::new(move || {
+            let _ = ahead.advance()?;
+            written(ahead.advise_for(asked, limits, &viewer, Some(&interrupt))?.report())
+        }))
+    }
+
+    fn why(&self, game: &mut Game) -> Result<Json, Failure> {
+        let WhyParams { entity, name, with } = self.read()?;
+        for one in std::iter::once(entity).chain(with.iter().copied()) {
+            self.must_see(&game.session, one)?;
+        }
+        let args: Vec<Value> = with.into_iter().map(Value::Entity).collect();
+        written(WhyReport { explanation: self.seat_of(game).why_of(entity, &name, &args)? })
+    }
+
+    fn must_see(&self, session: &Session, entity: EntityId) -> Result<(), Failure> {
+        if Sight::of(self.role).sees_entity(session, entity) {
+            return Ok(());
+        }
+        Err(Refusal::NoEntity { entity }.into())
+    }
+
+    fn card(&self, game: &Game) -> Result<Json, Failure> {
+        let CardParams { card } = self.read()?;
+        let rules = game.session.ruleset();
+        let Some(found) = rules.card(&card) else {
+            let ids = rules.cards().iter().map(|card| &*card.id);
+            let sentence = format!("{} has no card `{card}`", rules.id());
+            return Err(Refusal::unknown_among_many(sentence, &card, ids).into());
+        };
+        let (id, title) = (found.id.clone(), found.title.clone());
+        written(CardReport { id, title, text: found.text.clone(), rules: found.rules.clone() })
+    }
+
+    fn say(&self, game: &mut Game) -> Result<Json, Failure> {
+        self.role.must_play()?;
+        let SayParams { text } = self.read()?;
+        let plain: String = text.chars().filter(|c| *c == '\n' || !is_control(*c)).collect();
+        let plain = plain.trim();
+        if !(1..=MOST_SAID).contains(&plain.chars().count()) {
+            return Err(Failure::BadParams { message: format!("`text` has 1 to {MOST_SAID} characters") });
+        }
+        written(SaidReport { id: game.say(self.table, self.role, self.name.clone(), plain) })
+    }
+
+    fn save(&self, game: &mut Game) -> Result<Json, Failure> {
+        self.role.must_be_operator()?;
+        let SaveTable { path: named } = self.read()?;
+        let path = named.as_deref().map(|path| self.saves.place(path)).transpose()?;
+        if let Some(path) = path.clone().filter(|path| is_campaign(path)) {
+            let keeper = match &game.keeper {
+                Some(keeper) => keeper.copied_to(&path)?,
+                None => Keeper::create(self.library, &path, &mut game.session)?,
+            };
+            game.keeper = Some(Box::new(keeper));
+            if game.is_paused() {
+                game.note_change(HostChange::Paused(true))?;
+            }
+            return written(SavedTable { path: named, game: None, seq: game.seq });
+        }
+        // A game that goes on from a checkpoint of its campaign has only the last part of it in memory.
+        let whole = match game.keeper.as_ref().filter(|_| game.session.is_resumed()) {
+            Some(keeper) => Some(keeper.campaign.whole()?),
+            None => None,
+        };
+        let text = super::saved::write(game, whole.as_ref());
+        let seq = game.seq;
+        match path {
+            None => written(SavedTable { path: None, game: Some(text), seq }),
+            Some(path) => {
+                super::saved::put(&path, &text)?;
+                written(SavedTable { path: named, game: None, seq })
+            }
+        }
+    }
+}
+
+fn changed(cause: &'static str, result: impl FnOnce(u64) -> Result<Json, Failure> + Send + 'static) -> Outcome {
+    Outcome::Changed { cause, result: Box::new(result) }
+}
+
+fn accepted(cause: &'static str) -> Outcome {
+    changed(cause, |seq| written(Accepted { seq }))
+}
+
+fn turned(cause: &'static str, undone: Vec<Undone>) -> Outcome {
+    changed(cause, |seq| written(UndoReport { seq, undone }))
+}
+
+/// Characters that are not seen, or turn the direction of writing.
+fn is_control(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
+/// Told to viewers when the game goes to another entry.
+const ANOTHER_MOMENT: &str = "the game stands at another moment of its campaign";
+
+/// Most entries of a campaign that are listed at once.
+const MOST_ENTRIES: usize = 1_000;
+
+fn no_campaign() -> Failure {
+    let reason = "this table is kept in no campaign; `table.save` with a path that ends in `.rbsave` makes one";
+    Failure::Unavailable { reason: reason.into() }
+}
+
+/// Refuses a command of somebody who has not seen the last step.
+fn expected(game: &Game, expect: u64) -> Result<(), Failure> {
+    if expect == game.seq { Ok(()) } else { Err(Failure::Moved { expected: expect, seq: game.seq }) }
+}
+
+/// Refuses numbers that not every client can read back.
+fn bounded(value: &Value) -> Result<(), Failure> {
+    match value {
+        Value::Int(n) if n.unsigned_abs() > LARGEST_NUMBER.unsigned_abs() => {
+            Err(Failure::BadParams { message: format!("{n} is beyond {LARGEST_NUMBER}, the largest whole number") })
+        }
+        Value::List(items) => items.iter().try_for_each(bounded),
+        Value::Map(items) => items.values().try_for_each(bounded),
+        _ => Ok(()),
+    }
+}
+
+pub(super) fn must_have_seat(rules: &Ruleset, seat: &str) -> Result<(), Failure> {
+    if rules.seats().contains_key(seat) {
+        return Ok(());
+    }
+    let known = rules.seats().keys().map(String::as_str);
+    Err(Refusal::unknown(format!("{} has no seat `{seat}`", rules.id()), seat, known).into())
+}
+
+pub(super) fn load(
+    machines: Machines,
+    library: &Library,
+    id: &str,
+    layers: &[String],
+) -> Result<Arc<Ruleset>, Failure> {
+    Ruleset::shared_on(machines, library, id, layers)
+        .map_err(|error| Failure::NotStarted { message: error.to_string() })
+}
+
+/// Puts the files of the rules in force as they are now. The action that has failed is tried again.
+fn reload(session: &mut Session, rules: Arc<Ruleset>) -> Result<Migration, Failure> {
+    let name = rules.name();
+    let ReloadReport { changed: changes, state, warnings, .. } = session.reload(rules)?;
+    // A pending request for an earlier version of them would replace them at the boundary.
+    if session.pending_rules().is_some_and(|pending| pending.name() == name) {
+        session.keep_rules()?;
+    }
+    let note = |fate, topic: &str, text| MigrationNote { fate, topic: topic.to_owned(), text, rule: None };
+    let lists = [
+        (MigrationFate::Defaulted, "new fields", state.defaulted),
+        (MigrationFate::Returned, "there again", state.returned),
+        (MigrationFate::Dormant, "kept aside", state.kept_aside),
+        (MigrationFate::Dormant, "gone", state.gone),
+    ];
+    let lists = lists.into_iter().filter(|(.., list)| !list.is_empty());
+    let mut notes: Vec<MigrationNote> =
+        warnings.into_iter().map(|warning| note(MigrationFate::Decide, "rules", warning)).collect();
+    notes.extend(lists.map(|(fate, topic, list)| note(fate, topic, list.join(", "))));
+    Ok(Migration { from: name.clone(), to: name, changes, notes, waits_for: None })
+}
+
+/// The action that has failed, where other rules have to wait for its end.
+fn in_the_way(session: &Session) -> Option<MigrationNote> {
+    let fault = session.fault().filter(|_| !session.is_at_boundary())?;
+    let topic = fault.action.as_deref().unwrap_or("the open action").to_owned();
+    let text = "has failed, and other rules wait for its end: `skip_action` leaves it out, `undo` takes it back, and \
+                `retry` runs it by the rules in force";
+    Some(MigrationNote { fate: MigrationFate::Decide, topic, text: text.to_owned(), rule: None })
+}
+
+fn report(odds: &Odds, kinds: Vec<OutcomeKind>) -> OddsReport {
+    let outcomes = odds.lines().into_iter().zip(&odds.outcomes).zip(kinds);
+    OddsReport {
+        exact: odds.is_exact(),
+        partial: odds.is_partial(),
+        estimate: odds
+            .estimate
+            .as_ref()
+            .map(|estimate| EstimateReport { samples: estimate.samples, why: estimate.why.clone() }),
+        outcomes: outcomes
+            .map(|((text, (_, of)), kind)| OutcomeReport { text, chance: odds.stated(of), kind })
+            .collect(),
+        remaining: odds.stated_remaining(),
+        answers: odds
+            .answers
+            .iter()
+            .map(|one| AssumedReport {
+                who: one.who.clone(),
+                topic: one.topic.clone(),
+                answer: one.answer.clone(),
+                source: one.source.to_string(),
+            })
+            .collect(),
+        hits: odds.hits().into_iter().map(|(target, of)| (target.to_string(), odds.stated(&of))).collect(),
+        until: odds.until.clone(),
+        no_further: odds.no_further.clone(),
+        unseen: odds.unseen.clone(),
+        dealt: odds.dealt,
+    }
+}

@@ -1,0 +1,449 @@
+//! The messages to a viewer. Each is built for one role, by [`Sight`] alone.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::viewer::{Role, RoleName};
+use riskbreaker_play::{
+    Ask, Driver, Fault, Happening, Known, Order, Profile, Question, QuestionId, SeatEvent, Session, Step, TakenBack,
+    View, Viewer, WorkedOut,
+};
+use riskbreaker_state::{EntityId, Field, Value};
+
+/// What an open question is named by. No two questions of a table have the same name, but for the questions of a game master that
+/// are asked again after an undo.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(expecting = "the id of a question: its `action` and its `ordinal`")]
+pub struct QuestionName {
+    /// Number of the action.
+    pub action: u32,
+    /// Place within the action, from 0.
+    pub ordinal: u32,
+    /// Tells the games of a table apart. A game that was loaded, and each other moment of a campaign that is put on the table,
+    /// has a number of its own; it is left out of the first game of a table.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub generation: u64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+impl QuestionName {
+    fn of(id: QuestionId, generation: u64) -> QuestionName {
+        QuestionName { action: id.action, ordinal: id.ordinal, generation }
+    }
+
+    /// The number in the game of a generation; `None` if it names a question of another game.
+    pub(super) fn within(self, generation: u64) -> Option<QuestionId> {
+        (self.generation == generation).then_some(QuestionId { action: self.action, ordinal: self.ordinal })
+    }
+}
+
+/// An open question.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct OpenQuestion {
+    /// What `answer` names it by. A number of the viewer's own, except for game masters: it counts what the viewer was
+    /// asked and saw others be asked.
+    pub id: QuestionName,
+    /// The seat that is asked.
+    pub seat: Arc<str>,
+    /// A short word such as `card` or `targets`.
+    pub topic: Arc<str>,
+    /// The entity that it is asked for, and its title.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub about: Option<EntityId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<Arc<str>>,
+    /// What is asked, as a sentence.
+    pub why: String,
+    pub ask: Ask,
+    /// The answer that is proposed, in the form that `answer` takes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proposal: Option<Value>,
+    /// The answer stays hidden until all questions that are out together are answered.
+    pub sealed: bool,
+    /// Whether this viewer may answer it.
+    pub yours: bool,
+}
+
+/// An entity with the fields that this viewer may see.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct EntityView {
+    pub id: EntityId,
+    pub kind: Arc<str>,
+    pub title: Arc<str>,
+    pub fields: BTreeMap<Arc<str>, Value>,
+    /// What its kind declares for all who draw it.
+    #[serde(flatten)]
+    pub profile: Box<Profile>,
+}
+
+/// An entity as the viewers of a role were told of it last.
+#[derive(Debug)]
+pub(super) struct ToldEntity {
+    id: EntityId,
+    kind: Arc<str>,
+    title: Arc<str>,
+    fields: Box<[(Arc<str>, Value)]>,
+    profile: Option<Box<Profile>>,
+}
+
+impl ToldEntity {
+    pub fn view(&self) -> EntityView {
+        let fields = self.fields.iter().cloned().collect();
+        let profile = self.profile.clone().unwrap_or_default();
+        EntityView { id: self.id, kind: self.kind.clone(), title: self.title.clone(), fields, profile }
+    }
+}
+
+/// A change of what there is: an entity as it is now, or the id of one that is gone.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(untagged)]
+#[non_exhaustive]
+pub enum Changed {
+    Now(EntityView),
+    Gone { id: EntityId, gone: bool },
+}
+
+/// A seat that somebody waits for. Everybody sees which seats those are.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Waiting {
+    pub seat: Arc<str>,
+    /// Open questions of the seat that this viewer sees; 0 if all of them are hidden from it.
+    pub questions: u32,
+}
+
+/// How far back a viewer may go.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct UndoState {
+    /// Whether this viewer may take back the last decision.
+    pub allowed: bool,
+    /// Decisions that this viewer may take back, one after the other; of the game master all that stand.
+    pub decisions: u32,
+    /// The decision that the next undo of this viewer would take back; missing if the rules let it stand.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub takes_back: Option<TakenBack>,
+    /// Whether this viewer may do again what was taken back.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(default)]
+    pub redo: bool,
+}
+
+/// Where the game stands.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(tag = "is", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum State {
+    /// Questions are open.
+    Asking,
+    /// A script failed; the game master says how to go on.
+    Fault {
+        /// What failed, for the game master.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        fault: Option<Box<Fault>>,
+    },
+    Over {
+        outcome: String,
+    },
+}
+
+impl From<Step> for State {
+    fn from(step: Step) -> State {
+        match step {
+            Step::Ask => State::Asking,
+            Step::Fault(fault) => State::Fault { fault: Some(Box::new(fault)) },
+            Step::Over(outcome) => State::Over { outcome },
+        }
+    }
+}
+
+/// Rules in force.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct RulesInForce {
+    pub id: String,
+    /// The rulesets that were put on it, such as house rules, besides the layers of its manifest.
+    pub layers: Vec<String>,
+    pub title: String,
+    pub version: String,
+    /// Identifies the content of all files.
+    pub hash: String,
+    /// Rules that are asked for and come into force at the next boundary.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pending: Option<String>,
+}
+
+/// How the table is set.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Settings {
+    /// Whether commands by seats are refused.
+    pub paused: bool,
+    pub rules: RulesInForce,
+    /// Who plays which seat.
+    pub seats: BTreeMap<Arc<str>, Driver>,
+    /// House rules in force.
+    pub switches: BTreeMap<String, Value>,
+}
+
+/// Who is connected.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Present {
+    pub role: RoleName,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seat: Option<Arc<str>>,
+    /// All seats, if they are several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub seats: Vec<Arc<str>>,
+    /// How many viewers are there in this role.
+    pub viewers: u32,
+    /// The names of the people behind them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub people: Vec<Arc<str>>,
+}
+
+/// What somebody has said beside the game. It is no part of the game's log: no undo takes it back.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct ChatLine {
+    /// Rises by one with each line of the table.
+    pub id: u64,
+    /// The name of the person.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<Arc<str>>,
+    pub role: RoleName,
+    /// The seats of the person.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub seats: Vec<Arc<str>>,
+    pub text: Arc<str>,
+}
+
+/// Everything that a viewer may know of a table.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Snapshot {
+    pub table: String,
+    pub role: RoleName,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seat: Option<Arc<str>>,
+    /// All seats of the viewer, if they are several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub seats: Vec<Arc<str>>,
+    pub seq: u64,
+    pub revision: u64,
+    pub state: State,
+    pub settings: Settings,
+    pub entities: Vec<EntityView>,
+    pub questions: Vec<OpenQuestion>,
+    pub waiting: Vec<Waiting>,
+    pub undo: UndoState,
+    /// Who acts when, where the ruleset has an order of play now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub order: Option<Order>,
+    pub presence: Vec<Present>,
+    /// What people have said beside the game, the last lines.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub chat: Vec<ChatLine>,
+    /// The revision of `since` if the log follows it; otherwise the log replaces what was known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<u64>,
+    /// The last lines, or everything told since the revision that was asked for.
+    pub log: Vec<SeatEvent>,
+}
+
+/// All that one accepted command did, for one viewer.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct StepFrame {
+    pub table: String,
+    pub seq: u64,
+    /// The method that was accepted.
+    pub cause: &'static str,
+    pub state: State,
+    pub events: Vec<SeatEvent>,
+    /// How many events were left out, since all together are too large for one step: the oldest ones. `view` with `since` has them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub left_out: u64,
+    /// All open questions; they replace those that were known.
+    pub questions: Vec<OpenQuestion>,
+    pub waiting: Vec<Waiting>,
+    pub undo: UndoState,
+    /// Entities that are different now.
+    pub changed: Vec<Changed>,
+    /// Who acts when, where that is different now; null: there is no order of play any more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub order: Option<Option<Order>>,
+    /// How the table is set, where that is different now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub settings: Option<Settings>,
+}
+
+/// Leaves out the oldest events of a step, where all together have more than `most` bytes as JSON. Those that take events back stay.
+/// Gives the number that is left out.
+pub(super) fn leave_out_oldest(events: &mut Vec<SeatEvent>, most: usize) -> u64 {
+    let before = events.len();
+    let mut room = most;
+    let mut kept: Vec<SeatEvent> = Vec::with_capacity(before);
+    for event in events.drain(..).rev() {
+        room = room.saturating_sub(json_size(&event));
+        if room > 0 || matches!(event.happening, Happening::Back { .. }) {
+            kept.push(event);
+        }
+    }
+    kept.reverse();
+    *events = kept;
+    (before - events.len()) as u64
+}
+
+/// The number of bytes that a value takes as JSON.
+fn json_size(value: &impl Serialize) -> usize {
+    struct Counted(usize);
+    impl std::io::Write for Counted {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut counted = Counted(0);
+    let _ = serde_json::to_writer(&mut counted, value);
+    counted.0
+}
+
+/// What a role may see of a game. No frame reads a game but through this.
+pub(super) struct Sight<'r> {
+    role: &'r Role,
+    viewer: Viewer,
+}
+
+impl<'r> Sight<'r> {
+    pub fn of(role: &'r Role) -> Sight<'r> {
+        let viewer = match role {
+            _ if role.is_master() => Viewer::master(),
+            Role::Seat(seat) => Viewer::of_seat(seat),
+            role => Viewer::seats(role.seats()),
+        };
+        Sight { role, viewer }
+    }
+
+    pub fn viewer(&self) -> Viewer {
+        self.viewer.clone()
+    }
+
+    /// What the role knows of the game now, with what scripts work out of it for all who draw it. `shared`: what was worked out
+    /// of the whole game, which holds for every role that knows all of it.
+    pub fn drawn(
+        &self,
+        session: &mut Session,
+        shared: &mut Option<Arc<WorkedOut>>,
+    ) -> (Known, Arc<WorkedOut>, Option<Order>) {
+        let mut seat = session.seen_by(self.viewer());
+        let worked_out = match seat.knows_all() {
+            true => shared.get_or_insert_with(|| Arc::new(seat.worked_out())).clone(),
+            false => Arc::new(seat.worked_out()),
+        };
+        // A game goes on without an order of play whose function fails.
+        let order = seat.order().unwrap_or_default();
+        (seat.into_known(), worked_out, order)
+    }
+
+    /// What the role knows of the game now.
+    pub fn known(&self, session: &Session) -> Known {
+        session.known(&self.viewer)
+    }
+
+    /// The open questions that the role sees. `view`: what it knows of the session; `generation`: that of the game.
+    pub fn questions(&self, session: &Session, view: &View<'_>, generation: u64) -> Vec<OpenQuestion> {
+        let visible = session.questions_seen_by(&self.viewer);
+        visible.into_iter().map(|question| self.question(view, question, generation)).collect()
+    }
+
+    pub fn sees_question(&self, question: &Question) -> bool {
+        self.viewer.sees(&question.audience)
+    }
+
+    fn question(&self, view: &View<'_>, question: Question, generation: u64) -> OpenQuestion {
+        OpenQuestion {
+            id: QuestionName::of(question.id, generation),
+            title: question.about.map(|id| view.title(id)),
+            proposal: question.proposal().map(riskbreaker_play::Answer::to_value),
+            yours: self.plays(&question.seat),
+            seat: question.seat,
+            topic: question.topic,
+            about: question.about,
+            why: question.why,
+            ask: question.ask,
+            sealed: question.sealed,
+        }
+    }
+
+    /// Whether the viewer may decide for a seat.
+    pub fn plays(&self, seat: &str) -> bool {
+        self.role.is_master() || self.role.seats().iter().any(|own| **own == *seat)
+    }
+
+    pub fn waiting(&self, session: &Session) -> Vec<Waiting> {
+        let seats = session.waits_for(&self.viewer);
+        seats.into_iter().map(|(seat, questions)| Waiting { seat, questions }).collect()
+    }
+
+    pub fn sees_entity(&self, session: &Session, id: EntityId) -> bool {
+        self.known(session).view(session).exists(id)
+    }
+
+    fn shows(&self, field: &Field) -> bool {
+        self.role.is_master() || field.show
+    }
+
+    /// Brings the entities that a viewer has been told of up to date, and gives those that are different now.
+    /// `worked_out`: the derived values of their profiles.
+    pub fn bring_up_to_date(
+        &self,
+        view: &View<'_>,
+        worked_out: &WorkedOut,
+        told: &mut Vec<ToldEntity>,
+    ) -> Vec<Changed> {
+        let mut changed = Vec::new();
+        for id in view.entities() {
+            let (kind, title) = (view.kind(id).unwrap_or_default(), view.title(id));
+            let fields = || view.fields(id).filter(|(field, _)| self.shows(field));
+            let profile = view.profile(id, worked_out);
+            let profile = (profile != Profile::default()).then(|| Box::new(profile));
+            let place = told.binary_search_by_key(&id, |told| told.id);
+            let same = place.is_ok_and(|at| {
+                let told = &told[at];
+                let shown = || fields().map(|(field, value)| (&field.name, value));
+                *told.kind == *kind
+                    && told.title == title
+                    && told.profile == profile
+                    && told.fields.iter().map(|(name, value)| (name, value)).eq(shown())
+            });
+            if !same {
+                let fields = fields().map(|(field, value)| (field.name.clone(), value.clone())).collect();
+                let entity = ToldEntity { id, kind: kind.into(), title, fields, profile };
+                changed.push(Changed::Now(entity.view()));
+                match place {
+                    Ok(at) => told[at] = entity,
+                    Err(at) => told.insert(at, entity),
+                }
+            }
+        }
+        told.retain(|entity| {
+            let there = view.exists(entity.id);
+            if !there {
+                changed.push(Changed::Gone { id: entity.id, gone: true });
+            }
+            there
+        });
+        changed
+    }
+
+    /// Where the game stands, from how its game master is told.
+    pub fn state(&self, standing: &State) -> State {
+        match standing {
+            State::Fault { .. } if !self.role.is_master() => State::Fault { fault: None },
+            standing => standing.clone(),
+        }
+    }
+}

@@ -1,0 +1,963 @@
+use std::collections::{BTreeMap, HashMap};
+use std::io;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Instant;
+
+use serde_json::{Value as Json, json};
+
+use super::commands::{Command, Outcome, Written, load, must_have_seat, read, written};
+use super::error::Failure;
+use super::job::{Extent, Job, Progress, reply};
+use super::keeper::{Keeper, is_campaign};
+use super::messages::*;
+use super::misfit::takes;
+use super::outbox::Outbox;
+use super::pace::Pace;
+use super::people::{By, Entrance, Shown};
+use super::saved::Saves;
+use super::table::{Game, Table, fingerprint};
+use super::unread::{Id, doubled_key, id_of, is_id, read_once};
+use super::viewer::{Role, RoleName, Viewer};
+use riskbreaker_play::{Driver, Machines, Scenario, Session, Setup};
+use riskbreaker_ruleset::{Library, instead, nearest, quoted::quoted};
+use riskbreaker_state::{LARGEST_NUMBER, Value};
+use riskbreaker_store::KeptResult;
+
+/// The host of many games: it knows nothing of how its messages travel.
+///
+/// A transport calls [`Host::connect`] for each client and passes every message to [`Connection::receive`]. It runs the
+/// resulting [`Job`]s, those of one connection in order, and writes the content of the connection's [`Outbox`].
+#[derive(Clone)]
+pub struct Host {
+    pub(super) shared: Arc<Shared>,
+}
+
+pub(super) struct Shared {
+    library: Library,
+    /// Where the scripts of rulesets run that are loaded for a table.
+    machines: Machines,
+    saves: Saves,
+    tables: Mutex<BTreeMap<String, Arc<Table>>>,
+    /// Tokens, codes, and the people of all tables.
+    pub(super) entrance: Mutex<Entrance>,
+    /// The address that players are told to go to.
+    pub(super) address: Mutex<Option<String>>,
+    /// Counts tables, for names that the host makes.
+    made: AtomicU64,
+    /// Whether a table has ended: another one may get its name.
+    ended: AtomicBool,
+}
+
+/// One client.
+pub struct Connection {
+    host: Host,
+    outbox: Arc<Outbox>,
+    /// Whether whoever holds the other end is the operator.
+    operator: bool,
+    /// Whether it has the limits of a client that nobody here has started.
+    limited: bool,
+    viewers: Arc<Mutex<BTreeMap<u32, Arc<Viewer>>>>,
+    /// Set under the lock of `viewers` when the client has gone: none is added then.
+    gone: Arc<AtomicBool>,
+    next: AtomicU32,
+    under_way: Cancellable,
+    /// How fast it may send requests, if it is limited.
+    pace: Pace,
+    /// Wrong tokens and codes that it has shown.
+    failed: AtomicU32,
+    /// Whether it is ended once its last request is answered.
+    ends_after_answer: AtomicBool,
+    /// Whether it has shown a right one.
+    welcome: AtomicBool,
+}
+
+/// The requests of a connection that can be cancelled, by id, each with what ends it.
+type Cancellable = Arc<Mutex<HashMap<String, Arc<AtomicBool>>>>;
+
+/// A request that can be cancelled as long as this is there: while it waits, and while it is carried out.
+struct UnderWay {
+    all: Cancellable,
+    id: String,
+    interrupt: Arc<AtomicBool>,
+}
+
+impl UnderWay {
+    fn begin(all: &Cancellable, id: String, interrupt: &Arc<AtomicBool>) -> UnderWay {
+        lock(all).insert(id.clone(), interrupt.clone());
+        UnderWay { all: all.clone(), id, interrupt: interrupt.clone() }
+    }
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        let mut all = lock(&self.all);
+        // A later request may have the same id.
+        if all.get(&self.id).is_some_and(|known| Arc::ptr_eq(known, &self.interrupt)) {
+            all.remove(&self.id);
+        }
+    }
+}
+
+/// What a message came to.
+#[must_use]
+#[non_exhaustive]
+pub enum Received {
+    /// It is answered already.
+    Done,
+    /// It is answered by this work.
+    Job(Job),
+    /// The host is to end once everything is answered.
+    Shutdown,
+}
+
+/// Most tables of a host.
+const MOST_TABLES: usize = 100_000;
+/// Most viewers of a connection.
+const MOST_VIEWERS: usize = 10_000;
+/// Viewers of a table beyond which no limited connection opens another one.
+const MOST_GUESTS: usize = 64;
+/// Wrong tokens and codes after which a connection ends.
+const MOST_FAILED: u32 = 5;
+
+impl Host {
+    /// A host of games by the rulesets of a library.
+    pub fn new(library: Library) -> Host {
+        Host::on(Machines::default(), library)
+    }
+
+    /// The same, and says where the scripts of its rulesets run. [`stdio`](super::stdio) has threads of its own that can run
+    /// them: there [`Machines::CallersThread`] answers sooner.
+    pub fn on(machines: Machines, library: Library) -> Host {
+        Host::of(machines, library, Saves::default())
+    }
+
+    /// The same, where clients read and write files in one folder only. Their paths are relative to it.
+    ///
+    /// # Errors
+    ///
+    /// There is no such folder.
+    pub fn with_saves(machines: Machines, library: Library, folder: &Path) -> io::Result<Host> {
+        Ok(Host::of(machines, library, Saves::within(folder)?))
+    }
+
+    fn of(machines: Machines, library: Library, saves: Saves) -> Host {
+        let (tables, entrance, address) = (Mutex::default(), Mutex::default(), Mutex::default());
+        Host {
+            shared: Arc::new(Shared {
+                library,
+                machines,
+                saves,
+                tables,
+                entrance,
+                address,
+                made: AtomicU64::new(0),
+                ended: AtomicBool::new(false),
+            }),
+        }
+    }
+
+    /// A new client; `operator` says whether it may do everything.
+    pub fn connect(&self, operator: bool) -> Connection {
+        self.connection(operator, false)
+    }
+
+    /// A new client in a network. It may send 20 requests a second and 40 at once, is ended after five wrong tokens, and finds no
+    /// room at a table with 64 viewers.
+    pub fn connect_limited(&self) -> Connection {
+        self.connection(false, true)
+    }
+
+    fn connection(&self, operator: bool, limited: bool) -> Connection {
+        Connection {
+            host: self.clone(),
+            outbox: Arc::new(Outbox::default()),
+            operator,
+            limited,
+            viewers: Arc::default(),
+            gone: Arc::default(),
+            next: AtomicU32::new(1),
+            under_way: Arc::default(),
+            pace: Pace::default(),
+            failed: AtomicU32::new(0),
+            ends_after_answer: AtomicBool::new(false),
+            welcome: AtomicBool::new(operator),
+        }
+    }
+
+    fn tables(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Table>>> {
+        lock(&self.shared.tables)
+    }
+
+    pub(super) fn table(&self, name: &str) -> Result<Arc<Table>, Failure> {
+        self.tables().get(name).cloned().ok_or_else(|| Failure::UnknownTable { table: name.to_owned() })
+    }
+
+    /// A place for a game that is about to begin.
+    fn reserve(&self, name: Option<&str>) -> Result<Arc<Table>, Failure> {
+        let mut tables = self.tables();
+        if tables.len() >= MOST_TABLES {
+            return Err(Failure::Busy { waiting: tables.len() });
+        }
+        let name = match name {
+            Some(name) if !(1..=64).contains(&name.chars().count()) || name.chars().any(char::is_control) => {
+                let message = "a table's name has 1 to 64 characters".to_owned();
+                return Err(Failure::BadParams { message });
+            }
+            Some(name) if tables.contains_key(name) => {
+                return Err(Failure::BadParams { message: format!("there is a table `{name}` already") });
+            }
+            Some(name) => name.to_owned(),
+            None => loop {
+                let name = format!("t{}", self.shared.made.fetch_add(1, Ordering::Relaxed) + 1);
+                if !tables.contains_key(&name) {
+                    break name;
+                }
+            },
+        };
+        let table = Arc::new(Table::new(name.clone()));
+        tables.insert(name, table.clone());
+        Ok(table)
+    }
+
+    /// Takes a table away, if it still is that one, and ends its invitations.
+    pub(super) fn forget(&self, table: &Arc<Table>) {
+        self.shared.ended.store(true, Ordering::Relaxed);
+        let mut tables = self.tables();
+        if tables.get(&table.name).is_some_and(|known| Arc::ptr_eq(known, table)) {
+            tables.remove(&table.name);
+        }
+        drop(tables);
+        lock(&self.shared.entrance).forget(table);
+    }
+}
+
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// A game that plays on to where somebody has to decide, and is put on its table then.
+struct Opening {
+    host: Host,
+    game: Box<Game>,
+    /// The campaign file that is to keep it.
+    campaign: Option<String>,
+}
+
+impl Opening {
+    fn play(mut self, table: &Arc<Table>, extent: Extent) -> Result<Progress, Failure> {
+        while !self.game.play()? {
+            if extent == Extent::Slice {
+                return Ok(Progress::Rest(Box::new(move |table, extent| self.play_or_forget(table, extent))));
+            }
+        }
+        let mut game = self.game;
+        game.begin();
+        if let Some(path) = self.campaign {
+            let keeper = Keeper::create(&self.host.shared.library, &path, &mut game.session)?;
+            game.keeper = Some(Box::new(keeper));
+        }
+        let remembered = game.remember()?;
+        let opened = begun(table, *game)?;
+        lock(&self.host.shared.entrance).remember(table, remembered);
+        Ok(Progress::Done(opened))
+    }
+
+    /// If it fails, the table's name is free again.
+    fn play_or_forget(self, table: &Arc<Table>, extent: Extent) -> Result<Progress, Failure> {
+        let host = self.host.clone();
+        self.play(table, extent).inspect_err(|_| host.forget(table))
+    }
+}
+
+/// A command that was accepted, while its game plays on.
+struct Playing {
+    cause: &'static str,
+    result: Written,
+    by: Role,
+    /// The idempotency key, with what tells requests apart.
+    key: Option<(i64, String)>,
+}
+
+impl Playing {
+    fn play(self, table: &Arc<Table>, game: &mut Game, extent: Extent) -> Result<Progress, Failure> {
+        while !game.play()? {
+            if extent == Extent::Slice {
+                let rest = move |table: &Arc<Table>, extent| table.with(|game| self.play(table, game, extent));
+                return Ok(Progress::Rest(Box::new(rest)));
+            }
+        }
+        // The result is on the disk together with what the command did: a repeated key never does it twice.
+        let result = (self.result)(game.seq + 1);
+        let kept = match (&self.key, &result) {
+            (Some((request, key)), Ok(result)) => Some(KeptResult {
+                by: (self.by.word().to_owned(), self.by.seats_in_one()),
+                key: key.clone(),
+                request: *request,
+                result: result.clone(),
+            }),
+            _ => None,
+        };
+        game.publish(&table.name, self.cause, &self.by, kept)?;
+        let result = result?;
+        if let Some((request, key)) = self.key {
+            game.keep(&self.by, &key, request, result.clone());
+        }
+        Ok(Progress::Done(result))
+    }
+}
+
+/// Puts a game on its table.
+fn begun(table: &Table, game: Game) -> Result<Json, Failure> {
+    let rules = game.session.ruleset();
+    let opened = TableOpened {
+        table: table.name.clone(),
+        seq: game.seq,
+        ruleset: rules.name(),
+        hash: rules.hash(),
+        seed: game.session.seed(),
+        seats: game.session.seats().clone(),
+    };
+    table.begin(game);
+    written(opened)
+}
+
+/// A request as it came.
+struct Request {
+    /// Nothing for a notification, which is not answered.
+    id: Option<Id>,
+    method: String,
+    params: Json,
+    viewer: Option<u32>,
+    table: Option<String>,
+    key: Option<String>,
+}
+
+/// Who asks, and of which table.
+struct Caller {
+    role: Role,
+    viewer: Option<Arc<Viewer>>,
+    table: Option<Arc<Table>>,
+}
+
+impl Connection {
+    /// What is to be written to the client.
+    pub fn outbox(&self) -> &Arc<Outbox> {
+        &self.outbox
+    }
+
+    /// Takes a message of the client: one JSON object.
+    pub fn receive(&self, message: &str) -> Received {
+        if message.len() > MOST_BYTES {
+            self.refuse(message, Failure::TooLarge { bytes: message.len(), limit: MOST_BYTES });
+            return Received::Done;
+        }
+        let (id, parsed) = parse(message);
+        let request = match parsed {
+            Ok(request) => request,
+            Err(failure) => {
+                self.reply(id, Err(failure));
+                return Received::Done;
+            }
+        };
+        let id = request.id.clone();
+        if let Err(failure) = self.keeps_pace(&request) {
+            self.reply(id, Err(failure));
+            return Received::Done;
+        }
+        match self.take(request) {
+            Ok(received) => received,
+            Err(failure) => {
+                self.reply(id, Err(failure));
+                if self.ends_after_answer.load(Ordering::Relaxed) {
+                    self.outbox.close();
+                }
+                Received::Done
+            }
+        }
+    }
+
+    /// Counts a request against the limits of this connection and of the person behind its viewer.
+    fn keeps_pace(&self, request: &Request) -> Result<(), Failure> {
+        if !self.limited {
+            return Ok(());
+        }
+        let now = Instant::now();
+        let of_person = {
+            let viewers = lock(&self.viewers);
+            let viewer = match request.viewer {
+                Some(number) => viewers.get(&number),
+                None => viewers.values().next(),
+            };
+            viewer.and_then(|viewer| viewer.pace.clone())
+        };
+        let taken = self.pace.take(now).and_then(|()| of_person.map_or(Ok(()), |pace| pace.take(now)));
+        taken.map_err(|wait| Failure::TooFast { wait_ms: wait.as_millis() as u64 + 1 })
+    }
+
+    /// Whether the client has shown a token or a code that holds, or needs none.
+    pub fn is_welcome(&self) -> bool {
+        self.welcome.load(Ordering::Relaxed)
+    }
+
+    /// Carries out a message at once, and gives everything that the client is told: for callers that wait.
+    pub fn call(&self, message: &str) -> Vec<String> {
+        if let Received::Job(job) = self.receive(message) {
+            job.run();
+        }
+        self.outbox.take()
+    }
+
+    /// The client has gone: its viewers leave.
+    pub fn close(&self) {
+        let viewers = {
+            let mut viewers = lock(&self.viewers);
+            self.gone.store(true, Ordering::Relaxed);
+            std::mem::take(&mut *viewers)
+        };
+        viewers.into_values().for_each(|viewer| viewer.table.leave(&viewer));
+        self.outbox.close();
+    }
+
+    fn reply(&self, id: Option<Id>, result: Result<Json, Failure>) {
+        reply(&self.outbox, id, result);
+    }
+
+    /// Answers a message that cannot be read; `message` is what there is of it.
+    pub(super) fn refuse(&self, message: &str, failure: Failure) {
+        self.reply(Some(id_of(message)), Err(failure));
+    }
+
+    fn done(&self, id: Option<Id>, result: Result<Json, Failure>) -> Received {
+        self.reply(id, result);
+        Received::Done
+    }
+
+    /// Does at once what needs no game, and makes a job of the rest.
+    fn take(&self, request: Request) -> Result<Received, Failure> {
+        let id = request.id.clone();
+        if super::methods::find(&request.method).is_some_and(|method| method.bare) {
+            let Nothing {} = read(&request.params)?;
+        }
+        match request.method.as_str() {
+            "ping" => Ok(self.done(id, Ok(json!({})))),
+            "schema" => Ok(self.done(id, Ok(super::schema::schema()))),
+            "hello" => self.hello(request),
+            "cancel" => {
+                let CancelParams { id: other } = read(&request.params)?;
+                let found = lock(&self.under_way).get(&other.to_string()).cloned();
+                let cancelled = found.is_some();
+                if let Some(interrupt) = found {
+                    interrupt.store(true, Ordering::Relaxed);
+                }
+                Ok(self.done(id, written(Cancelled { cancelled })))
+            }
+            "table.list" => {
+                self.must_operate(&request)?;
+                let tables = self.host.tables().keys().cloned().collect();
+                Ok(self.done(id, written(TableList { tables })))
+            }
+            "rulesets" => {
+                self.must_operate(&request)?;
+                Ok(self.done(id, written(RulesetList { rulesets: self.host.shared.library.ids() })))
+            }
+            "table.new" | "table.load" => {
+                self.must_operate(&request)?;
+                self.open(request)
+            }
+            "shutdown" => {
+                self.must_operate(&request)?;
+                self.reply(id, Ok(json!({})));
+                Ok(Received::Shutdown)
+            }
+            _ => self.at_table(request),
+        }
+    }
+
+    fn must_operate(&self, request: &Request) -> Result<(), Failure> {
+        match request.viewer {
+            None | Some(0) if self.operator => Ok(()),
+            // The table that is named need not be there yet.
+            _ => self.caller(request)?.role.must_be_operator(),
+        }
+    }
+
+    /// Who asks: a viewer of this connection, or its operator.
+    fn caller(&self, request: &Request) -> Result<Caller, Failure> {
+        let viewers = lock(&self.viewers);
+        let of = |viewer: &Arc<Viewer>| Caller {
+            role: viewer.role.clone(),
+            viewer: Some(viewer.clone()),
+            table: Some(viewer.table.clone()),
+        };
+        match request.viewer {
+            Some(number) if number != 0 || !self.operator => {
+                let viewer = viewers.get(&number).filter(|viewer| !viewer.is_gone());
+                viewer.map(of).ok_or(Failure::UnknownViewer { viewer: number })
+            }
+            _ if self.operator => {
+                let table = request.table.as_deref().map(|name| self.host.table(name)).transpose()?;
+                Ok(Caller { role: Role::Operator, viewer: None, table })
+            }
+            _ => match viewers.values().collect::<Vec<_>>().as_slice() {
+                [only] if !only.is_gone() => Ok(of(only)),
+                _ => Err(Failure::UnknownViewer { viewer: 0 }),
+            },
+        }
+    }
+
+    fn hello(&self, request: Request) -> Result<Received, Failure> {
+        let hello: Hello = read(&request.params)?;
+        if hello.protocol != PROTOCOL {
+            return Err(Failure::UnsupportedProtocol { supported: vec![PROTOCOL] });
+        }
+        let (table, shown) = match hello.role {
+            _ if hello.token.is_some() || hello.code.is_some() => {
+                let found = lock(&self.host.shared.entrance).shown(&hello, &self.outbox, Instant::now());
+                found.inspect_err(|failure| self.count_failure(failure))?
+            }
+            _ if hello.watch => {
+                let table = lock(&self.host.shared.entrance).watched(request.table.as_deref())?;
+                (table, Shown::Enters { role: Role::Watcher, by: By::Nothing })
+            }
+            None if self.operator => {
+                let welcome = welcome(Some(&Role::Operator), None, None);
+                return Ok(self.done(request.id, written(welcome)));
+            }
+            Some(role) if self.operator => {
+                let name = request.table.as_deref().ok_or_else(|| needs("`table`"))?;
+                let several = Role::of_seats(&hello.seats).filter(|_| role == RoleName::Seat);
+                let role = several.map_or_else(|| role_of(role, hello.seat.as_deref()), Ok)?;
+                (self.host.table(name)?, Shown::Enters { role, by: By::Nothing })
+            }
+            _ => {
+                self.count_failure(&Failure::UnknownToken);
+                return Err(Failure::UnknownToken);
+            }
+        };
+        self.welcome.store(true, Ordering::Relaxed);
+        {
+            let mut viewers = lock(&self.viewers);
+            // Those whose table was closed, or whose invitation was revoked, have not said goodbye.
+            viewers.retain(|_, viewer| !viewer.is_gone());
+            if viewers.len() >= MOST_VIEWERS {
+                return Err(Failure::Busy { waiting: MOST_VIEWERS });
+            }
+        }
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let (viewers, gone, outbox) = (self.viewers.clone(), self.gone.clone(), self.outbox.clone());
+        let (host, operator, limited) = (self.host.clone(), self.operator, self.limited);
+        Ok(self.short_job(request.id, table, move |table| {
+            let (role, by, token) = match shown {
+                Shown::Waits { request, token } => {
+                    lock(&host.shared.entrance).waits_as(table, request, number);
+                    host.people_changed(table);
+                    return written(Welcome { waiting: true, token, ..welcome(None, Some(number), None) });
+                }
+                Shown::Enters { role, by } => (role, by, None),
+                Shown::Exchanges { hash } => {
+                    let exchanged = host.exchange(table, &hash, hello.name.as_deref());
+                    let exchanged = exchanged.map_err(|failure| failure.told_to(&Role::Watcher))?;
+                    (exchanged.role, exchanged.by, Some(exchanged.token))
+                }
+            };
+            let (person, name, seats) = lock(&host.shared.entrance).described(table, &by);
+            let role = match &hello.seat {
+                Some(seat) if !operator && seats.contains(seat) => Role::Seat(Arc::from(seat.as_str())),
+                Some(seat) if !operator => {
+                    return Err(Failure::Forbidden { role: role.word(), needed: format!("the seat `{seat}`") });
+                }
+                _ => role,
+            };
+            let mut viewer = Viewer::new(number, role, table.clone(), outbox);
+            viewer.is_guest = !operator && matches!(by, By::Nothing);
+            viewer.is_unseen = operator && hello.unseen;
+            let mut viewer = Arc::new(viewer);
+            lock(&host.shared.entrance).enter(table, &by, &mut viewer)?;
+            let view = table.with(|game| {
+                if viewer.is_gone() {
+                    return Err(Failure::UnknownToken);
+                }
+                for seat in viewer.role.seats() {
+                    must_have_seat(game.session.ruleset(), seat)?;
+                }
+                game.enter(viewer.clone(), if limited { MOST_GUESTS } else { usize::MAX })?;
+                Ok(game.snapshot(&table.name, &viewer.role, hello.since, hello.seq))
+            })?;
+            {
+                let mut viewers = lock(&viewers);
+                if gone.load(Ordering::Relaxed) {
+                    drop(viewers);
+                    table.leave(&viewer);
+                    return Err(Failure::UnknownViewer { viewer: number });
+                }
+                viewers.insert(number, viewer.clone());
+            }
+            if person.is_some() {
+                host.people_changed(table);
+            }
+            let welcome = welcome(Some(&viewer.role), Some(number), Some(view));
+            written(Welcome { token, person, name, seats, ..welcome })
+        }))
+    }
+
+    /// Counts a wrong token or code; after [`MOST_FAILED`] the connection ends.
+    fn count_failure(&self, failure: &Failure) {
+        let is_wrong = matches!(failure, Failure::UnknownToken);
+        if is_wrong && self.limited && self.failed.fetch_add(1, Ordering::Relaxed) + 1 >= MOST_FAILED {
+            self.ends_after_answer.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Begins a game, or goes on with one that was saved.
+    fn open(&self, request: Request) -> Result<Received, Failure> {
+        let is_new = request.method == "table.new";
+        let (mut new, mut saved) = (None, None);
+        if is_new {
+            new = Some(read::<NewTable>(&request.params)?);
+        } else {
+            saved = Some(read::<LoadTable>(&request.params)?);
+        }
+        if let Some(path) = new.as_ref().and_then(|new| new.campaign.as_ref()).filter(|path| !is_campaign(path)) {
+            let message = format!("{path}: the name of a campaign file ends in `.rbsave`");
+            return Err(Failure::BadParams { message });
+        }
+        let paths = [new.as_mut().map(|new| &mut new.campaign), saved.as_mut().map(|saved| &mut saved.path)];
+        for path in paths.into_iter().flatten().flatten() {
+            *path = self.host.shared.saves.place(path)?;
+        }
+        if let Some(seed) = new.as_ref().and_then(|new| new.seed).filter(|seed| *seed > LARGEST_SEED) {
+            return Err(takes("seed", &format!("a whole number from 0 to {LARGEST_SEED}"), &json!(seed)));
+        }
+        let table = self.host.reserve(request.table.as_deref())?;
+        let host = self.host.clone();
+        Ok(self.job(request.id, table, move |table, extent| {
+            let library = &host.shared.library;
+            let opened = (|| {
+                if let Some(new) = new {
+                    let campaign = new.campaign.clone();
+                    let game = Game::new(begin(host.shared.machines, library, new)?, 1);
+                    let first = !host.shared.ended.load(Ordering::Relaxed);
+                    return Ok((if first { game } else { game.later() }, campaign));
+                }
+                let LoadTable { path, game } = saved.unwrap_or(LoadTable { path: None, game: None });
+                let text = match (path, game) {
+                    (Some(path), None) if is_campaign(&path) => {
+                        let (keeper, session) = Keeper::open(library, &path)?;
+                        let mut game = Game::new(session, keeper.seq() + 1).later();
+                        game.keeper = Some(Box::new(keeper));
+                        return Ok((game, None));
+                    }
+                    (Some(path), None) => super::saved::get(&path)?,
+                    (None, Some(game)) => game,
+                    _ => return Err(needs("either `path` or `game`")),
+                };
+                Ok((super::saved::read(library, &text)?, None))
+            })();
+            let (game, campaign) = opened.inspect_err(|_| host.forget(table))?;
+            Opening { host, game: Box::new(game), campaign }.play_or_forget(table, extent)
+        }))
+    }
+
+    /// Everything that is about one table.
+    fn at_table(&self, request: Request) -> Result<Received, Failure> {
+        let Caller { role, viewer, table } = self.caller(&request)?;
+        let table = table.ok_or_else(|| needs("`table`"))?;
+        let Request { id, method, params, key, .. } = request;
+        if key.as_ref().is_some_and(|key| key.chars().count() > 64) {
+            return Err(Failure::BadParams { message: "a key has at most 64 characters".into() });
+        }
+        let host = self.host.clone();
+        match method.as_str() {
+            "bye" => {
+                let viewer = viewer.ok_or_else(|| needs("`viewer`"))?;
+                let viewers = self.viewers.clone();
+                return Ok(self.short_job(id, table, move |table| {
+                    lock(&viewers).remove(&viewer.id);
+                    table.leave(&viewer);
+                    Ok(json!({}))
+                }));
+            }
+            "table.close" => {
+                role.must_be_operator()?;
+                return Ok(self.short_job(id, table, move |table| {
+                    let closed = table.close("the table was closed");
+                    host.forget(table);
+                    if closed { Ok(json!({})) } else { Err(Failure::UnknownTable { table: table.name.clone() }) }
+                }));
+            }
+            "invite" | "revoke" | "admit" | "people" | "person" => {
+                role.must_be_master()?;
+                return Ok(self.short_job(id, table, move |table| {
+                    still_there(viewer.as_ref())?;
+                    match method.as_str() {
+                        "invite" => host.invite(table, &role, &params),
+                        "admit" => host.admit(table, &role, &params),
+                        "people" => host.people(table),
+                        "person" => host.person(table, &role, &params),
+                        _ => host.revoke(table, &params),
+                    }
+                }));
+            }
+            "name" | "lobby" => {
+                return Ok(self.short_job(id, table, move |table| {
+                    still_there(viewer.as_ref())?;
+                    let result = match method.as_str() {
+                        "name" => host.name(table, viewer.as_ref(), &params),
+                        _ => host.lobby(table, &role, &params),
+                    };
+                    result.map_err(|failure| failure.told_to(&role))
+                }));
+            }
+            _ => {}
+        }
+        let interrupt = Arc::new(AtomicBool::new(false));
+        let name = id.as_ref().map(Id::key).filter(|_| matches!(&*method, "odds" | "hint"));
+        let under_way = name.map(|name| UnderWay::begin(&self.under_way, name, &interrupt));
+        Ok(self.job(id, table, move |table, extent| {
+            let library = &host.shared.library;
+            let result = table.with(|game| {
+                still_there(viewer.as_ref())?;
+                let changes = Command::changes(&method);
+                if changes && game.is_paused() && !role.is_master() {
+                    return Err(Failure::Paused);
+                }
+                let key = key.filter(|_| changes).map(|key| (fingerprint(&method, &params), key));
+                if let Some((request, key)) = &key
+                    && let Some(earlier) = game.earlier(&role, key, *request)?
+                {
+                    return Ok(Progress::Done(earlier));
+                }
+                if let Some(viewer) = viewer.as_ref().filter(|_| method == "view") {
+                    viewer.set_behind(false);
+                }
+                let command = Command {
+                    method: &method,
+                    params,
+                    role: &role,
+                    name: viewer.as_ref().and_then(|viewer| viewer.name()),
+                    table: &table.name,
+                    library,
+                    saves: &host.shared.saves,
+                    machines: host.shared.machines,
+                    interrupt: &interrupt,
+                };
+                match command.run(game)? {
+                    Outcome::Result(result) => Ok(Progress::Done(result)),
+                    Outcome::Apart(apart) => {
+                        // One at a time for each seat, while the table goes on.
+                        let lane = format!("{}\n{}\n{:?}", table.name, role.word(), role.seats_in_one());
+                        let failed = role.clone();
+                        let apart = move || {
+                            let _under_way = under_way;
+                            apart().map_err(|failure| failure.told_to(&failed))
+                        };
+                        Ok(Progress::Apart(lane.into(), Box::new(apart)))
+                    }
+                    Outcome::Changed { cause, result } => {
+                        Playing { cause, result, by: role.clone(), key }.play(table, game, extent)
+                    }
+                }
+            });
+            result.map_err(|failure| failure.told_to(&role))
+        }))
+    }
+
+    /// Work at a table, whose result is the answer.
+    fn job(
+        &self,
+        id: Option<Id>,
+        table: Arc<Table>,
+        work: impl FnOnce(&Arc<Table>, Extent) -> Result<Progress, Failure> + Send + 'static,
+    ) -> Received {
+        let (host, outbox) = (self.host.clone(), self.outbox.clone());
+        Received::Job(Job { host, table, outbox, id, work: Box::new(work), lane: None })
+    }
+
+    /// Work at a table for which no game plays on.
+    fn short_job(
+        &self,
+        id: Option<Id>,
+        table: Arc<Table>,
+        work: impl FnOnce(&Arc<Table>) -> Result<Json, Failure> + Send + 'static,
+    ) -> Received {
+        self.job(id, table, move |table, _| work(table).map(Progress::Done))
+    }
+}
+
+/// Refuses what a viewer has asked for that was closed, or whose invitation was revoked, while the request waited.
+fn still_there(viewer: Option<&Arc<Viewer>>) -> Result<(), Failure> {
+    match viewer.filter(|viewer| viewer.is_gone()) {
+        Some(viewer) => Err(Failure::UnknownViewer { viewer: viewer.id }),
+        None => Ok(()),
+    }
+}
+
+fn needs(what: &str) -> Failure {
+    Failure::BadParams { message: format!("the request needs {what}") }
+}
+
+pub(super) fn role_of(name: RoleName, seat: Option<&str>) -> Result<Role, Failure> {
+    Ok(match (name, seat) {
+        (RoleName::Operator, _) => Role::Operator,
+        (RoleName::GameMaster, _) => Role::GameMaster,
+        (RoleName::Watcher, _) => Role::Watcher,
+        (RoleName::Seat, Some(seat)) => Role::Seat(Arc::from(seat)),
+        (RoleName::Seat, None) => return Err(needs("`seat`")),
+    })
+}
+
+fn welcome(role: Option<&Role>, viewer: Option<u32>, view: Option<super::frames::Snapshot>) -> Welcome {
+    Welcome {
+        protocol: PROTOCOL,
+        host: concat!("riskbreaker ", env!("CARGO_PKG_VERSION")).to_owned(),
+        role: role.map(Role::name),
+        seat: role.and_then(|role| role.seat().cloned()),
+        seats: Vec::new(),
+        token: None,
+        person: None,
+        name: None,
+        waiting: false,
+        viewer,
+        limits: ProtocolLimits { message: MOST_BYTES, waiting: MOST_WAITING, keys: KEYS_KEPT },
+        view,
+    }
+}
+
+/// Sets a game up.
+fn begin(machines: Machines, library: &Library, new: NewTable) -> Result<Session, Failure> {
+    let id = match new.ruleset.or_else(|| library.default_id()) {
+        Some(id) => id,
+        None => return Err(needs("`ruleset`")),
+    };
+    let rules = load(machines, library, &id, &new.layers)?;
+    let scenario = match (new.scenario, new.position) {
+        (None, None) => Scenario::Default,
+        (Some(name), None) => Scenario::Named(name),
+        (None, Some(position)) => Scenario::Table(Value::map(position)),
+        (Some(_), Some(_)) => return Err(needs("either `scenario` or `position`, not both")),
+    };
+    let mut setup = Setup { scenario, dice: new.dice, ..Setup::default() }.seed(new.seed.unwrap_or_else(random_seed));
+    for (seat, driver) in new.seats {
+        let Ok(driver) = driver.parse::<Driver>();
+        setup = setup.seat(seat, driver);
+    }
+    for (switch, value) in new.switches {
+        setup = setup.switch(switch, Value::text(value.to_string()));
+    }
+    Ok(Session::start(&rules, setup)?)
+}
+
+/// The largest seed, 2^53 - 1: every client can read it.
+const LARGEST_SEED: u64 = LARGEST_NUMBER.unsigned_abs();
+
+/// A seed that nobody finds out by trying all: 1 to [`LARGEST_SEED`].
+fn random_seed() -> u64 {
+    random_word() % LARGEST_SEED + 1
+}
+
+fn random_word() -> u64 {
+    use std::hash::{BuildHasher as _, RandomState};
+    RandomState::new().hash_one(std::time::SystemTime::now())
+}
+
+/// The hash under which a token is known: neither the memory nor the file has the token itself.
+pub(super) fn hash_of_token(token: &str) -> String {
+    use sha2::Digest as _;
+    let hash = sha2::Sha256::new().chain_update("riskbreaker token\0").chain_update(token).finalize();
+    hash.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// 128 bits from the system's own randomness.
+pub(super) fn random_token() -> String {
+    random_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+pub(super) fn random_bytes() -> [u8; 16] {
+    let mut bytes = [0; 16];
+    let from_system = std::fs::File::open("/dev/urandom")
+        .and_then(|mut source| std::io::Read::read_exact(&mut source, &mut bytes))
+        .is_ok();
+    if !from_system {
+        bytes[..8].copy_from_slice(&random_word().to_le_bytes());
+        bytes[8..].copy_from_slice(&random_word().to_le_bytes());
+    }
+    bytes
+}
+
+/// Reads a message. The id is that of the answer even where the rest is wrong; there is none for a notification, which is
+/// never answered.
+fn parse(message: &str) -> (Option<Id>, Result<Request, Failure>) {
+    let not_a_request = |message: String| Err(Failure::NotARequest { message });
+    let parsed = match read_once(message) {
+        Ok(parsed) => parsed,
+        Err(error) => {
+            let failure = match doubled_key(&error) {
+                Some(key) => not_a_request(format!("the key {key} stands twice in an object; leave one of them out")),
+                None => Err(Failure::NotJson { at: error.column() }),
+            };
+            return (Some(id_of(message)), failure);
+        }
+    };
+    let Json::Object(mut fields) = parsed else {
+        let what =
+            if parsed.is_array() { "there are no batches; send one object a line" } else { "a request is an object" };
+        return (Some(Id::null()), not_a_request(what.to_owned()));
+    };
+    let given = fields.remove("id");
+    let id = match &given {
+        Some(id) if is_id(id) || id.is_null() => Some(Id::of(message, id)),
+        Some(_) => {
+            let what = "`id` is a text, null or a whole number from -2^63 to 2^64 - 1";
+            return (Some(Id::null()), not_a_request(what.to_owned()));
+        }
+        None => None,
+    };
+    // What has neither an id nor the form of a notification is answered all the same.
+    let wrong = |message: &str| (Some(id.clone().unwrap_or_else(Id::null)), not_a_request(message.to_owned()));
+    const MEMBERS: [&str; 4] = ["jsonrpc", "id", "method", "params"];
+    if let Some(other) = fields.keys().find(|name| !MEMBERS.contains(&name.as_str())) {
+        return wrong(&format!("a request has no {}; {}", quoted(other), instead(other, MEMBERS)));
+    }
+    if fields.get("jsonrpc").and_then(Json::as_str) != Some("2.0") {
+        return wrong("`jsonrpc` has to be \"2.0\"");
+    }
+    let Some(Json::String(method)) = fields.remove("method") else { return wrong("`method` has to be a text") };
+    let request = request_of(id.clone(), method, fields.remove("params"));
+    (id, request)
+}
+
+/// Whether a message is a notification, which is not answered.
+#[cfg(feature = "web")]
+pub(super) fn is_notification(message: &str) -> bool {
+    message.len() <= MOST_BYTES && parse(message).0.is_none()
+}
+
+/// A request with its method and parameters.
+fn request_of(id: Option<Id>, method: String, params: Option<Json>) -> Result<Request, Failure> {
+    if super::methods::find(&method).is_none() {
+        let names = super::methods::METHODS.iter().map(|method| method.name);
+        let near = nearest(&method, names).map(str::to_owned);
+        return Err(Failure::UnknownMethod { method: method.chars().take(64).collect(), near });
+    }
+    let mut params = match params {
+        None => serde_json::Map::new(),
+        Some(Json::Object(params)) => params,
+        Some(_) => return Err(Failure::BadParams { message: "`params` has to be an object".into() }),
+    };
+    let viewer = match params.remove("viewer") {
+        None | Some(Json::Null) => None,
+        Some(viewer) => match viewer.as_u64().and_then(|viewer| u32::try_from(viewer).ok()) {
+            Some(viewer) => Some(viewer),
+            None => return Err(takes("viewer", "a whole number from 0 to 4294967295", &viewer)),
+        },
+    };
+    let mut text = |name: &str| match params.remove(name) {
+        None | Some(Json::Null) => Ok(None),
+        Some(Json::String(text)) => Ok(Some(text)),
+        Some(other) => Err(takes(name, "a text", &other)),
+    };
+    let (table, key) = (text("table")?, text("key")?);
+    Ok(Request { id, method, params: Json::Object(params), viewer, table, key })
+}

@@ -1,0 +1,43 @@
+//! The protocol: one set of messages for every client, and a host that serves many games by it.
+//!
+//! [`Host`] and [`Connection`] know no transport; [`stdio`] is one. The messages are JSON-RPC 2.0. [`schema`] describes them,
+//! made from the types that are read and written; [`METHODS`] lists the requests.
+
+#![deny(missing_docs)]
+// Tables of cases in tests may be longer.
+#![cfg_attr(not(test), deny(clippy::too_many_lines))]
+
+// Tests play games, for which the engine is linked.
+#[cfg(test)]
+use riskbreaker_script as _;
+
+mod commands;
+mod error;
+mod frames;
+mod host;
+mod job;
+mod keeper;
+mod messages;
+mod methods;
+mod misfit;
+mod outbox;
+mod pace;
+mod people;
+mod queue;
+mod saved;
+mod schema;
+pub mod stdio;
+mod table;
+mod unread;
+mod viewer;
+#[cfg(feature = "web")]
+pub mod web;
+
+pub use host::{Connection, Host, Received};
+pub use job::Job;
+pub use methods::{METHODS, Method};
+pub use outbox::Outbox;
+pub use queue::Queue;
+pub use schema::schema;
+/// Any JSON.
+pub use serde_json::Value as Json;

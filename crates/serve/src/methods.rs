@@ -1,0 +1,172 @@
+//! The methods of the protocol, each with its parameters and result: the schema and the page in the guide come from here.
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+
+use super::frames::{Snapshot, StepFrame};
+use super::messages::*;
+use riskbreaker_lab::AdviceReport;
+use riskbreaker_store::Roster;
+
+/// A method of the protocol.
+pub struct Method {
+    /// What a request names it by.
+    pub name: &'static str,
+    pub(super) who: Who,
+    /// Whether it changes a game: then a `key` counts.
+    pub changes: bool,
+    /// Whether it has no parameters of its own.
+    pub(super) bare: bool,
+    /// What it does, in a sentence.
+    pub text: &'static str,
+    pub(super) params: fn(&mut SchemaGenerator) -> Schema,
+    pub(super) result: fn(&mut SchemaGenerator) -> Schema,
+}
+
+/// Who may call a method.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Who {
+    Anyone,
+    /// Seats, game masters and the operator.
+    Players,
+    Masters,
+    Operator,
+}
+
+impl Method {
+    /// Which roles may call it, in words.
+    pub fn callers(&self) -> &'static str {
+        match self.who {
+            Who::Anyone => "all",
+            Who::Players => "seat, game master",
+            Who::Masters => "game master",
+            Who::Operator => "operator",
+        }
+    }
+}
+
+const fn method<P: JsonSchema, R: JsonSchema>(name: &'static str, who: Who, text: &'static str) -> Method {
+    Method {
+        name,
+        who,
+        changes: false,
+        bare: false,
+        text,
+        params: SchemaGenerator::subschema_for::<P>,
+        result: SchemaGenerator::subschema_for::<R>,
+    }
+}
+
+/// A method that changes a game.
+const fn command<P: JsonSchema, R: JsonSchema>(name: &'static str, who: Who, text: &'static str) -> Method {
+    Method { changes: true, ..method::<P, R>(name, who, text) }
+}
+
+/// A method without parameters of its own.
+const fn bare<R: JsonSchema>(name: &'static str, who: Who, text: &'static str) -> Method {
+    Method { bare: true, ..method::<Nothing, R>(name, who, text) }
+}
+
+use Who::{Anyone, Masters, Operator, Players};
+
+/// All methods.
+pub const METHODS: &[Method] = &[
+    method::<Hello, Welcome>("hello", Anyone, "opens a viewer: by a token, or as an operator at any table in any role"),
+    bare::<Done>("bye", Anyone, "closes the viewer"),
+    bare::<Done>("ping", Anyone, "is answered at once, also while scripts run"),
+    method::<ViewParams, Snapshot>("view", Anyone, "everything that this viewer may know"),
+    command::<AnswerParams, Accepted>("answer", Players, "answers a question exactly"),
+    command::<ReplyParams, Accepted>(
+        "reply",
+        Players,
+        "answers by topic with loose values; of the open questions all or none",
+    ),
+    command::<ActParams, Accepted>("act", Players, "takes a free act"),
+    bare::<Acts>("acts", Players, "the free acts of the viewer's seats"),
+    method::<AnswersParams, Answers>("answers", Players, "every answer that a question takes"),
+    method::<SuggestParams, Suggestion>("suggest", Players, "what a policy of the ruleset would answer"),
+    method::<OddsParams, OddsReport>(
+        "odds",
+        Players,
+        "what the open action, or the game up to a horizon, can come to; may be cancelled",
+    ),
+    method::<HintParams, AdviceReport>("hint", Players, "ranks the answers to a question; may be cancelled"),
+    method::<CancelParams, Cancelled>("cancel", Anyone, "ends an `odds` or a `hint` of this connection"),
+    method::<WhyParams, WhyReport>(
+        "why",
+        Anyone,
+        "where a number comes from; `with` names the entities that a derived value takes",
+    ),
+    method::<EntityParams, Sheet>("sheet", Anyone, "the sheet of an entity"),
+    method::<CardParams, CardReport>("card", Anyone, "the text of a card"),
+    command::<UndoParams, UndoReport>(
+        "undo",
+        Players,
+        "takes decisions back: a game master any, a seat its own last ones",
+    ),
+    method::<UndoPreviewParams, UndoPreview>("undo.preview", Players, "what an undo would take back; changes nothing"),
+    command::<RedoParams, UndoReport>("redo", Players, "does again what the last undo took back"),
+    command::<EditParams, Accepted>("edit", Masters, "changes something by hand"),
+    command::<RemedyParams, Accepted>("remedy", Masters, "says how the game goes on after a fault"),
+    command::<SwitchParams, Accepted>("switch", Masters, "sets a house rule"),
+    command::<DiceParams, Accepted>("dice", Masters, "gives the faces of the next rolls"),
+    method::<RulesParams, RulesPreview>("rules.preview", Masters, "what other rules would do to the game"),
+    command::<RulesParams, RulesPreview>(
+        "rules.change",
+        Masters,
+        "asks for other rules; after a fault, edited files of those in force count at once",
+    ),
+    Method { changes: true, ..bare::<Accepted>("rules.keep", Masters, "calls the change of rules off") },
+    command::<SeatParams, Accepted>("seat", Masters, "says who plays a seat"),
+    command::<PauseParams, Accepted>("pause", Masters, "refuses commands by seats, or accepts them again"),
+    method::<InviteParams, InvitationResult>("invite", Masters, "makes a token or a code for a role at this table"),
+    method::<RevokeParams, Done>(
+        "revoke",
+        Masters,
+        "ends an invitation, a person or a device, and the viewers that came by it",
+    ),
+    method::<AdmitParams, Admitted>("admit", Masters, "lets somebody in who waits, or does not"),
+    bare::<People>("people", Masters, "who waits, who was admitted with which devices, and the invitations"),
+    method::<PersonParams, Done>("person", Masters, "gives a person another name or other seats"),
+    method::<NameParams, Named>("name", Anyone, "gives the person behind this viewer another name"),
+    method::<LobbyParams, LobbyReport>("lobby", Anyone, "the join code and the address; only game masters change them"),
+    method::<SayParams, SaidReport>("say", Players, "says something to everybody at the table; no part of the game"),
+    bare::<Offers>("offers", Masters, "the rulesets, policies and house rules that can be chosen"),
+    bare::<Roster>("roster", Masters, "the characters of a campaign, as they stand between scenes"),
+    method::<EntriesParams, Entries>("entries", Masters, "the decisions of a campaign, with its branches"),
+    command::<GotoParams, Accepted>("goto", Masters, "goes to an entry of the campaign; nothing is lost"),
+    method::<NewTable, TableOpened>("table.new", Operator, "begins a game; `table` names it"),
+    method::<LoadTable, TableOpened>("table.load", Operator, "goes on with a saved game; `table` names it"),
+    method::<SaveTable, SavedTable>("table.save", Operator, "saves a game to a file, or gives it back"),
+    method::<NoticeParams, Done>("notice", Operator, "tells the game masters a line that is no part of the game"),
+    bare::<TableList>("table.list", Operator, "the names of the tables"),
+    bare::<Done>("table.close", Operator, "ends a table for all viewers"),
+    bare::<RulesetList>("rulesets", Operator, "the rulesets of the library"),
+    bare::<serde_json::Value>("schema", Anyone, "this schema"),
+    bare::<Done>("shutdown", Operator, "ends the host once all requests are answered"),
+];
+
+/// What a host sends without being asked.
+pub struct Notice {
+    pub name: &'static str,
+    pub text: &'static str,
+    pub params: fn(&mut SchemaGenerator) -> Schema,
+}
+
+const fn notice<P: JsonSchema>(name: &'static str, text: &'static str) -> Notice {
+    Notice { name, text, params: SchemaGenerator::subschema_for::<P> }
+}
+
+pub const NOTICES: &[Notice] = &[
+    notice::<StepFrame>("step", "all that one accepted command did, for this viewer"),
+    notice::<PresenceNotice>("presence", "somebody came or went"),
+    notice::<ChatNotice>("chat", "somebody said something beside the game"),
+    notice::<TableNotice>("notice", "to game masters: a line that is no part of the game, such as a reload of rules"),
+    notice::<PeopleNotice>("people", "to game masters: the list of `people` is different"),
+    notice::<AdmittedNotice>("admitted", "to somebody in the waiting room: whether the game master lets them in"),
+    notice::<ResyncNotice>("resync", "steps were dropped; none come before the next `view`"),
+    notice::<ByeNotice>("bye", "the viewer is no more: its table was closed, or its invitation revoked"),
+];
+
+pub(super) fn find(name: &str) -> Option<&'static Method> {
+    METHODS.iter().find(|method| method.name == name)
+}

@@ -1,0 +1,284 @@
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Condvar, Mutex, MutexGuard, OnceLock};
+use std::time::{Duration, Instant};
+
+use riskbreaker_ruleset::plain_json;
+
+/// Messages for one connection, in order, until its transport has written them.
+///
+/// Replies always find room; notices to a viewer do not, once too many of that viewer wait.
+#[derive(Default)]
+pub struct Outbox {
+    waiting: Mutex<Waiting>,
+    /// Whom to call when messages have come, and how much may wait for each viewer.
+    transport: OnceLock<Transport>,
+    /// Messages have come, or it was closed.
+    filled: Condvar,
+    /// Messages have gone.
+    emptied: Condvar,
+}
+
+#[derive(Default)]
+struct Waiting {
+    messages: VecDeque<String>,
+    bytes: usize,
+    /// Notices that wait, by viewer: how many, and their bytes.
+    notices: HashMap<u32, (usize, usize)>,
+    /// Viewers that have had a rare notice within the last [`APART`].
+    rare: Vec<Rare>,
+    closed: bool,
+    /// How many threads wait for messages, and how many for room. Only if there are any, the system is asked to wake them.
+    for_messages: usize,
+    for_room: usize,
+}
+
+/// A transport that does not wait for messages on a thread of its own.
+struct Transport {
+    wake: Box<dyn Fn() + Send + Sync>,
+    most_messages: usize,
+    most_bytes: usize,
+}
+
+/// A notice of which a viewer gets at most one in [`APART`]. The newest replaces one that waits.
+struct Rare {
+    viewer: u32,
+    /// The method: notices of one method replace each other.
+    method: &'static str,
+    /// When the next may go.
+    due: Instant,
+    message: Option<String>,
+}
+
+/// Time between two rare notices to a viewer.
+const APART: Duration = Duration::from_secs(1);
+/// Notices to one viewer beyond these find no room.
+const MOST_MESSAGES: usize = 2_000;
+const MOST_BYTES: usize = 8 << 20;
+/// Bytes of all messages beyond which no notice finds room.
+const MOST_BYTES_OF_ALL: usize = 256 << 20;
+
+impl Outbox {
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// Sets what is called, from any thread, whenever a message has come or the outbox was closed, and how much may wait for a
+    /// viewer: then it is told that it has missed something. The call must not block.
+    pub fn on_filled(&self, wake: impl Fn() + Send + Sync + 'static, most_messages: usize, most_bytes: usize) {
+        // Who has it is set once, when the connection is made.
+        let _ = self.transport.set(Transport { wake: Box::new(wake), most_messages, most_bytes });
+    }
+
+    fn limits(&self) -> (usize, usize) {
+        self.transport.get().map_or((MOST_MESSAGES, MOST_BYTES), |to| (to.most_messages, to.most_bytes))
+    }
+
+    /// Adds the reply to a request.
+    pub(super) fn reply(&self, message: String) {
+        let mut waiting = self.lock();
+        if !waiting.closed {
+            // What waits for its time goes before the reply, so that the reply is the last thing that a request brings.
+            waiting.release(Instant::now(), self.limits());
+            waiting.push(message);
+            self.wake(waiting.for_messages, &self.filled);
+            self.wake_transport();
+        }
+    }
+
+    /// Adds a notice to a viewer; says whether there was room.
+    pub(super) fn notice(&self, viewer: u32, message: String) -> bool {
+        let mut waiting = self.lock();
+        let had_room = waiting.closed || waiting.notice(viewer, message, self.limits());
+        self.wake(waiting.for_messages, &self.filled);
+        self.wake_transport();
+        had_room
+    }
+
+    /// Adds a notice of which a viewer gets at most one a second; says whether there was room. One that comes too early waits,
+    /// and replaces an earlier one that waits.
+    pub(super) fn rare_notice(&self, viewer: u32, method: &'static str, message: String) -> bool {
+        let (mut waiting, now) = (self.lock(), Instant::now());
+        waiting.release(now, self.limits());
+        if waiting.closed {
+            return true;
+        }
+        let place = waiting.rare.iter_mut().find(|rare| rare.viewer == viewer && rare.method == method);
+        let had_room = if let Some(rare) = place {
+            rare.message = Some(message);
+            true
+        } else {
+            waiting.rare.push(Rare { viewer, method, due: now + APART, message: None });
+            waiting.notice(viewer, message, self.limits())
+        };
+        // Whoever waits without an end has to look at the clock now.
+        self.wake(waiting.for_messages, &self.filled);
+        self.wake_transport();
+        had_room
+    }
+
+    /// Nothing that waits for its time is told to a viewer any more.
+    pub(super) fn forget(&self, viewer: u32) {
+        self.lock().rare.retain(|rare| rare.viewer != viewer);
+    }
+
+    fn wake_transport(&self) {
+        if let Some(to) = self.transport.get() {
+            (to.wake)();
+        }
+    }
+
+    fn wake(&self, waiting: usize, event: &Condvar) {
+        if waiting > 0 {
+            event.notify_all();
+        }
+    }
+
+    /// Whether so much waits that no more requests should be read.
+    pub fn is_full(&self) -> bool {
+        self.lock().is_full(self.limits())
+    }
+
+    /// Waits until there is room again, or the outbox is closed.
+    pub fn wait_for_room(&self) {
+        let mut waiting = self.lock();
+        while waiting.is_full(self.limits()) {
+            waiting.for_room += 1;
+            waiting = self.emptied.wait(waiting).unwrap_or_else(std::sync::PoisonError::into_inner);
+            waiting.for_room -= 1;
+        }
+    }
+
+    /// All that waits now.
+    pub fn take(&self) -> Vec<String> {
+        self.drain(self.lock())
+    }
+
+    /// The time after which [`Outbox::take`] gives a message that waits for its time.
+    pub fn due(&self) -> Option<Duration> {
+        let (waiting, now) = (self.lock(), Instant::now());
+        waiting.next_rare().map(|due| due.saturating_duration_since(now))
+    }
+
+    /// Whether it takes no more messages.
+    pub fn is_closed(&self) -> bool {
+        self.lock().closed
+    }
+
+    fn drain(&self, mut waiting: MutexGuard<'_, Waiting>) -> Vec<String> {
+        if waiting.messages.is_empty() {
+            waiting.release(Instant::now(), self.limits());
+        }
+        waiting.bytes = 0;
+        waiting.notices.clear();
+        self.wake(waiting.for_room, &self.emptied);
+        waiting.messages.drain(..).collect()
+    }
+
+    /// Waits for messages; nothing once the outbox is closed and empty.
+    pub fn wait(&self) -> Option<Vec<String>> {
+        let mut waiting = self.lock();
+        loop {
+            let now = Instant::now();
+            let next = waiting.release(now, self.limits());
+            if !waiting.messages.is_empty() {
+                return Some(self.drain(waiting));
+            }
+            if waiting.closed {
+                return None;
+            }
+            waiting.for_messages += 1;
+            waiting = match next {
+                Some(due) => {
+                    let woken = self.filled.wait_timeout(waiting, due.saturating_duration_since(now));
+                    woken.unwrap_or_else(std::sync::PoisonError::into_inner).0
+                }
+                None => self.filled.wait(waiting).unwrap_or_else(std::sync::PoisonError::into_inner),
+            };
+            waiting.for_messages -= 1;
+        }
+    }
+
+    /// Takes no more messages; what waits is still given out.
+    pub fn close(&self) {
+        self.lock().closed = true;
+        self.filled.notify_all();
+        self.emptied.notify_all();
+        self.wake_transport();
+    }
+}
+
+impl Waiting {
+    fn is_full(&self, (most_messages, most_bytes): (usize, usize)) -> bool {
+        !self.closed && (self.messages.len() >= 2 * most_messages || self.bytes >= 2 * most_bytes)
+    }
+
+    fn notice(&mut self, viewer: u32, message: String, (most_messages, most_bytes): (usize, usize)) -> bool {
+        let (count, bytes) = self.notices.entry(viewer).or_default();
+        if *count >= most_messages || *bytes >= most_bytes || self.bytes >= MOST_BYTES_OF_ALL {
+            return false;
+        }
+        (*count, *bytes) = (*count + 1, *bytes + message.len());
+        self.push(message);
+        true
+    }
+
+    /// Lets the rare notices go whose time has come. Gives the time of the next one.
+    fn release(&mut self, now: Instant, limits: (usize, usize)) -> Option<Instant> {
+        let mut due = Vec::new();
+        self.rare.retain_mut(|rare| {
+            if rare.due > now {
+                return true;
+            }
+            rare.due = now + APART;
+            let waits = rare.message.take();
+            let told = waits.is_some();
+            due.extend(waits.map(|message| (rare.viewer, message)));
+            told
+        });
+        for (viewer, message) in due {
+            // A viewer that reads too slowly is told to start over by the next step.
+            self.notice(viewer, message, limits);
+        }
+        self.next_rare()
+    }
+
+    fn next_rare(&self) -> Option<Instant> {
+        self.rare.iter().filter(|rare| rare.message.is_some()).map(|rare| rare.due).min()
+    }
+
+    fn push(&mut self, message: String) {
+        let message = plain_json(message);
+        self.bytes += message.len();
+        self.messages.push_back(message);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_viewer_that_does_not_read_leaves_room_for_others() {
+        let outbox = Outbox::default();
+        assert!((0..MOST_MESSAGES).all(|n| outbox.notice(1, n.to_string())));
+        assert!(!outbox.notice(1, "one more".into()) && outbox.notice(2, "other".into()));
+        assert_eq!(outbox.take().len(), MOST_MESSAGES + 1);
+        assert!(outbox.notice(1, "again".into()));
+    }
+
+    #[test]
+    fn of_many_rare_notices_the_first_comes_at_once_and_the_last_a_second_later() {
+        let outbox = Outbox::default();
+        for n in 0..300 {
+            assert!(outbox.rare_notice(1, "presence", n.to_string()));
+        }
+        outbox.rare_notice(2, "presence", "other".into());
+        assert_eq!(outbox.take(), ["0", "other"]);
+        assert_eq!(outbox.wait().unwrap(), ["299"]);
+        outbox.rare_notice(1, "presence", "300".into());
+        assert!(outbox.take().is_empty());
+        outbox.forget(1);
+        outbox.close();
+        assert_eq!(outbox.wait(), None);
+    }
+}

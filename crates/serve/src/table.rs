@@ -1,0 +1,780 @@
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::Value as Json;
+
+use super::error::Failure;
+use super::frames::{
+    ChatLine, Present, RulesInForce, Settings, Sight, Snapshot, State, StepFrame, ToldEntity, UndoState,
+    leave_out_oldest,
+};
+use super::keeper::Keeper;
+use super::messages::{ByeNotice, ChatNotice, EVENT_BYTES, KEYS_KEPT, LINES_SHOWN, PresenceNotice, ResyncNotice};
+use super::people::Remembered;
+use super::viewer::{Role, Viewer};
+use riskbreaker_play::{DecisionCount, Driver, Order, Question, QuestionId, Ruleset, Session, WorkedOut, push_sparing};
+use riskbreaker_ruleset::ContentHash;
+use riskbreaker_state::{LARGEST_NUMBER, Value};
+use riskbreaker_store::{HostChange, HostMemory, HostRow, KeptResult, random_number};
+
+/// The processor time after which a game that asks nobody is stopped by a fault, so that other tables have their turn.
+const LONGEST_ADVANCE: Duration = Duration::from_secs(1);
+
+/// A game with those who look at it. One command is carried out at a time.
+pub(super) struct Table {
+    pub name: String,
+    /// Nothing before the game has begun, and after it was closed.
+    game: Mutex<Option<Game>>,
+    /// Whether its last job took long, or its game has not begun: then others go before it.
+    slow: AtomicBool,
+}
+
+/// The game of a table.
+pub(super) struct Game {
+    pub session: Session,
+    pub seq: u64,
+    paused: bool,
+    /// What `paused` was before the command that is under way.
+    paused_before: Option<bool>,
+    /// Tells the questions of this session from those of the sessions that stood here before it, in this host and in earlier ones.
+    generation: u64,
+    /// Processor time that it has played since the last command.
+    played: Duration,
+    /// Why everybody has to look at all of it, where the session has become another one.
+    anew: Option<&'static str>,
+    /// The campaign that it is kept in.
+    pub keeper: Option<Box<Keeper>>,
+    /// As the game master is told.
+    standing: State,
+    viewers: Vec<Arc<Viewer>>,
+    seen: Vec<Seen>,
+    keys: Keys,
+    /// For each decision that stands, the last first: how many there were after it, who made it, and in which step.
+    decisions: Vec<Decision>,
+    /// Steps whose decisions do not stand any more.
+    taken_back: BTreeSet<u64>,
+    undone_by: Option<Role>,
+    /// The settings that were told last.
+    told: Option<ToldSettings>,
+    /// The first step, and how many decisions there were then.
+    began: (u64, DecisionCount),
+    /// The first step with the revisions of this session.
+    counted_from: u64,
+    /// The last lines that people have said beside the game, and the number of the last one.
+    chat: VecDeque<ChatLine>,
+    said: u64,
+    /// What looks ahead now, by the question that it is about: it ends when that is no longer open.
+    looking_ahead: Vec<LookingAhead>,
+    /// The port at which the table is served, and whether its join code is taken and anybody may watch, as its campaign remembers.
+    port: Option<u16>,
+    lobby: Option<(bool, bool)>,
+}
+
+/// [`Settings`] as they were told, with the rules in force then.
+struct ToldSettings {
+    paused: bool,
+    rules: Arc<Ruleset>,
+    pending: Option<String>,
+    seats: Box<[(Arc<str>, Driver)]>,
+    switches: Arc<BTreeMap<String, Value>>,
+}
+
+impl ToldSettings {
+    fn of(game: &Game) -> ToldSettings {
+        let session = &game.session;
+        ToldSettings {
+            paused: game.paused,
+            rules: session.ruleset().clone(),
+            pending: session.pending_rules().map(|rules| rules.name()),
+            seats: session.seats().iter().map(|(seat, driver)| (seat.clone(), driver.clone())).collect(),
+            switches: session.shared_switches(),
+        }
+    }
+
+    /// Whether they still are those of the game.
+    fn are_of(&self, game: &Game) -> bool {
+        let (session, rules) = (&game.session, game.session.ruleset());
+        self.paused == game.paused
+            && self.seats.iter().map(|(seat, driver)| (seat, driver)).eq(session.seats())
+            && *self.switches == *session.switches()
+            && self.pending == session.pending_rules().map(|rules| rules.name())
+            && (Arc::ptr_eq(&self.rules, rules) || self.rules.hash() == rules.hash())
+    }
+}
+
+struct Decision {
+    count: DecisionCount,
+    by: Role,
+    seq: u64,
+}
+
+/// What the viewers of one role have been told.
+struct Seen {
+    role: Role,
+    /// The last revision.
+    revision: u64,
+    entities: Vec<ToldEntity>,
+    order: Option<Order>,
+}
+
+impl Seen {
+    /// That of a role.
+    fn by<'s>(all: &'s mut Vec<Seen>, role: &Role) -> &'s mut Seen {
+        let at = all.iter().position(|seen| seen.role == *role).unwrap_or_else(|| {
+            push_sparing(all, Seen { role: role.clone(), revision: 0, entities: Vec::new(), order: None });
+            all.len() - 1
+        });
+        &mut all[at]
+    }
+}
+
+/// Results by idempotency key.
+#[derive(Default)]
+struct Keys {
+    results: HashMap<(Role, String), (i64, Json)>,
+    order: VecDeque<(Role, String)>,
+}
+
+impl Table {
+    pub fn new(name: String) -> Table {
+        Table { name, game: Mutex::new(None), slow: AtomicBool::new(true) }
+    }
+
+    pub fn is_slow(&self) -> bool {
+        self.slow.load(Ordering::Relaxed)
+    }
+
+    pub fn set_slow(&self, slow: bool) {
+        self.slow.store(slow, Ordering::Relaxed);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Game>> {
+        // A panic inside has been caught and the game closed; the lock itself is sound.
+        self.game.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    pub fn begin(&self, game: Game) {
+        *self.lock() = Some(game);
+    }
+
+    /// Does something with the game.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::UnknownTable`] if it has not begun or is closed; otherwise whatever `work` gives.
+    pub fn with<R>(&self, work: impl FnOnce(&mut Game) -> Result<R, Failure>) -> Result<R, Failure> {
+        let mut game = self.lock();
+        let game = game.as_mut().ok_or_else(|| Failure::UnknownTable { table: self.name.clone() })?;
+        work(game)
+    }
+
+    /// Lets a viewer go, and tells the others.
+    pub fn leave(&self, viewer: &Arc<Viewer>) {
+        viewer.leave();
+        if let Some(game) = self.lock().as_mut() {
+            game.leave(viewer);
+        }
+    }
+
+    /// Ends the game for all who look at it.
+    pub fn close(&self, reason: &str) -> bool {
+        let Some(mut game) = self.lock().take() else { return false };
+        end_looking_ahead(&mut game.looking_ahead, &[]);
+        for viewer in &game.viewers {
+            viewer.leave();
+            tell(viewer, "bye", &ByeNotice { table: self.name.clone(), reason: reason.to_owned() });
+        }
+        true
+    }
+}
+
+impl Game {
+    /// A game that has just been set up or loaded: it has to [`play`](Game::play) before anybody looks at it.
+    pub fn new(mut session: Session, seq: u64) -> Game {
+        session.set_longest_advance(LONGEST_ADVANCE);
+        Game {
+            session,
+            seq,
+            paused: false,
+            paused_before: None,
+            generation: 0,
+            played: Duration::ZERO,
+            anew: None,
+            keeper: None,
+            standing: State::Asking,
+            viewers: Vec::new(),
+            seen: Vec::new(),
+            keys: Keys::default(),
+            decisions: Vec::new(),
+            taken_back: BTreeSet::new(),
+            undone_by: None,
+            told: None,
+            began: (seq, DecisionCount::default()),
+            counted_from: seq,
+            chat: VecDeque::new(),
+            said: 0,
+            looking_ahead: Vec::new(),
+            port: None,
+            lobby: None,
+        }
+    }
+
+    /// The same for a game that goes on with an earlier one, or that has the table of one that has ended: late answers to the earlier
+    /// one name none of its questions.
+    pub fn later(mut self) -> Game {
+        self.generation = random_generation();
+        self
+    }
+
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// Whether commands by seats are refused.
+    pub fn is_paused(&self) -> bool {
+        self.paused
+    }
+
+    /// Refuses commands by seats, or accepts them again. The file learns of it when the command is published.
+    pub fn pause(&mut self, paused: bool) {
+        if let Some(keeper) = &mut self.keeper {
+            keeper.campaign.write_with_next(HostRow::Change(HostChange::Paused(paused)));
+        }
+        self.paused_before.get_or_insert(self.paused);
+        self.paused = paused;
+    }
+
+    /// Takes over what an earlier host remembered of the campaign: the pause and the results by key. Gives the people and the
+    /// invitations that hold.
+    pub fn remember(&mut self) -> Result<Remembered, Failure> {
+        let mut remembered = Remembered::default();
+        let Some(keeper) = &self.keeper else { return Ok(remembered) };
+        let HostMemory { results, changes } = keeper.memory(KEYS_KEPT)?;
+        for KeptResult { by: (role, seat), key, request, result } in results {
+            if let Some(role) = Role::of_word(&role, seat.as_deref()) {
+                self.keep(&role, &key, request, result);
+            }
+        }
+        for change in changes {
+            match change {
+                HostChange::Paused(paused) => self.paused = paused,
+                change => remembered.read(change),
+            }
+        }
+        (self.port, self.lobby) = (remembered.port, remembered.lobby);
+        Ok(remembered)
+    }
+
+    /// Writes a change of what the host remembers into the campaign file.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written.
+    pub fn note_change(&mut self, change: HostChange) -> Result<(), Failure> {
+        self.note_changes(vec![change])
+    }
+
+    /// The same for several changes: all of them or none.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written.
+    pub fn note_changes(&mut self, changes: Vec<HostChange>) -> Result<(), Failure> {
+        self.keeper.as_mut().map_or(Ok(()), |keeper| keeper.write(changes))
+    }
+
+    /// Whether the join code was taken and anybody might watch, as the campaign remembers.
+    pub fn remembered_lobby(&self) -> Option<(bool, bool)> {
+        self.lobby
+    }
+
+    /// The port at which the table was served before.
+    pub fn port(&self) -> Option<u16> {
+        self.port
+    }
+
+    /// Remembers the port at which the table is served.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written.
+    pub fn keep_port(&mut self, port: u16) -> Result<(), Failure> {
+        if self.port != Some(port) {
+            self.note_change(HostChange::Port(port))?;
+            self.port = Some(port);
+        }
+        Ok(())
+    }
+
+    /// Somebody has to decide for the first time.
+    pub fn begin(&mut self) {
+        // A viewer that comes is shown a view first.
+        self.paused_before = None;
+        self.session.forget_past();
+        self.began = (self.seq, self.session.decision_count());
+        self.told = Some(ToldSettings::of(self));
+    }
+
+    /// Plays on for a slice. Whether it stands now where somebody has to decide.
+    pub fn play(&mut self) -> Result<bool, Failure> {
+        let step = self.session.advance_slice(&mut self.played);
+        if !matches!(step, Ok(None)) {
+            self.played = Duration::ZERO;
+        }
+        let Some(step) = step? else { return Ok(false) };
+        self.standing = step.into();
+        self.session.take_events();
+        Ok(true)
+    }
+
+    /// A copy of the game in which somebody looks ahead from an open question. `interrupt` is set once that is no longer open.
+    pub fn copy_to_look_ahead(&mut self, question: QuestionId, interrupt: &Arc<AtomicBool>) -> Session {
+        self.looking_ahead.retain(|(_, other)| other.strong_count() > 0);
+        self.looking_ahead.push((question, Arc::downgrade(interrupt)));
+        self.session.fork()
+    }
+
+    // Viewers
+
+    /// A viewer comes. `most` is how many may be there then.
+    ///
+    /// # Errors
+    ///
+    /// So many are there already.
+    pub fn enter(&mut self, viewer: Arc<Viewer>, most: usize) -> Result<(), Failure> {
+        self.viewers.retain(|other| !other.is_gone());
+        if self.viewers.len() >= most {
+            return Err(Failure::Full { what: "connections to this table" });
+        }
+        self.viewers.push(viewer.clone());
+        self.tell_presence(&viewer);
+        Ok(())
+    }
+
+    /// Those who watch without an invitation have to leave.
+    pub fn send_away_guests(&mut self) {
+        let (guests, others): (Vec<_>, Vec<_>) = self.viewers.drain(..).partition(|viewer| viewer.is_guest);
+        self.viewers = others;
+        for guest in guests {
+            let reason = "the game master has closed the table to those who watch".to_owned();
+            tell(&guest, "bye", &ByeNotice { table: guest.table.name.clone(), reason });
+            guest.leave();
+            self.tell_presence(&guest);
+        }
+    }
+
+    /// Tells the game masters something.
+    pub fn tell_masters(&self, method: &'static str, notice: &impl Serialize) {
+        let masters = self.viewers.iter().filter(|viewer| !viewer.is_gone() && viewer.role == Role::GameMaster);
+        masters.for_each(|viewer| tell(viewer, method, notice));
+    }
+
+    /// Tells everybody who is there, after a name has changed.
+    pub fn tell_all_presence(&self) {
+        for viewer in self.viewers.iter().filter(|viewer| !viewer.is_gone()) {
+            let notice = PresenceNotice { table: viewer.table.name.clone(), presence: self.presence(&viewer.role) };
+            tell(viewer, "presence", &notice);
+        }
+    }
+
+    fn leave(&mut self, viewer: &Arc<Viewer>) {
+        self.viewers.retain(|other| !Arc::ptr_eq(other, viewer) && !other.is_gone());
+        let still_there = |role: &Role| self.viewers.iter().any(|viewer| viewer.role == *role);
+        // Without a viewer of the role, its entities are dropped and computed again for the next one. Its events are kept, for
+        // viewers that come back.
+        for seen in &mut self.seen {
+            if !still_there(&seen.role) {
+                (seen.entities, seen.order) = (Vec::new(), None);
+            }
+        }
+        self.tell_presence(viewer);
+    }
+
+    /// Tells the others that a viewer has come or gone.
+    fn tell_presence(&self, changed: &Arc<Viewer>) {
+        let table = &changed.table.name;
+        let notice_to = |role: &Role| PresenceNotice { table: table.clone(), presence: self.presence(role) };
+        let (to_players, to_watchers) = (notice_to(&Role::GameMaster), notice_to(&Role::Watcher));
+        for viewer in self.viewers.iter().filter(|viewer| !Arc::ptr_eq(viewer, changed)) {
+            match (&viewer.role, &changed.role) {
+                (Role::Watcher, Role::Watcher) => {}
+                (Role::Watcher, _) => tell(viewer, "presence", &to_watchers),
+                _ => tell(viewer, "presence", &to_players),
+            }
+        }
+    }
+
+    /// Who is connected, as a role is told: watchers may be many, and are not told of each other.
+    fn presence(&self, role: &Role) -> Vec<Present> {
+        let hidden = |viewer: &Arc<Viewer>| *role == Role::Watcher && viewer.role == Role::Watcher;
+        let told = |viewer: &&Arc<Viewer>| !viewer.is_gone() && !viewer.is_unseen && !hidden(viewer);
+        let mut presence: Vec<Present> = Vec::new();
+        for viewer in self.viewers.iter().filter(told) {
+            let (role, seat, seats) = (viewer.role.name(), viewer.role.seat(), viewer.role.several());
+            match presence
+                .iter_mut()
+                .find(|present| present.role == role && present.seat.as_ref() == seat && present.seats == seats)
+            {
+                Some(present) => present.viewers += 1,
+                None => presence.push(Present {
+                    role,
+                    seat: seat.cloned(),
+                    seats: seats.clone(),
+                    viewers: 1,
+                    people: Vec::new(),
+                }),
+            }
+            let present = presence
+                .iter_mut()
+                .find(|present| present.role == role && present.seat.as_ref() == seat && present.seats == seats);
+            if let (Some(present), Some(name)) = (present, viewer.name().filter(|_| viewer.role != Role::Watcher))
+                && !present.people.contains(&name)
+            {
+                present.people.push(name);
+            }
+        }
+        presence
+    }
+
+    /// Tells all viewers what somebody says beside the game. Gives the number of the line.
+    pub fn say(&mut self, table: &str, role: &Role, name: Option<Arc<str>>, text: &str) -> u64 {
+        self.said += 1;
+        let line =
+            ChatLine { id: self.said, name, role: role.name(), seats: role.seats().to_vec(), text: Arc::from(text) };
+        let notice = ChatNotice { table: table.to_owned(), line: line.clone() };
+        for viewer in self.viewers.iter().filter(|viewer| !viewer.is_gone()) {
+            tell(viewer, "chat", &notice);
+        }
+        self.chat.push_back(line);
+        while self.chat.len() > LINES_SHOWN {
+            self.chat.pop_front();
+        }
+        self.said
+    }
+
+    // Telling
+
+    /// Everything that a role may know. `since` is the last revision that a viewer knows, and `known` the last step: if the
+    /// revisions have been counted anew behind it, they are others.
+    pub fn snapshot(&mut self, table: &str, role: &Role, since: Option<u64>, known: Option<u64>) -> Snapshot {
+        let sight = Sight::of(role);
+        let seen = Seen::by(&mut self.seen, role);
+        let mut seat = self.session.seen_by(sight.viewer());
+        let since = since.filter(|_| known.is_none_or(|known| (self.counted_from..=self.seq).contains(&known)));
+        let told = since.and_then(|since| Some((Some(since), seat.events_since(since).ok()?)));
+        let (after, log) = told.unwrap_or_else(|| (None, seat.last_events(LINES_SHOWN)));
+        seen.revision = seat.revision();
+        let (known, worked_out, order) = sight.drawn(&mut self.session, &mut None);
+        let view = known.view(&self.session);
+        seen.entities.clear();
+        sight.bring_up_to_date(&view, &worked_out, &mut seen.entities);
+        seen.order.clone_from(&order);
+        seen.entities.shrink_to_fit();
+        let (revision, entities) = (seen.revision, seen.entities.iter().map(ToldEntity::view).collect());
+        Snapshot {
+            table: table.to_owned(),
+            role: role.name(),
+            seat: role.seat().cloned(),
+            seats: role.several(),
+            seq: self.seq,
+            revision,
+            state: sight.state(&self.standing),
+            settings: self.settings(),
+            entities,
+            questions: sight.questions(&self.session, &view, self.generation),
+            waiting: sight.waiting(&self.session),
+            undo: self.undo_state(role),
+            order,
+            presence: self.presence(role),
+            chat: self.chat.iter().cloned().collect(),
+            after,
+            log,
+        }
+    }
+
+    fn settings(&self) -> Settings {
+        let rules = self.session.ruleset();
+        Settings {
+            paused: self.paused,
+            rules: RulesInForce {
+                id: rules.id().to_owned(),
+                layers: rules.extra_layers().to_vec(),
+                title: rules.title().to_owned(),
+                version: rules.version().to_owned(),
+                hash: rules.hash(),
+                pending: self.session.pending_rules().map(|rules| rules.name()),
+            },
+            seats: self.session.seats().clone(),
+            switches: self.session.switches().clone(),
+        }
+    }
+
+    fn undo_state(&self, role: &Role) -> UndoState {
+        let decisions = self.undoable(role);
+        let viewer = Sight::of(role).viewer();
+        let lets = decisions > 0 && self.session.lets_take_back(&viewer);
+        let takes_back = if lets { self.session.would_take_back(&viewer, 1).pop() } else { None };
+        let redo = self.session.can_redo() && self.may_redo(role);
+        UndoState { allowed: decisions > 0, decisions, takes_back, redo }
+    }
+
+    /// Somebody has to decide again: tells everybody what came of a command.
+    ///
+    /// # Errors
+    ///
+    /// The campaign file cannot be written: the game is again as it was before the command.
+    pub fn publish(
+        &mut self,
+        table: &str,
+        cause: &'static str,
+        by: &Role,
+        result: Option<KeptResult>,
+    ) -> Result<u64, Failure> {
+        self.begin_anew(table);
+        let paused_before = self.paused_before.take();
+        if let Some(keeper) = &mut self.keeper {
+            result.into_iter().for_each(|result| keeper.campaign.write_with_next(HostRow::Result(result)));
+        }
+        if let Some(keeper) = &mut self.keeper
+            && let Err((failure, replaced)) = keeper.keep(&mut self.session)
+        {
+            self.paused = paused_before.unwrap_or(self.paused);
+            if replaced {
+                self.replaced("the last command could not be kept");
+                while !self.play()? {}
+                self.begin_anew(table);
+            }
+            return Err(failure);
+        }
+        self.seq += 1;
+        end_looking_ahead(&mut self.looking_ahead, self.session.questions());
+        self.count_decisions(by);
+        self.viewers.retain(|viewer| !viewer.is_gone());
+        let told = self.told.as_ref().is_some_and(|told| told.are_of(self));
+        let settings = (!told).then(|| self.settings());
+        if settings.is_some() {
+            self.told = Some(ToldSettings::of(self));
+        }
+        let (mut bodies, mut shared): (HashMap<Role, String>, _) = (HashMap::new(), None);
+        for at in 0..self.viewers.len() {
+            let viewer = self.viewers[at].clone();
+            if viewer.is_behind() {
+                continue;
+            }
+            let body = match bodies.get(&viewer.role) {
+                Some(body) => body,
+                None => {
+                    let frame = self.frame(table, cause, &viewer.role, settings.clone(), &mut shared);
+                    let body = serde_json::to_string(&frame).map_err(|error| Failure::internal(error.to_string()))?;
+                    bodies.entry(viewer.role.clone()).or_insert(body)
+                }
+            };
+            tell_body(&viewer, "step", body);
+        }
+        Ok(self.seq)
+    }
+
+    /// Puts another moment of the campaign on the table. Viewers are told the reason.
+    pub fn put(&mut self, session: Session, reason: &'static str) {
+        self.session = session;
+        self.replaced(reason);
+    }
+
+    /// The session is another one than before: once it stands, everybody has to look at all of it.
+    fn replaced(&mut self, reason: &'static str) {
+        self.session.set_longest_advance(LONGEST_ADVANCE);
+        self.generation = random_generation();
+        self.anew = Some(reason);
+    }
+
+    fn begin_anew(&mut self, table: &str) {
+        let Some(reason) = self.anew.take() else { return };
+        self.session.forget_past();
+        self.seen.clear();
+        // Decisions before this moment are the campaign's to undo.
+        self.decisions.clear();
+        self.began = (self.seq, self.session.decision_count());
+        self.counted_from = self.seq + 1;
+        for viewer in self.viewers.iter().filter(|viewer| !viewer.is_gone() && !viewer.is_behind()) {
+            tell(viewer, "resync", &ResyncNotice { table: table.to_owned(), reason: reason.to_owned() });
+            viewer.set_behind(true);
+        }
+    }
+
+    /// What the last command did, for a role.
+    fn frame(
+        &mut self,
+        table: &str,
+        cause: &'static str,
+        role: &Role,
+        settings: Option<Settings>,
+        shared: &mut Option<Arc<WorkedOut>>,
+    ) -> StepFrame {
+        let sight = Sight::of(role);
+        let undo = self.undo_state(role);
+        let seen = Seen::by(&mut self.seen, role);
+        let mut events = self.session.seen_by(sight.viewer()).events_since(seen.revision).unwrap_or_default();
+        seen.revision = events.last().map_or(seen.revision, |event| event.revision);
+        let left_out = leave_out_oldest(&mut events, EVENT_BYTES);
+        let (known, worked_out, order) = sight.drawn(&mut self.session, shared);
+        let view = known.view(&self.session);
+        let changed = sight.bring_up_to_date(&view, &worked_out, &mut seen.entities);
+        let order = (order != seen.order).then(|| {
+            seen.order.clone_from(&order);
+            order
+        });
+        StepFrame {
+            table: table.to_owned(),
+            seq: self.seq,
+            cause,
+            state: sight.state(&self.standing),
+            events,
+            left_out,
+            questions: sight.questions(&self.session, &view, self.generation),
+            waiting: sight.waiting(&self.session),
+            undo,
+            changed,
+            order,
+            settings,
+        }
+    }
+
+    // Undo
+
+    /// Brings the decisions that stand up to date after a command.
+    fn count_decisions(&mut self, by: &Role) {
+        let count = self.session.decision_count();
+        self.began.1 = self.began.1.min(count);
+        let mut whose = by.clone();
+        while let Some(last) = self.decisions.pop_if(|last| last.count > count) {
+            self.taken_back.insert(last.seq);
+            // If a part of a step is taken back, the decisions that remain belong to the same viewer.
+            whose = last.by;
+        }
+        if self.decisions.last().map_or(self.began.1, |last| last.count) < count {
+            push_sparing(&mut self.decisions, Decision { count, by: whose, seq: self.seq });
+        }
+    }
+
+    /// How many decisions a role may take back: a game master any, a seat its own last ones.
+    fn undoable(&self, role: &Role) -> u32 {
+        if role.is_master() {
+            return self.session.decisions();
+        }
+        let others = self.decisions.iter().rev().find(|decision| decision.by != *role);
+        self.session.decision_count().since(others.map_or(self.began.1, |decision| decision.count))
+    }
+
+    /// Whether a role may take back so many decisions.
+    pub fn may_undo(&self, role: &Role, steps: u32) -> bool {
+        steps <= self.undoable(role)
+    }
+
+    /// Whether a role may do again what was taken back: a game master, or whoever took it back.
+    pub fn may_redo(&self, role: &Role) -> bool {
+        role.is_master() || self.undone_by.as_ref() == Some(role) && *role != Role::Watcher
+    }
+
+    pub fn last_undo_by(&mut self, role: &Role) {
+        self.undone_by = Some(role.clone());
+    }
+
+    /// How many decisions there were after a step; nothing if the step was taken back or never was.
+    pub fn decisions_at(&self, seq: u64) -> Option<DecisionCount> {
+        if seq < self.began.0 || seq > self.seq || self.taken_back.contains(&seq) {
+            return None;
+        }
+        let last = self.decisions.iter().rev().find(|decision| decision.seq <= seq);
+        Some(last.map_or(self.began.1, |decision| decision.count))
+    }
+
+    // Keys
+
+    /// The result of an earlier request with this key.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::KeyReused`] if that was another request.
+    pub fn earlier(&self, role: &Role, key: &str, request: i64) -> Result<Option<Json>, Failure> {
+        match self.keys.results.get(&(role.clone(), key.to_owned())) {
+            Some((earlier, result)) if *earlier == request => Ok(Some(result.clone())),
+            Some(_) => Err(Failure::KeyReused { key: key.to_owned() }),
+            None => Ok(None),
+        }
+    }
+
+    /// Remembers the result of a request with a key.
+    pub fn keep(&mut self, role: &Role, key: &str, request: i64, result: Json) {
+        let name = (role.clone(), key.to_owned());
+        if self.keys.results.insert(name.clone(), (request, result)).is_none() {
+            self.keys.order.push_back(name);
+        }
+        while self.keys.order.len() > KEYS_KEPT {
+            if let Some(oldest) = self.keys.order.pop_front() {
+                self.keys.results.remove(&oldest);
+            }
+        }
+    }
+}
+
+/// A number that no game of the table had before, from 1 to 2^53 - 1.
+fn random_generation() -> u64 {
+    random_number() % LARGEST_NUMBER.unsigned_abs() + 1
+}
+
+/// Tells requests with the same key apart, in this host and in later ones.
+pub(super) fn fingerprint(method: &str, params: &Json) -> i64 {
+    ContentHash::of_parts([method.as_bytes(), params.to_string().as_bytes()]).short()
+}
+
+/// The question from which somebody looks ahead, and the flag that ends it.
+type LookingAhead = (QuestionId, Weak<AtomicBool>);
+
+/// Ends what looks ahead from questions that are open no more.
+fn end_looking_ahead(all: &mut Vec<LookingAhead>, open: &[Question]) {
+    all.retain(|(question, interrupt)| {
+        let Some(interrupt) = interrupt.upgrade() else { return false };
+        let stands = open.iter().any(|asked| asked.id == *question);
+        if !stands {
+            interrupt.store(true, Ordering::Relaxed);
+        }
+        stands
+    });
+}
+
+/// Sends a notice to a viewer.
+pub(super) fn tell(viewer: &Viewer, method: &str, notice: &impl Serialize) {
+    if let Ok(body) = serde_json::to_string(notice) {
+        tell_body(viewer, method, &body);
+    }
+}
+
+/// The line of a notice to a viewer. `body` is an object in JSON with a member.
+pub(super) fn line_to(viewer: u32, method: &str, body: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{{"viewer":{viewer},{}}}"#, &body[1..])
+}
+
+/// Sends a notice whose parameters are an object in JSON already. A connection that does not read is told to start over.
+fn tell_body(viewer: &Viewer, method: &str, body: &str) {
+    if viewer.is_behind() {
+        return;
+    }
+    let line = |method: &str, body: &str| line_to(viewer.id, method, body);
+    let had_room = match method {
+        "presence" => viewer.outbox.rare_notice(viewer.id, "presence", line(method, body)),
+        "people" => viewer.outbox.rare_notice(viewer.id, "people", line(method, body)),
+        _ => viewer.outbox.notice(viewer.id, line(method, body)),
+    };
+    if !had_room {
+        viewer.set_behind(true);
+        let notice =
+            ResyncNotice { table: viewer.table.name.clone(), reason: "the connection reads too slowly".into() };
+        if let Ok(body) = serde_json::to_string(&notice) {
+            // It is short, and comes once: there is always room for it.
+            viewer.outbox.reply(line("resync", &body));
+        }
+    }
+}

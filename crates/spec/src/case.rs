@@ -1,0 +1,827 @@
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::lines::cards_in;
+use super::refusals::{Fit, Wanted};
+use super::runner::SpecWarning;
+use super::{Shelf, events};
+use riskbreaker_play::plain::value_of;
+use riskbreaker_play::{
+    Ask, Choice, DICE_RUN_OUT, DiceSource, Happening, Migration, Question, Refusal, Ruleset, Scenario, Session, Setup,
+    Step, Viewer,
+};
+use riskbreaker_ruleset::{Breach, nearest};
+use riskbreaker_state::{EntityId, Key, Value};
+
+/// A spec under way: `t`.
+pub(super) struct Case {
+    pub shelf: Arc<Shelf>,
+    pub rules: Arc<Ruleset>,
+    pub setup: Setup,
+    pub session: Option<Session>,
+    pub position: String,
+    pub dice: Vec<u32>,
+    /// What every entity was right after `given`, by id: its title and fields.
+    pub baseline: BTreeMap<EntityId, (String, Vec<Value>)>,
+    /// What the last change of rules told.
+    pub migration: Option<Migration>,
+    pub cards: Vec<String>,
+    /// Where the spec calls the method that runs.
+    pub line: Option<u32>,
+    pub warnings: Vec<SpecWarning>,
+    /// What was looked up while an action had open questions, with what it was, since the spec last went on.
+    pub read_in_the_middle: Vec<(LookedUp, Value)>,
+}
+
+/// Something of the state that a spec looks up.
+pub(super) enum LookedUp {
+    /// A field or derived value of an entity, with the second entity that it is derived for.
+    Value(String, String, Vec<Value>),
+    /// The titles of all entities of a kind.
+    Titles(String),
+}
+
+impl LookedUp {
+    fn read(&self, session: &mut Session) -> Checked<Value> {
+        match self {
+            LookedUp::Value(title, field, rest) => value_of(session, title, field, rest),
+            LookedUp::Titles(kind) => {
+                let view = session.view();
+                Ok(Value::list(view.of_kind(kind).map(|id| Value::Text(view.title(id)))))
+            }
+        }
+    }
+
+    fn words(&self) -> String {
+        match self {
+            LookedUp::Value(title, field, _) => format!("{title}.{field}"),
+            LookedUp::Titles(kind) => format!("the titles of `{kind}`"),
+        }
+    }
+}
+
+/// What comes of a step of a spec, or why the spec fails.
+pub(super) type Checked<T> = Result<T, String>;
+
+/// Most questions that are answered by their defaults on the way to one that is waited for.
+const MOST_DEFAULTS: usize = 10_000;
+/// Most questions of one action that are answered so.
+const MOST_DEFAULTS_OF_ACTION: usize = 300;
+
+impl Case {
+    pub fn new(shelf: &Arc<Shelf>) -> Case {
+        Case {
+            shelf: shelf.clone(),
+            rules: shelf.rules.clone(),
+            setup: Setup { dice: DiceSource::Written(Vec::new()), ..Setup::default() },
+            session: None,
+            position: String::new(),
+            dice: Vec::new(),
+            baseline: BTreeMap::new(),
+            migration: None,
+            cards: Vec::new(),
+            line: None,
+            warnings: Vec::new(),
+            read_in_the_middle: Vec::new(),
+        }
+    }
+
+    pub fn session(&mut self) -> Checked<&mut Session> {
+        self.session.as_mut().ok_or_else(|| wrong("t:given(...) comes first"))
+    }
+
+    /// Begins in a position, of another ruleset if one is named.
+    pub fn given(&mut self, scenario: &Value, ruleset: Option<&str>) -> Checked<()> {
+        if self.session.is_some() {
+            return Err(wrong("t:given(...) is called once"));
+        }
+        if let Some(id) = ruleset {
+            self.rules = self.shelf.ruleset(id).map_err(wrong)?;
+        }
+        self.setup.scenario = match scenario {
+            Value::None => Scenario::Default,
+            Value::Text(name) => Scenario::Named(name.to_string()),
+            Value::List(items) if items.is_empty() => Scenario::Table(Value::map::<&str>([])),
+            table @ (Value::List(_) | Value::Map(_)) => Scenario::Table(table.clone()),
+            other => {
+                return Err(format!("t:given takes a table or a scenario's name, not {}", other.type_name()));
+            }
+        };
+        self.position = words(scenario);
+        self.setup.dice = DiceSource::Written(self.dice.clone());
+        // In a spec people play all seats that `t:seat` does not assign: policies of the scenario are ignored.
+        for seat in self.rules.seats().keys() {
+            self.setup.seats.entry(Arc::from(&**seat)).or_insert(riskbreaker_play::Driver::Human);
+        }
+        let mut session = Session::start(&self.rules, self.setup.clone()).map_err(wrong)?;
+        for taken in 0.. {
+            match session.advance_by(0).map_err(wrong)? {
+                Step::Fault(fault) => return Err(wrong(fault)),
+                Step::Ask if session.last_done().0 == 0 => take_one_more_default(&mut session, taken)?,
+                _ => break,
+            }
+        }
+        let ids: Vec<EntityId> = session.view().entities().collect();
+        for id in ids {
+            let view = session.view();
+            let fields = view.fields(id).map(|(_, value)| value.clone()).collect();
+            self.baseline.insert(id, (view.title(id).to_string(), fields));
+        }
+        self.session = Some(session);
+        Ok(())
+    }
+
+    pub fn add_dice(&mut self, faces: Vec<u32>) -> Checked<()> {
+        if let Some(session) = &mut self.session {
+            session.push_faces(&faces).map_err(wrong)?;
+        }
+        self.dice.extend(faces);
+        Ok(())
+    }
+
+    /// A position that cannot be played for a reason.
+    pub fn given_refused(&mut self, scenario: &Value, reason: &str, ruleset: Option<&str>) -> Checked<()> {
+        some_reason(reason)?;
+        let rules = self.rules.clone();
+        let given = self.given(scenario, ruleset);
+        self.rules = rules;
+        match given {
+            Ok(()) => Err(wrong("the position was not refused")),
+            Err(found) => {
+                if found.contains(reason) && !found.contains(DICE_RUN_OUT) {
+                    return Ok(());
+                }
+                Err(wrong(format!(
+                    "the position was refused for another reason: expected \"{reason}\", found \"{found}\""
+                )))
+            }
+        }
+    }
+
+    /// Runs on to a question that `wanted` says yes to, taking defaults on the way, for a round at most.
+    pub fn run_to(
+        &mut self,
+        what: &str,
+        wanted: impl Fn(&Session, &Question) -> bool,
+        never: impl Fn(&Question) -> bool,
+    ) -> Checked<Question> {
+        let session = self.session()?;
+        let began = session.boundaries();
+        let mut passed = BTreeSet::new();
+        for _ in 0..MOST_DEFAULTS {
+            match session.advance().map_err(wrong)? {
+                Step::Fault(fault) => return Err(wrong(fault)),
+                Step::Over(text) => return Err(wrong(format!("the game is over ({text}) before {what} is asked"))),
+                Step::Ask => {}
+            }
+            if let Some(question) = session.questions().iter().find(|question| wanted(session, question)) {
+                return Ok(question.clone());
+            }
+            if let Some(question) = session.questions().iter().find(|question| never(question)) {
+                let about = of_whom(session, question);
+                let message =
+                    format!("{what} is not asked: `{}`{about} is open first ({})", question.topic, question.why);
+                return Err(wrong(message));
+            }
+            let again = session.questions().iter().any(|open| !passed.insert((open.topic.clone(), open.about)));
+            if again && session.boundaries() > began + 1 {
+                return Err(wrong(format!("{what} is not asked within the round")));
+            }
+            take_default(session).map_err(|why| wrong(format!("{what} is not asked: {why}")))?;
+        }
+        Err(wrong(format!("{what} is never asked")))
+    }
+
+    /// The next question of a topic about an entity, or to a seat.
+    pub fn turn_of(&mut self, about: &str, topic: &str) -> Checked<Question> {
+        let session = self.session()?;
+        let entity = match session.view().find(about) {
+            Ok(entity) => Some(entity),
+            Err(_) if session.seats().contains_key(about) => None,
+            Err(refusal) => return Err(wrong(refusal)),
+        };
+        let what = format!("`{topic}` of {about}");
+        let is_asked = |question: &Question| match entity {
+            Some(entity) => question.about == Some(entity),
+            None => *question.seat == *about,
+        };
+        self.run_to(
+            &what,
+            |_, question| *question.topic == *topic && is_asked(question),
+            |question| *question.topic == *topic,
+        )
+    }
+
+    /// An option of the next question of a topic.
+    pub fn option_of(&mut self, about: &str, topic: &str, name: &str) -> Checked<Choice> {
+        let question = self.turn_of(about, topic)?;
+        let options = question.ask.options();
+        if options.is_empty() {
+            return Err(wrong(format!("`{topic}` has no options: t:refused_answer says what it does not take")));
+        }
+        match options.iter().find(|option| *option.id == *name || *option.label == *name) {
+            Some(option) => Ok(option.clone()),
+            None => Err(wrong(format!("{name} is not among the options of {about}"))),
+        }
+    }
+
+    /// Answers an action by topic until all given answers are used: the open action, unless another is named. Then plays the
+    /// entries that the action has scheduled before its own place on the agenda.
+    pub fn answer_all(&mut self, answers: Vec<(String, Value)>, action: Option<u32>) -> Checked<()> {
+        let place = self.session()?.key_under_way();
+        self.answer_action(answers, action)?;
+        self.play_before(place)
+    }
+
+    /// Plays the entries that stand before a place on the agenda, until somebody is asked.
+    fn play_before(&mut self, place: Option<Key>) -> Checked<()> {
+        let session = self.session()?;
+        while place.as_ref().is_some_and(|place| session.is_due_before(place)) {
+            match session.advance_by(1).map_err(wrong)? {
+                Step::Fault(fault) => return Err(wrong(fault)),
+                Step::Over(_) => break,
+                Step::Ask => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Answers an action by topic. What only one answer was possible to is not asked, and compared.
+    fn answer_action(&mut self, answers: Vec<(String, Value)>, action: Option<u32>) -> Checked<()> {
+        let mut left: Vec<Reply> = answers.into_iter().map(Reply::new).collect();
+        let mut topics = BTreeSet::new();
+        let session = self.session.as_mut().ok_or_else(|| wrong("t:given(...) comes first"))?;
+        let asking = || session.questions().first().map(|question| question.id.action);
+        let Some(action) = action.or_else(asking) else {
+            return Err(wrong("no question is open"));
+        };
+        for defaults in 0.. {
+            let open: Vec<Question> = session.questions().to_vec();
+            if open.is_empty() || open[0].id.action != action {
+                break;
+            }
+            let mut taken = false;
+            for question in &open {
+                topics.insert(question.topic.to_string());
+                let Some(at) = left.iter().position(|reply| *reply.topic == *question.topic) else { continue };
+                let Some((value, name)) = for_question(session, question, &left[at].value) else { continue };
+                let answer = question.read(&value).map_err(wrong)?;
+                self.cards.extend(cards_in(&self.rules, &answer));
+                session.answer(question.id, answer).map_err(wrong)?;
+                taken = true;
+                match name {
+                    Some(name) => drop(left[at].used.insert(name)),
+                    None => drop(left.remove(at)),
+                }
+            }
+            if !taken {
+                if left.iter().all(Reply::is_spent) {
+                    break;
+                }
+                take_one_more_default(session, defaults)
+                    .map_err(|why| wrong(format!("{why}{}", misspelt(&left, &topics))))?;
+            }
+            let of_questions = left.iter().filter(|reply| !matches!(reply.value, Value::Map(_)));
+            session.compare_early(of_questions.map(|reply| (reply.topic.clone(), reply.value.clone())).collect());
+            let step = session.advance_by(0).map_err(wrong)?;
+            session.compare_early(Vec::new());
+            match step {
+                Step::Fault(fault) => {
+                    let told = |fault| format!("{fault}{}", misspelt(&left, &topics));
+                    return Err(session.take_refusal().map_or_else(|| told(fault), wrong));
+                }
+                Step::Over(_) => break,
+                Step::Ask if left.iter().all(Reply::is_spent) => break,
+                Step::Ask => {}
+            }
+        }
+        for reply in &left {
+            for (name, value) in reply.unsaid() {
+                match (session.fits_auto(action, &reply.topic, value), name) {
+                    (Some(fits), _) => fits.map_err(wrong)?,
+                    (None, Some(name)) => {
+                        return Err(wrong(format!("`{}` of {name} is not asked", reply.topic)));
+                    }
+                    (None, None) => {
+                        let near = misspelt(&left, &topics);
+                        return Err(wrong(format!("{}{near}", session.nothing_asks(&Viewer::master(), &reply.topic))));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Answers the next question of a topic, or with a table by names each of those who are asked one after the other.
+    pub fn answer(&mut self, topic: &str, value: &Value) -> Checked<()> {
+        let mut reply = Reply::new((topic.to_owned(), value.clone()));
+        let asked_of = RefCell::new(BTreeSet::new());
+        let found = self.run_to(
+            &in_words_of(topic, value),
+            |session, question| {
+                if *question.topic != *topic {
+                    return false;
+                }
+                asked_of.borrow_mut().extend(question.about.map(|about| session.view().title(about).to_string()));
+                for_question(session, question, value).is_some()
+            },
+            |_| false,
+        );
+        if let Err(error) = found {
+            let names: Vec<String> = asked_of.take().into_iter().collect();
+            let asked = if names.is_empty() { String::new() } else { format!("; it is asked of {}", names.join(", ")) };
+            return Err(wrong(format!("{}{asked}", error)));
+        }
+        let place = self.session()?.key_under_way();
+        loop {
+            let mut taken = false;
+            for question in self.session()?.questions().to_vec() {
+                // The first answer to a race closes the questions of the others; who is not in it is asked anew.
+                let is_open = self.session()?.questions().iter().any(|open| open.id == question.id);
+                if !is_open || *question.topic != *topic {
+                    continue;
+                }
+                let Some((own, name)) = for_question(self.session()?, &question, value) else { continue };
+                if name.as_ref().is_some_and(|name| reply.used.contains(name)) {
+                    continue;
+                }
+                let answer = question.read(&own).map_err(wrong)?;
+                self.cards.extend(cards_in(&self.rules, &answer));
+                self.session()?.answer(question.id, answer).map_err(wrong)?;
+                taken = true;
+                match name {
+                    Some(name) => drop(reply.used.insert(name)),
+                    None => {
+                        reply.done = true;
+                        break;
+                    }
+                }
+            }
+            let session = self.session()?;
+            if let Step::Fault(fault) = session.advance_by(0).map_err(wrong)? {
+                return Err(session.take_refusal().map_or_else(|| wrong(fault), wrong));
+            }
+            if reply.is_spent() {
+                return self.play_before(place);
+            }
+            if !taken {
+                let names: Vec<&str> = reply.unsaid().into_iter().filter_map(|(name, _)| name).collect();
+                return Err(wrong(format!("`{topic}` is not asked of {}", names.join(", "))));
+            }
+        }
+    }
+
+    /// An answer to the next question of a topic is refused for a reason, and nothing has changed.
+    pub fn refused_answer(&mut self, topic: &str, value: &Value, wanted: &Wanted) -> Checked<()> {
+        let what = in_words_of(topic, value);
+        let question = self.run_to(
+            &what,
+            |session, question| *question.topic == *topic && for_question(session, question, value).is_some(),
+            |_| false,
+        )?;
+        let session = self.session()?;
+        let Some((own, _)) = for_question(session, &question, value) else { return Err(wrong("nothing is asked")) };
+        let (decisions, before) = (session.decisions(), session.state_bytes());
+        let found = try_answer(session, &question, &own);
+        if session.decisions() != decisions {
+            session.game_mut().rewind(decisions);
+            let _ = session.advance_by(0);
+        }
+        let unchanged = session.state_bytes() == before;
+        self.refusal_is(&format!("the answer to {what}"), wanted, found, unchanged)
+    }
+
+    /// Takes the defaults of all that has begun, so that what is looked at is its end.
+    pub fn settle(&mut self) -> Checked<()> {
+        for taken in 0.. {
+            let session = self.session()?;
+            if !session.is_unfinished() {
+                break;
+            }
+            // An action under a free act goes on once that is done.
+            let next = u64::from(session.open_action().is_none());
+            match session.advance_by(next).map_err(wrong)? {
+                Step::Fault(fault) => return Err(wrong(fault)),
+                Step::Over(_) => break,
+                Step::Ask if !session.is_unfinished() => break,
+                Step::Ask => {
+                    if session.questions().iter().any(|question| question.default.is_none()) {
+                        break;
+                    }
+                    take_one_more_default(session, taken)?;
+                }
+            }
+        }
+        match self.session()?.fault() {
+            Some(fault) => Err(wrong(fault)),
+            None => Ok(()),
+        }
+    }
+
+    /// Plays an action that has begun to its end, by its defaults.
+    ///
+    /// # Errors
+    ///
+    /// A question of it without a default, or a script that fails.
+    pub fn finish_action(&mut self) -> Checked<()> {
+        let session = self.session()?;
+        for taken in 0.. {
+            match session.advance_by(0).map_err(wrong)? {
+                Step::Fault(fault) => return Err(wrong(fault)),
+                Step::Ask if session.in_the_middle() => take_one_more_default(session, taken)?,
+                Step::Over(_) | Step::Ask => break,
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks something up as it is now. While an action has open questions, that is in its middle.
+    pub fn look_up(&mut self, what: LookedUp) -> Checked<Value> {
+        let session = self.session()?;
+        let found = what.read(session)?;
+        if session.is_unfinished() {
+            self.read_in_the_middle.push((what, found.clone()));
+        }
+        Ok(found)
+    }
+
+    /// What the spec has looked up last, in the middle of an action, must be what it is at the end, too: otherwise the spec
+    /// would say nothing about the questions that it leaves to their defaults.
+    fn read_to_the_end(&mut self) -> Checked<()> {
+        for (what, was) in std::mem::take(&mut self.read_in_the_middle) {
+            let now = what.read(self.session()?)?;
+            if now != was {
+                let (what, was, now) = (what.words(), words(&was), words(&now));
+                return Err(wrong(format!(
+                    "{what} was looked up in the middle of an action: {was} there, {now} at its end; answer what it \
+                     asks first, or expect it with t:expect, which plays the action to its end"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    pub fn expect(&mut self, expected: &Value) -> Checked<()> {
+        self.settle()?;
+        let Value::Map(expected) = expected else {
+            return Err(wrong("t:expect takes a table by entity title"));
+        };
+        for (title, wanted) in expected.iter() {
+            match wanted {
+                Value::Text(word) if &**word == "unchanged" => self.unchanged(title)?,
+                Value::Text(word) if &**word == "gone" => {
+                    if let Ok(id) = self.session()?.view().find(title) {
+                        return Err(wrong(format!("{title} is still there ({id})")));
+                    }
+                }
+                Value::Map(fields) => {
+                    for (field, wanted) in fields.iter() {
+                        let session = self.session()?;
+                        let found = value_of(session, title, field, &[])?;
+                        if !same(&found, wanted) {
+                            return Err(wrong(format!(
+                                "{title}.{field}: expected {}, found {}",
+                                shown(wanted),
+                                shown(&found)
+                            )));
+                        }
+                    }
+                }
+                other => {
+                    let message = format!(
+                        "what is expected of {title} is a table of fields, \"unchanged\" or \"gone\", not {other}"
+                    );
+                    return Err(wrong(message));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The play of a card is refused for a reason, and nothing has changed.
+    pub fn refused(&mut self, about: &str, replies: &[(String, Value)], wanted: &Wanted) -> Checked<()> {
+        let card = replies.first().map_or(String::new(), |(_, card)| card.to_string());
+        self.turn_of(about, "card")?;
+        let session = self.session()?;
+        let before = session.state_bytes();
+        let found = session.reply_whole(replies).map(|_| ());
+        let unchanged = session.state_bytes() == before;
+        self.refusal_is(&format!("{card} by {about}"), wanted, found, unchanged)
+    }
+
+    /// Whether something was refused as expected. That a script fails, dice run out or nothing asks for an answer is no refusal.
+    fn refusal_is(&mut self, what: &str, wanted: &Wanted, found: Result<(), Refusal>, unchanged: bool) -> Checked<()> {
+        let refusal = match found {
+            Ok(()) => return Err(wrong(format!("{what} was not refused"))),
+            Err(refusal @ (Refusal::Fault { .. } | Refusal::Failed { .. } | Refusal::NotAsked { .. })) => {
+                return Err(wrong(format!("{what} was not refused: {refusal}")));
+            }
+            Err(refusal) => refusal,
+        };
+        self.refusal_fits(&format!("{what} was refused"), wanted, &refusal)?;
+        if unchanged { Ok(()) } else { Err(wrong(format!("{what} was refused, but something has changed"))) }
+    }
+
+    /// Whether a refusal is the one that a spec expects. Notes a warning where only the host's own wording has the expected text.
+    /// `what` begins the message: `pull by Ann was refused`.
+    pub fn refusal_fits(&mut self, what: &str, wanted: &Wanted, refusal: &Refusal) -> Checked<()> {
+        let expected = wanted.shown();
+        match wanted.fits(refusal) {
+            Fit::Yes => Ok(()),
+            Fit::Worded(instead) => {
+                let text = format!("{expected} is the host's own wording, which may change; write {instead}");
+                self.warnings.push(SpecWarning { line: self.line, text });
+                Ok(())
+            }
+            Fit::No => Err(wrong(format!("{what} for another reason: expected {expected}, found \"{refusal}\""))),
+        }
+    }
+
+    /// How many events are of a sort and say what is wanted.
+    pub fn count(&mut self, sort: &str, wanted: &[(String, Value)]) -> Checked<usize> {
+        self.settle()?;
+        let happenings: Vec<Happening> = self.session()?.log().into_iter().map(|event| event.happening).collect();
+        events::count(&happenings, sort, wanted)
+    }
+
+    pub fn unchanged(&mut self, title: &str) -> Checked<()> {
+        let baseline = self.baseline.clone();
+        let session = self.session()?;
+        let id = session.view().find(title).map_err(wrong)?;
+        let Some((_, fields)) = baseline.get(&id) else {
+            return Err(wrong(format!("{title} was not there at the start")));
+        };
+        let view = session.view();
+        for ((field, now), was) in view.fields(id).zip(fields) {
+            if now != was {
+                return Err(wrong(format!(
+                    "{title}.{} has changed: {} -> {}",
+                    field.name,
+                    view.words(was),
+                    view.words(now)
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// At the end: nothing may be left over.
+    pub fn end_of_spec(&mut self) -> Checked<()> {
+        if self.session.is_none() {
+            return Ok(());
+        }
+        self.settle()?;
+        let session = self.session()?;
+        if session.is_unfinished() {
+            let open: Vec<&str> = session.questions().iter().map(|question| &*question.topic).collect();
+            return Err(wrong(format!("a question is left open: {}", open.join(", "))));
+        }
+        let left = session.unrolled();
+        self.read_to_the_end()?;
+        match left {
+            0 => Ok(()),
+            1 => Err(wrong("1 of the dice was not rolled")),
+            left => Err(wrong(format!("{left} of the dice were not rolled"))),
+        }
+    }
+
+    /// Asks for other rules and plays on to where they come into force, if they do at once. Gives back what becomes of what.
+    pub fn change_rules(&mut self, id: &str) -> Checked<Migration> {
+        let rules = self.shelf.ruleset(id).map_err(wrong)?;
+        let session = self.session()?;
+        let migration = session.change_rules(&rules).map_err(wrong)?;
+        self.migration = Some(migration.clone());
+        let session = self.session()?;
+        match session.advance_by(0).map_err(wrong)? {
+            Step::Fault(fault) => Err(wrong(fault)),
+            _ => Ok(migration),
+        }
+    }
+
+    /// What a sheet breaks under the rules in force and the house rules of the spec.
+    pub fn breaches(&self, sheet: &Value) -> Checked<Vec<Breach>> {
+        match &self.session {
+            Some(session) => session.ruleset().check_sheet_under(sheet, session.switches().clone()),
+            None => {
+                let mut switches = self.rules.default_switches();
+                switches.extend(self.setup.switches.clone());
+                self.rules.check_sheet_under(sheet, switches)
+            }
+        }
+        .map_err(wrong)
+    }
+
+    /// A sheet breaks exactly these rules, and draws exactly these warnings: each is a rule, or a rule and a part of its text
+    /// (`RB1-008: 2 points`).
+    pub fn breaks_exactly(&self, sheet: &Value, breaches: Vec<String>, warnings: Vec<String>) -> Checked<()> {
+        let found = self.breaches(sheet)?;
+        for (warning, expected) in [(false, breaches), (true, warnings)] {
+            let mut left: Vec<&Breach> = found.iter().filter(|breach| breach.warning == warning).collect();
+            let what = if warning { "warnings" } else { "breaches" };
+            let all: Vec<String> = left.iter().map(|breach| format!("{}: {}", breach.rule, breach.text)).collect();
+            let told = if all.is_empty() { "none".to_owned() } else { all.join("; ") };
+            for one in expected {
+                let (rule, text) = one.split_once(": ").unwrap_or((&one, ""));
+                match left.iter().position(|breach| breach.rule == rule && breach.text.contains(text)) {
+                    Some(at) => drop(left.remove(at)),
+                    None => return Err(wrong(format!("{what}: expected {one}, found {told}"))),
+                }
+            }
+            if let Some(more) = left.first() {
+                return Err(wrong(format!("{what}: {} was not expected; found {told}", more.rule)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a seat gets a text anywhere. `nobody` is a watcher.
+    fn is_seen(&mut self, seat: &str, text: &str) -> Checked<bool> {
+        self.settle()?;
+        let session = self.session()?;
+        let mut seen = match seat {
+            "nobody" => session.seen_by(Viewer::watcher()),
+            seat => session.seat(seat).map_err(wrong)?,
+        };
+        Ok(seen.everything().contains(text))
+    }
+
+    /// A seat gets a text somewhere.
+    pub fn sees(&mut self, seat: &str, text: &str) -> Checked<()> {
+        if self.is_seen(seat, text)? { Ok(()) } else { Err(format!("{seat} sees \"{text}\" nowhere")) }
+    }
+
+    /// A seat gets a text nowhere.
+    pub fn hidden(&mut self, seat: &str, text: &str) -> Checked<()> {
+        if self.is_seen(seat, text)? { Err(format!("{seat} sees \"{text}\"")) } else { Ok(()) }
+    }
+
+    pub fn log(&self) -> Vec<String> {
+        self.session.iter().flat_map(|session| session.log()).map(|event| event.happening.line()).collect()
+    }
+
+    pub fn end(&self) -> Vec<u8> {
+        let mut bytes = self.session.as_ref().map(Session::state_bytes).unwrap_or_default();
+        bytes.extend(self.log().join("\n").into_bytes());
+        bytes
+    }
+}
+
+/// The answer of a spec to all questions of a topic.
+struct Reply {
+    topic: String,
+    value: Value,
+    /// The names of a table by titles or seats whose question has been answered.
+    used: BTreeSet<Arc<str>>,
+    done: bool,
+}
+
+impl Reply {
+    fn new((topic, value): (String, Value)) -> Reply {
+        Reply { topic, value, used: BTreeSet::new(), done: false }
+    }
+
+    /// The parts of the answer that no question asked for, with their names if the answer is a table by names.
+    fn unsaid(&self) -> Vec<(Option<&str>, &Value)> {
+        match &self.value {
+            _ if self.done => Vec::new(),
+            Value::Map(by_name) => {
+                let left = by_name.iter().filter(|(name, _)| !self.used.contains(*name));
+                left.map(|(name, value)| (Some(&**name), value)).collect()
+            }
+            value => vec![(None, value)],
+        }
+    }
+
+    fn is_spent(&self) -> bool {
+        self.unsaid().is_empty()
+    }
+}
+
+/// Names topics of unused answers that are nearly a topic that was asked.
+fn misspelt(left: &[Reply], asked: &BTreeSet<String>) -> String {
+    let unasked = left.iter().filter(|reply| !asked.contains(&reply.topic));
+    let told = unasked.filter_map(|reply| {
+        let near = nearest(&reply.topic, asked.iter().map(String::as_str))?;
+        Some(format!("; nothing asks for `{}`: did you mean `{near}`?", reply.topic))
+    });
+    told.collect()
+}
+
+/// The answer to a question: what is given, or where that is a table by titles or by seats, its entry of that name.
+fn for_question(session: &Session, question: &Question, value: &Value) -> Option<(Value, Option<Arc<str>>)> {
+    if let Value::Map(by_title) = value {
+        let title = question.about.map(|about| session.view().title(about));
+        let points = matches!(question.ask, Ask::Allot { .. });
+        let name = title.into_iter().chain([question.seat.clone()]).find(|name| by_title.contains_key(name));
+        match name.and_then(|name| Some((by_title.get(&name)?.clone(), name))) {
+            Some((own, name)) if !points || matches!(own, Value::Map(_) | Value::List(_)) => {
+                return Some((own, Some(name)));
+            }
+            None if !points => return None,
+            _ => {}
+        }
+    }
+    Some((value.clone(), None))
+}
+
+/// Answers a question, and those that are open with it by their defaults, and says whether that is refused.
+fn try_answer(session: &mut Session, question: &Question, value: &Value) -> Result<(), Refusal> {
+    let beside: Vec<Question> = session.questions().iter().filter(|other| other.id != question.id).cloned().collect();
+    session.answer(question.id, question.read(value)?)?;
+    for other in beside {
+        if let Some(default) = other.default.clone() {
+            session.answer(other.id, default)?;
+        }
+    }
+    let step = session.advance_by(0).map_err(|error| Refusal::new(error.to_string()))?;
+    match (session.take_refusal(), step) {
+        (Some(refusal), _) => Err(refusal),
+        (None, Step::Fault(fault)) => Err(Refusal::fault(fault)),
+        _ => Ok(()),
+    }
+}
+
+/// Every refusal contains an empty reason.
+pub(super) fn some_reason(reason: &str) -> Checked<()> {
+    if reason.trim().is_empty() {
+        return Err(wrong("say a part of the reason: an empty text is in every one"));
+    }
+    Ok(())
+}
+
+/// ` of Ann`, where a question is about somebody.
+fn of_whom(session: &Session, question: &Question) -> String {
+    question.about.map_or(String::new(), |about| format!(" of {}", session.view().title(about)))
+}
+
+/// A topic, with the titles where the answer is a table by them.
+fn in_words_of(topic: &str, value: &Value) -> String {
+    match value {
+        Value::Map(by_title) => {
+            let titles: Vec<&str> = by_title.keys().map(|title| &**title).collect();
+            format!("`{topic}` of {}", titles.join(" or "))
+        }
+        _ => format!("`{topic}`"),
+    }
+}
+
+/// Takes the default of each open question.
+pub(super) fn take_default(session: &mut Session) -> Checked<()> {
+    take_one_more_default(session, 0)
+}
+
+/// The same in an action that has taken so many defaults already: one that asks without end is wrong.
+fn take_one_more_default(session: &mut Session, taken: usize) -> Checked<()> {
+    for question in session.questions().to_vec() {
+        let taken = taken.max(question.id.ordinal as usize);
+        if taken >= MOST_DEFAULTS_OF_ACTION {
+            let topic = &question.topic;
+            return Err(format!(
+                "`{topic}` is still asked after {taken} questions of this action took their defaults; answer it, or \
+                 look whether its `check` refuses its default"
+            ));
+        }
+        let Some(default) = question.default.clone() else {
+            let about = of_whom(session, &question);
+            return Err(format!("`{}`{about} is asked and not answered: {}", question.topic, question.why));
+        };
+        session.answer(question.id, default).map_err(wrong)?;
+    }
+    Ok(())
+}
+
+/// Whether a value is as expected; an empty reference may be expected as "none".
+pub(super) fn same(found: &Value, wanted: &Value) -> bool {
+    match (found, wanted) {
+        (Value::None, Value::Text(word)) => &**word == "none",
+        (Value::List(a), Value::List(b)) => a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| same(a, b)),
+        (Value::Map(a), Value::List(b)) => a.is_empty() && b.is_empty(),
+        (Value::Ratio(n, 1), Value::Int(whole)) => n == whole,
+        (Value::Ratio(n, d), Value::List(parts)) => **parts == [Value::Int(*n), Value::Int(*d)],
+        _ => found == wanted,
+    }
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Text(text) => format!("\"{text}\""),
+        Value::Bool(yes) => yes.to_string(),
+        other => other.to_string(),
+    }
+}
+
+/// A value in words, as messages show what a spec was given.
+pub(super) fn words(value: &Value) -> String {
+    match value {
+        Value::None => "nil".into(),
+        Value::Text(text) => text.chars().map(|c| if c.is_control() && c != '\n' { ' ' } else { c }).collect(),
+        Value::List(_) | Value::Map(_) => format!("{{{value}}}"),
+        Value::Bool(yes) => yes.to_string(),
+        other => other.to_string(),
+    }
+}
+
+pub(super) fn wrong(message: impl std::fmt::Display) -> String {
+    message.to_string()
+}

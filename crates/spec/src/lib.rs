@@ -1,0 +1,28 @@
+//! Specs: rules as examples with dice. Finding them, playing them, and which rules they cover.
+
+#![deny(missing_docs)]
+// Tables of cases in tests may be longer.
+#![cfg_attr(not(test), deny(clippy::too_many_lines))]
+
+mod case;
+mod coverage;
+mod events;
+mod from_fault;
+mod lines;
+mod methods;
+mod odds;
+mod refusals;
+mod runner;
+
+#[doc(hidden)]
+pub use coverage::leading_ids;
+pub use coverage::{Coverage, RuleLine, RuleStatus};
+#[doc(hidden)]
+pub use events::SORTS as EVENT_SORTS;
+pub use from_fault::spec_of_fault;
+pub use lines::{FileLines, LineCoverage};
+#[doc(hidden)]
+pub use refusals::KINDS as REFUSAL_KINDS;
+pub use runner::{SpecFailure, SpecReport, SpecResult, SpecRun, SpecSource, SpecWarning, run_specs};
+
+use runner::Shelf;

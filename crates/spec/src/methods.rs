@@ -1,0 +1,629 @@
+use dashu_int::{IBig, UBig};
+
+use super::case::{Case, Checked, LookedUp, same, some_reason, take_default, words, wrong};
+use super::lines::cards_in;
+use super::odds;
+use super::refusals::Wanted;
+use riskbreaker_dice::{Fraction, ratio};
+use riskbreaker_play::plain::{self, replies};
+use riskbreaker_play::{Edit, MASTER, Refusal, Session, Step, without_parts};
+use riskbreaker_ruleset::instead;
+use riskbreaker_script::SpecMethods;
+use riskbreaker_state::{EntityId, Value};
+
+/// Entries that `t:run` lets pass before the one that it waits for.
+const MOST_ENTRIES: usize = 2_000;
+/// Rounds that it lets pass without such an entry on the agenda; a round may be as short as a tick of a clock.
+const MOST_ROUNDS: usize = 20;
+
+impl SpecMethods for Case {
+    fn call(&mut self, method: &str, args: &[Value], line: Option<u32>) -> Checked<Value> {
+        if self.shelf.budget.is_spent() {
+            return Err(wrong("the budget of work of the specs is spent"));
+        }
+        let before = self.session.as_ref().map_or(0, Session::work);
+        let result = self.carry_out(method, args, line);
+        let after = self.session.as_ref().map_or(0, Session::work);
+        self.shelf.budget.spend(after.saturating_sub(before));
+        result
+    }
+
+    fn close(&mut self) -> Checked<()> {
+        self.end_of_spec()
+    }
+}
+
+impl Case {
+    /// Carries out a method of the table.
+    fn carry_out(&mut self, method: &str, args: &[Value], line: Option<u32>) -> Checked<Value> {
+        let args = Args { method, values: args };
+        self.line = line;
+        if !matches!(method, "value" | "titles" | "equal") {
+            self.read_in_the_middle.clear();
+        }
+        let done = |result: Checked<()>| result.map(|()| Value::None);
+        match method {
+            "switch" => done(self.turn_switch(&args)),
+            "seat" => done(self.seat(&args)),
+            "given" => done(self.given(args.value(0), args.optional_text(1)?.as_deref())),
+            "given_refused" => {
+                let ruleset = args.optional_text(2)?;
+                done(self.given_refused(args.value(0), &args.text(1)?, ruleset.as_deref()))
+            }
+            "dice" => done(self.dice(&args)),
+            "play" => done(self.play(&args)),
+            "turn" => done(self.turn(&args)),
+            "answer" => done(self.answer(&args.text(0)?, args.value(1))),
+            "refused_answer" => done(self.refused_answer(&args.text(0)?, args.value(1), &Wanted::read(args.value(2))?)),
+            "asked" => self.asked(&args),
+            "open" => self.open(),
+            "refused" => {
+                let replies = self.card_and(&args, 2)?;
+                done(self.refused(&args.text(0)?, &replies, &Wanted::read(args.value(3))?))
+            }
+            "refused_because" => {
+                let replies = self.card_and(&args, 3)?;
+                done(self.refused(&args.text(0)?, &replies, &Wanted::read(args.value(2))?))
+            }
+            "greyed" => done(self.greyed(&args)),
+            "enabled" => done(self.enabled(&args)),
+            "run" => done(self.run(&args)),
+            "free" => done(self.free(&args)),
+            "closed" => done(self.closed(&args)),
+            "edit" => done(self.edit(&args)),
+            "rules" => self.change_rules(&args.text(0)?).map(|migration| plain::notes(&migration)),
+            "noted" => done(self.noted(&args)),
+            "rules_refused" => done(self.rules_refused(&args)),
+            "undo" => done(self.undo(&args)),
+            "undo_refused" => done(self.undo_refused(&args)),
+            "redo" => done(self.redo()),
+            "expect" => done(self.expect(args.value(0))),
+            "value" => self.value(&args),
+            "titles" => self.titles(&args),
+            "said" => done(self.said(&args)),
+            "sees" => done(self.sees(&args.text(0)?, &args.text(1)?)),
+            "hidden" => done(self.hidden(&args.text(0)?, &args.text(1)?)),
+            "happened" => done(self.happened(&args)),
+            "odds" => done(self.odds(&args)),
+            "over" => done(self.over(&args)),
+            "ongoing" => done(self.ongoing()),
+            "legal" => done(self.legal(&args)),
+            "breach" => done(self.breach(&args)),
+            "breaches" => done(self.breaks_exactly(args.value(0), args.texts(1)?, args.texts(2)?)),
+            "equal" => done(equal(&args)),
+            other => Err(format!("a spec has no `t:{other}`")),
+        }
+    }
+}
+
+/// What a method of `t` was given.
+struct Args<'a> {
+    method: &'a str,
+    values: &'a [Value],
+}
+
+impl Args<'_> {
+    /// An argument by its place; nothing where it was left out.
+    fn value(&self, at: usize) -> &Value {
+        self.values.get(at).unwrap_or(&Value::None)
+    }
+
+    fn rest(&self, from: usize) -> &[Value] {
+        self.values.get(from..).unwrap_or_default()
+    }
+
+    fn text(&self, at: usize) -> Checked<String> {
+        self.optional_text(at)?.ok_or_else(|| self.misfit(at, "a text"))
+    }
+
+    fn optional_text(&self, at: usize) -> Checked<Option<String>> {
+        match self.value(at) {
+            Value::None => Ok(None),
+            Value::Text(text) => Ok(Some(text.to_string())),
+            Value::Int(number) => Ok(Some(number.to_string())),
+            _ => Err(self.misfit(at, "a text")),
+        }
+    }
+
+    /// A list of texts; empty where it was left out.
+    fn texts(&self, at: usize) -> Checked<Vec<String>> {
+        match self.value(at) {
+            Value::None => Ok(Vec::new()),
+            Value::List(items) => Ok(items.iter().map(ToString::to_string).collect()),
+            _ => Err(self.misfit(at, "a list of texts")),
+        }
+    }
+
+    fn optional_count(&self, at: usize) -> Checked<Option<usize>> {
+        match self.value(at) {
+            Value::None => Ok(None),
+            value => match value.as_int().and_then(|count| usize::try_from(count).ok()) {
+                Some(count) => Ok(Some(count)),
+                None => Err(self.misfit(at, "a whole number of at least 0")),
+            },
+        }
+    }
+
+    fn misfit(&self, at: usize, wanted: &str) -> String {
+        let found = self.value(at).type_name();
+        format!("argument {} of t:{} must be {wanted}, not {found}", at + 1, self.method)
+    }
+}
+
+impl Case {
+    /// The card that is the second argument, with further answers.
+    fn card_and(&self, args: &Args, answers: usize) -> Checked<Vec<(String, Value)>> {
+        let mut all = vec![("card".to_string(), Value::text(args.text(1)?))];
+        all.extend(replies(args.value(answers))?);
+        Ok(all)
+    }
+
+    /// Plays on until somebody is asked; a script that fails, fails the spec.
+    fn go_on(&mut self) -> Checked<()> {
+        match self.session()?.advance_by(0).map_err(wrong)? {
+            Step::Fault(fault) => Err(wrong(fault)),
+            Step::Ask | Step::Over(_) => Ok(()),
+        }
+    }
+
+    fn turn_switch(&mut self, args: &Args) -> Checked<()> {
+        let (name, value) = (args.text(0)?, args.value(1).clone());
+        match &mut self.session {
+            // In a game it is turned as the GM would.
+            Some(session) => {
+                session.set_switch(&name, value).map_err(wrong)?;
+                session.advance_by(0).map(|_| ()).map_err(wrong)
+            }
+            None => {
+                self.setup.switches.insert(name, value);
+                Ok(())
+            }
+        }
+    }
+
+    fn seat(&mut self, args: &Args) -> Checked<()> {
+        let seat = args.text(0)?;
+        let Ok(driver) = args.text(1)?.parse();
+        match &mut self.session {
+            Some(session) => session.set_seat(&seat, driver).map_err(wrong),
+            None => {
+                self.setup.seats.insert(seat.into(), driver);
+                Ok(())
+            }
+        }
+    }
+
+    fn dice(&mut self, args: &Args) -> Checked<()> {
+        let mut read = Vec::new();
+        for given in args.values {
+            let faces: &[Value] = match given {
+                Value::List(faces) => faces,
+                one => std::slice::from_ref(one),
+            };
+            for face in faces {
+                match face.as_int().and_then(|face| u32::try_from(face).ok()).filter(|face| *face > 0) {
+                    Some(face) => read.push(face),
+                    None => return Err(wrong(format!("t:dice takes the faces of dice, not {face}"))),
+                }
+            }
+        }
+        self.add_dice(read)
+    }
+
+    fn play(&mut self, args: &Args) -> Checked<()> {
+        let all = self.card_and(args, 2)?;
+        self.turn_of(&args.text(0)?, "card")?;
+        self.answer_all(all, None)
+    }
+
+    fn turn(&mut self, args: &Args) -> Checked<()> {
+        let (about, answers) = (args.text(0)?, replies(args.value(1))?);
+        let entity = self.session()?.view().find(&about).map_err(wrong)?;
+        self.run_to(&format!("a question for {about}"), |_, question| question.about == Some(entity), |_| false)?;
+        self.answer_all(answers, None)
+    }
+
+    fn asked(&mut self, args: &Args) -> Checked<Value> {
+        let topic = args.text(0)?;
+        let question = self.run_to(&format!("`{topic}`"), |_, question| *question.topic == *topic, |_| false)?;
+        Ok(plain::question(self.session()?, &question))
+    }
+
+    fn open(&mut self) -> Checked<Value> {
+        let session = self.session()?;
+        let _ = session.advance().map_err(wrong)?;
+        Ok(Value::list(session.questions().iter().map(|question| plain::question(session, question))))
+    }
+
+    fn greyed(&mut self, args: &Args) -> Checked<()> {
+        let (about, name) = (args.text(0)?, args.text(1)?);
+        let wanted = match args.value(2) {
+            Value::None => None,
+            Value::Text(text) if text.is_empty() => None,
+            wanted => Some(Wanted::read(wanted)?),
+        };
+        let option = self.option_of(&about, args.optional_text(3)?.as_deref().unwrap_or("card"), &name)?;
+        if option.enabled {
+            return Err(wrong(format!("{name} is open to {about}")));
+        }
+        let refusal = Refusal::Greyed { label: option.label.to_string(), reason: option.reason };
+        wanted.map_or(Ok(()), |wanted| self.refusal_fits(&format!("{name} is closed"), &wanted, &refusal))
+    }
+
+    fn enabled(&mut self, args: &Args) -> Checked<()> {
+        let (about, name) = (args.text(0)?, args.text(1)?);
+        let option = self.option_of(&about, args.optional_text(2)?.as_deref().unwrap_or("card"), &name)?;
+        match option.enabled {
+            true => Ok(()),
+            false => Err(wrong(format!("{name} is greyed: {}", option.reason.unwrap_or_default()))),
+        }
+    }
+
+    fn run(&mut self, args: &Args) -> Checked<()> {
+        let what = args.optional_text(0)?;
+        let session = self.session()?;
+        let rules = session.ruleset().clone();
+        let Some(what) = what else {
+            return match session.advance().map_err(wrong)? {
+                Step::Fault(fault) => Err(wrong(fault)),
+                _ => Ok(()),
+            };
+        };
+        if !rules.entry_names().any(|name| name == what) {
+            let meant = instead(&what, rules.entry_names());
+            return Err(wrong(format!("no agenda entry is called `{what}`; {meant}")));
+        }
+        let began = session.boundaries();
+        for _ in 0..MOST_ENTRIES {
+            let done = session.last_done().0;
+            let step = session.advance_by(1).map_err(wrong)?;
+            if let Step::Fault(fault) = step {
+                return Err(wrong(fault));
+            }
+            // The entry may be the one that ends the game.
+            if session.last_done().0 > done && session.last_done().1 == Some(&*what) {
+                return Ok(());
+            }
+            if let Step::Over(text) = step {
+                return Err(wrong(format!("the game is over ({text}) before `{what}` has run")));
+            }
+            if session.boundaries() > began + MOST_ROUNDS && !session.is_due(&what) {
+                let message =
+                    format!("`{what}` has not run within {MOST_ROUNDS} rounds, and no such entry is on the agenda");
+                return Err(wrong(message));
+            }
+            take_default(session)?;
+        }
+        Err(wrong(format!("`{what}` has not run after {MOST_ENTRIES} other entries")))
+    }
+
+    fn free(&mut self, args: &Args) -> Checked<()> {
+        let answers = replies(args.value(2))?;
+        self.act(args)?.map_err(wrong)?;
+        // It waits for the end of an action that has begun.
+        while self.session()?.has_waiting_acts() {
+            self.finish_action()?;
+            let _ = self.session()?.advance_by(1).map_err(wrong)?;
+        }
+        let action = self.session()?.open_action();
+        self.go_on()?;
+        if answers.is_empty() { Ok(()) } else { self.answer_all(answers, action) }
+    }
+
+    /// A free act is greyed for a reason where `t:free` would take it.
+    fn closed(&mut self, args: &Args) -> Checked<()> {
+        let (seat, name, wanted) = (args.text(0)?, args.text(1)?, Wanted::read(args.value(2))?);
+        match self.act(args)? {
+            Ok(()) => Err(wrong(format!("{name} is open to {seat}"))),
+            Err(refusal @ Refusal::Greyed { .. }) => self.refusal_fits(&format!("{name} is closed"), &wanted, &refusal),
+            Err(other) => Err(wrong(other)),
+        }
+    }
+
+    /// Takes a free act at the next question, if it is open. Once its dice are rolled an action is played to its end first.
+    fn act(&mut self, args: &Args) -> Checked<Result<(), Refusal>> {
+        let (seat, name) = (args.text(0)?, args.text(1)?);
+        // The same with and without a look at the next question before.
+        let _ = self.session()?.advance().map_err(wrong)?;
+        if self.session()?.act_waits(&seat) {
+            self.finish_action()?;
+            let _ = self.session()?.advance().map_err(wrong)?;
+        }
+        Ok(self.session()?.act(&seat, &name))
+    }
+
+    fn edit(&mut self, args: &Args) -> Checked<()> {
+        let (title, field, value) = (args.text(0)?, args.text(1)?, args.value(2).clone());
+        let session = self.session()?;
+        let entity = session.view().find(&title).map_err(wrong)?;
+        let value = entity_value(session, entity, &field, value);
+        session.edit(Edit::Set { entity, field, value }).map_err(wrong)?;
+        self.go_on()
+    }
+
+    fn noted(&self, args: &Args) -> Checked<()> {
+        let (fate, text) = (args.text(0)?, args.text(1)?);
+        some_reason(&text)?;
+        let notes = self.migration.as_ref().map(|migration| &*migration.notes).unwrap_or_default();
+        let lines: Vec<String> = notes
+            .iter()
+            .map(|note| {
+                let rule = note.rule.as_deref().unwrap_or_default();
+                format!("{}: {}: {} {rule}", note.fate.word(), note.topic, note.text)
+            })
+            .collect();
+        if lines.iter().any(|line| line.starts_with(&format!("{fate}: ")) && line.contains(&text)) {
+            return Ok(());
+        }
+        Err(wrong(format!("nothing {fate} was told that contains \"{text}\"; told was:\n{}", lines.join("\n"))))
+    }
+
+    fn rules_refused(&mut self, args: &Args) -> Checked<()> {
+        let (id, reason) = (args.text(0)?, args.text(1)?);
+        some_reason(&reason)?;
+        let rules = self.shelf.ruleset(&id).map_err(wrong)?;
+        let session = self.session()?;
+        let before = session.state_bytes();
+        match session.change_rules(&rules) {
+            Ok(_) => Err(wrong(format!("the change to {id} was not refused"))),
+            Err(error) if !error.to_string().contains(&reason) => Err(wrong(format!(
+                "the change to {id} was refused for another reason: expected \"{reason}\", found \"{error}\""
+            ))),
+            Err(_) if session.state_bytes() != before => {
+                Err(wrong(format!("the change to {id} was refused, but something has changed")))
+            }
+            Err(_) => Ok(()),
+        }
+    }
+
+    /// Takes the last decision back: the game master does, or the seat that is named.
+    fn undo(&mut self, args: &Args) -> Checked<()> {
+        let seat = if *args.value(0) == Value::None { MASTER.to_owned() } else { args.text(0)? };
+        let session = self.session()?;
+        session.seat(&seat).map_err(wrong)?.undo().map_err(wrong)?;
+        session.advance_by(0).map(|_| ()).map_err(wrong)
+    }
+
+    /// A seat may not take its last decision back.
+    fn undo_refused(&mut self, args: &Args) -> Checked<()> {
+        let seat = args.text(0)?;
+        match self.session()?.seat(&seat).map_err(wrong)?.undo() {
+            Ok(undone) => Err(wrong(format!("{seat} could take it back: {}", undone.text))),
+            Err(Refusal::Stands { .. }) => Ok(()),
+            Err(other) => Err(wrong(other)),
+        }
+    }
+
+    fn redo(&mut self) -> Checked<()> {
+        let session = self.session()?;
+        session.redo().map_err(wrong)?;
+        session.advance_by(0).map(|_| ()).map_err(wrong)
+    }
+
+    fn value(&mut self, args: &Args) -> Checked<Value> {
+        let looked_up = LookedUp::Value(args.text(0)?, args.text(1)?, args.rest(2).to_vec());
+        self.look_up(looked_up)
+    }
+
+    fn titles(&mut self, args: &Args) -> Checked<Value> {
+        let looked_up = LookedUp::Titles(args.text(0)?);
+        self.look_up(looked_up)
+    }
+
+    fn said(&mut self, args: &Args) -> Checked<()> {
+        let text = args.text(0)?;
+        some_reason(&text)?;
+        self.settle()?;
+        // The parts of a number may be left out.
+        if self.log().iter().any(|line| line.contains(&text) || without_parts(line).contains(&text)) {
+            return Ok(());
+        }
+        Err(wrong(format!("nothing that happened contains \"{text}\"")))
+    }
+
+    fn happened(&mut self, args: &Args) -> Checked<()> {
+        let (sort, wanted, times) = (args.text(0)?, replies(args.value(1))?, args.optional_count(2)?);
+        let shown = match args.value(1) {
+            Value::None => String::new(),
+            wanted => format!(" {}", words(wanted)),
+        };
+        match (self.count(&sort, &wanted)?, times) {
+            (0, None) => Err(wrong(format!("no event `{sort}`{shown} has happened"))),
+            (found, Some(times)) if found != times => {
+                Err(wrong(format!("`{sort}`{shown}: expected {times} times, found {found}")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The chances of what a card comes to, compared with those that are expected: one, or a list of pairs.
+    fn odds(&mut self, args: &Args) -> Checked<()> {
+        let (about, card, wanted) = (args.text(0)?, args.text(1)?, args.value(3));
+        // A list of pairs has its chances inside: what stands behind it are the options.
+        let (chance, options) = match (wanted, args.value(4), args.value(5)) {
+            (Value::List(_), options @ Value::Map(_), Value::None) => (&Value::None, options),
+            (_, chance, options) => (chance, options),
+        };
+        let expected = match (wanted, chance) {
+            (Value::List(pairs), Value::None) => pairs.iter().map(expected_pair).collect::<Checked<Vec<_>>>()?,
+            (wanted, chance) => vec![odds::Expected { wanted: wanted.clone(), chance: chance_in(chance)? }],
+        };
+        if expected.is_empty() {
+            return Err(wrong("nothing is expected: write a list of { wanted, chance }"));
+        }
+        let (mut within, mut until) = (None, "action".to_owned());
+        match options {
+            Value::None => {}
+            Value::Map(options) => {
+                for (name, value) in options.iter() {
+                    match (&**name, value) {
+                        ("within", value) => within = Some(chance_in(value)?),
+                        ("horizon", Value::Text(names)) => until = names.to_string(),
+                        (name, _) => {
+                            let known = "there are `within`, and `horizon` with the name of an agenda entry";
+                            return Err(wrong(format!("odds have no option `{name}`; {known}")));
+                        }
+                    }
+                }
+            }
+            other => return Err(wrong(format!("the options of odds are {{ within = \"2 %\" }}, not {other}"))),
+        }
+        let answers = replies(args.value(2))?;
+        let question = self.turn_of(&about, "card")?;
+        if let Ok(answer) = question.read(&Value::text(&card)) {
+            self.cards.extend(cards_in(&self.rules, &answer));
+        }
+        let budget = self.shelf.budget.clone();
+        odds::compare(self.session()?, &question, (&*card, answers), &expected, (within.as_ref(), &*until), budget)
+    }
+
+    fn over(&mut self, args: &Args) -> Checked<()> {
+        let text = args.optional_text(0)?;
+        self.settle()?;
+        let session = self.session()?;
+        let _ = session.advance().map_err(wrong)?;
+        match (session.outcome(), text) {
+            (None, _) => Err(wrong("the game is not over")),
+            (Some(outcome), Some(text)) if !outcome.contains(&text) => {
+                Err(wrong(format!("the outcome is \"{outcome}\", expected \"{text}\"")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn ongoing(&mut self) -> Checked<()> {
+        self.settle()?;
+        let session = self.session()?;
+        let _ = session.advance().map_err(wrong)?;
+        match session.outcome() {
+            Some(outcome) => Err(wrong(format!("the game is over: {outcome}"))),
+            None => Ok(()),
+        }
+    }
+
+    fn legal(&self, args: &Args) -> Checked<()> {
+        let breaches = self.breaches(args.value(0))?;
+        match breaches.iter().find(|breach| !breach.warning) {
+            Some(breach) => Err(wrong(format!("the sheet breaks {}: {}", breach.rule, breach.text))),
+            None => Ok(()),
+        }
+    }
+
+    fn breach(&self, args: &Args) -> Checked<()> {
+        let (rule, text) = (args.text(1)?, args.optional_text(2)?);
+        let breaches = self.breaches(args.value(0))?;
+        let found = breaches
+            .iter()
+            .find(|breach| breach.rule == rule && text.as_ref().is_none_or(|text| breach.text.contains(text)));
+        if found.is_some() {
+            return Ok(());
+        }
+        let all: Vec<String> = breaches.iter().map(|breach| format!("{}: {}", breach.rule, breach.text)).collect();
+        Err(wrong(format!("the sheet does not break {rule}; it breaks: {}", all.join("; "))))
+    }
+}
+
+fn equal(args: &Args) -> Checked<()> {
+    let (found, expected) = (args.value(0), args.value(1));
+    let what = args.optional_text(2)?.map_or(String::new(), |what| format!("{what}: "));
+    if same(found, expected) {
+        return Ok(());
+    }
+    Err(wrong(format!("{what}expected {}, found {}", words(expected), words(found))))
+}
+
+/// A pair of what is wanted and its chance.
+fn expected_pair(pair: &Value) -> Checked<odds::Expected> {
+    match pair {
+        Value::List(parts) if parts.len() == 2 => {
+            Ok(odds::Expected { wanted: parts[0].clone(), chance: chance_in(&parts[1])? })
+        }
+        other => Err(wrong(format!("a list of odds holds pairs {{ wanted, chance }}, not {other}"))),
+    }
+}
+
+fn chance_in(value: &Value) -> Checked<Fraction> {
+    let text = match value {
+        Value::None => {
+            return Err(wrong("a chance is missing: write it as a fraction such as \"3/5\", or as \"60 %\""));
+        }
+        Value::Text(text) => text.to_string(),
+        other => other.to_string(),
+    };
+    let chance = read_chance(&text).filter(|chance| (Fraction::ZERO..=Fraction::ONE).contains(chance));
+    chance
+        .ok_or_else(|| wrong(format!("`{text}` is no chance: write it as a fraction such as \"3/5\", or as \"60 %\"")))
+}
+
+/// `3/5`, `1`, `60 %` or `12.5 %`.
+fn read_chance(text: &str) -> Option<Fraction> {
+    let (number, hundredth) = match text.trim().strip_suffix('%') {
+        Some(number) => (number.trim(), true),
+        None => (text.trim(), false),
+    };
+    let (whole, places) = number.split_once('.').unwrap_or((number, ""));
+    let (part, of) = match number.split_once('/') {
+        Some(_) if !places.is_empty() => return None,
+        Some((part, of)) => (part.to_owned(), of.parse().ok()?),
+        None => (format!("{whole}{places}"), UBig::ONE),
+    };
+    if of.is_zero() {
+        return None;
+    }
+    let decimals = places.len() + if hundredth { 2 } else { 0 };
+    Some(ratio(part.parse::<IBig>().ok()?, of * UBig::from(10_u8).pow(decimals)))
+}
+
+/// An edit of a reference names the entity by its title.
+fn entity_value(session: &Session, entity: EntityId, field: &str, value: Value) -> Value {
+    let view = session.view();
+    let declared = view.fields(entity).find(|(known, _)| *known.name == *field);
+    let schema = session.ruleset().schema();
+    let kind = view.kind(entity).and_then(|kind| schema.kind_named(kind));
+    let relates = || kind.is_some_and(|kind| schema.relation_from(kind, field).is_some());
+    let refers = match declared {
+        Some((known, _)) => matches!(known.ty, riskbreaker_state::Type::Ref(_)),
+        None => relates(),
+    };
+    match &value {
+        Value::Text(title) if refers && &**title == "none" => Value::None,
+        Value::Text(title) if refers => view.find(title).map_or(value.clone(), Value::Entity),
+        _ => value,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each method of the table does something, even if it is only to say what it must be given.
+    #[test]
+    fn every_method_of_the_table_is_known() {
+        let source = include_str!("methods.rs");
+        let dispatch = source.split("match method {").nth(1).and_then(|rest| rest.split("other =>").next()).unwrap();
+        let known: Vec<&str> =
+            dispatch.lines().filter_map(|line| line.trim().strip_prefix('"')?.split('"').next()).collect();
+        let mut listed: Vec<&str> = riskbreaker_script::spec_methods().collect();
+        let mut known = known;
+        known.sort_unstable();
+        listed.sort_unstable();
+        assert_eq!(known, listed);
+    }
+
+    #[test]
+    fn an_argument_that_does_not_fit_is_named() {
+        let values = [Value::text("Ann"), Value::list([])];
+        let args = Args { method: "play", values: &values };
+        assert_eq!(args.text(1).unwrap_err(), "argument 2 of t:play must be a text, not a list");
+        assert_eq!(args.text(2).unwrap_err(), "argument 3 of t:play must be a text, not nothing");
+    }
+
+    #[test]
+    fn a_chance_is_read_as_it_is_written() {
+        let chances = ["3/5", "60 %", "12.5 %", "0.04", "1"].map(read_chance);
+        assert_eq!(chances, [(3, 5), (3, 5), (1, 8), (1, 25), (1, 1)].map(|(n, d)| Some(ratio(n, d))));
+        for text in ["3/0", "1.5/2", "/2", "1/", "half", ""] {
+            assert_eq!(read_chance(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,858 @@
+//! A campaign in a store: it stores what a session did, goes to any earlier decision, and opens again.
+
+mod entry;
+
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+pub use self::entry::Kept;
+use super::Store;
+use super::date;
+use super::error::StoreError;
+use super::file::{StoreFile, move_new};
+use super::host::HostRow;
+use super::lock::beside;
+use super::name::normalized;
+use super::notes::write_note;
+use super::roster::Roster;
+use super::rows::{GameRow, MomentBody, MomentRow, Piece, Scene, key, moment_sum};
+use super::upgrade::copy;
+use super::whole::must_be_at;
+use super::writer::Writer;
+use riskbreaker_play::{Checkpoint, Done, Ruleset, Seating, Session, Setup};
+use riskbreaker_state::Value;
+
+/// How many actions are played again at least when a campaign is opened, so that they can be undone from memory.
+const IN_MEMORY: usize = 32;
+
+/// A campaign: a file's record of scenes, of which one is played.
+///
+/// The session is the caller's. [`Campaign::keep`] writes what it did since the last call; nothing that a session did is
+/// acknowledged to anybody before that has returned.
+pub struct Campaign {
+    pub(super) file: Arc<Mutex<StoreFile>>,
+    game: u32,
+    row: GameRow,
+    /// Where it stands.
+    head: Head,
+    /// The scene that is played: of its first moment on, the head's.
+    scene: NowPlayed,
+    /// The actions in the session's memory, as rows: number and sum.
+    rows: Vec<(u32, i64)>,
+    /// The row before the first of them.
+    base: (u32, i64),
+    /// How many actions have been done since the last checkpoint.
+    since_checkpoint: usize,
+    /// Whether something has been kept since it was opened.
+    sat_down: bool,
+    /// How many writes to the file had failed when `row` was read. If more have failed since, it has to be read anew.
+    failures: u64,
+    continues: Continues,
+    /// Where it stands for the file, after [`Campaign::turn_to`] and up to the next [`Campaign::keep`].
+    turned: Option<Box<Standing>>,
+    /// What the next [`Campaign::keep`] writes besides.
+    pub(super) waiting: Vec<HostRow>,
+}
+
+/// The session that a campaign takes. What any other one did belongs elsewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Continues {
+    /// None has been given out or taken yet.
+    Nothing,
+    /// The session of this identity, which begins a scene.
+    Begun(u64),
+    /// The session that was kept, or opened, as the last one: how often there was one.
+    Kept(u64),
+}
+
+/// Numbers of campaigns, and of sessions that were kept in them.
+static NUMBERS: AtomicU64 = AtomicU64::new(1);
+
+/// Numbers of actions, with their sums.
+type ActionRows = Vec<(u32, i64)>;
+
+#[derive(Clone, Debug, Default)]
+struct Head {
+    id: u32,
+    sum: i64,
+    decisions: u32,
+    /// The decisions without the requests for other rules that wait for their boundary.
+    made: u32,
+    scene: u32,
+    seating: u32,
+    roster: u32,
+    tip: u32,
+    state: i64,
+    act: Option<String>,
+    body: Vec<u8>,
+}
+
+/// The scene of the session.
+#[derive(Clone, Debug, Default)]
+struct NowPlayed {
+    piece: u32,
+    /// It is not in the file yet.
+    new: Option<Scene>,
+    seating: Option<Seating>,
+    /// The hash of the rules behind the last action that was kept.
+    rules: String,
+}
+
+/// How a campaign stands in memory.
+struct Standing {
+    rows: ActionRows,
+    base: (u32, i64),
+    since_checkpoint: usize,
+    scene: NowPlayed,
+    head: Head,
+    continues: Continues,
+}
+
+/// A session that was opened at an entry, and the rows that it was made of.
+pub(super) struct Opened {
+    pub session: Session,
+    moment: MomentRow,
+    body: MomentBody,
+    seating: Seating,
+    rows: ActionRows,
+    base: (u32, i64),
+}
+
+impl Campaign {
+    pub(super) fn open(file: &Arc<Mutex<StoreFile>>, game: u32) -> Result<Campaign, StoreError> {
+        let mut campaign = Campaign {
+            file: file.clone(),
+            game,
+            row: GameRow::default(),
+            head: Head::default(),
+            scene: NowPlayed::default(),
+            rows: Vec::new(),
+            base: (0, 0),
+            since_checkpoint: 0,
+            sat_down: false,
+            failures: lock(file).failures,
+            continues: Continues::Nothing,
+            turned: None,
+            waiting: Vec::new(),
+        };
+        let file = lock(file);
+        campaign.row = file.game(game)?;
+        file.must_hold_together(game, &campaign.row)?;
+        let head = campaign.row.head;
+        campaign.head = match head {
+            0 => Head::default(),
+            id => {
+                let (row, body) = file.checked_moment(game, id)?;
+                Head::of(row, &body)
+            }
+        };
+        drop(file);
+        Ok(campaign)
+    }
+
+    /// The name of the campaign.
+    pub fn name(&self) -> &str {
+        &self.row.name
+    }
+
+    /// When it was begun, in universal time.
+    pub fn made(&self) -> &str {
+        &self.row.made
+    }
+
+    /// When something was kept last, in universal time.
+    pub fn played(&self) -> &str {
+        &self.row.played
+    }
+
+    /// Tells the campaign from all others, also where its file is moved or copied; not from its copies. `None` for one of an older
+    /// format in which nothing was kept since.
+    pub fn identity(&self) -> Option<&str> {
+        Some(self.row.identity.as_str()).filter(|identity| !identity.is_empty())
+    }
+
+    /// The checksums of the entries from `first` on; 0 for one that is lost. Each covers all that the entry holds and the entries
+    /// before it. Copies of a campaign have the same checksums for the same entries.
+    pub fn entry_sums(&self, first: u32) -> Vec<i64> {
+        self.file().entry_sums(self.game, first, self.row.moments).unwrap_or_default()
+    }
+
+    /// The checksums of the rows of the entries, as versions up to 0.1.0 took them for those of the entries: of a text they cover
+    /// only the number of each word in the file.
+    #[doc(hidden)]
+    pub fn row_sums(&self, first: u32) -> Vec<i64> {
+        self.file().moment_sums(self.game, first, self.row.moments).unwrap_or_default()
+    }
+
+    /// The number of the entry at which it stands; 0 before the first.
+    pub fn head(&self) -> u32 {
+        self.head.id
+    }
+
+    /// How many entries it has, those that were undone included.
+    pub fn entries(&self) -> u32 {
+        self.row.moments
+    }
+
+    /// How many entries and notes it has: each time people sit down it is more than ever before.
+    #[cfg(feature = "serve")]
+    #[doc(hidden)]
+    pub fn records(&self) -> u64 {
+        u64::from(self.row.moments) + u64::from(self.row.notes)
+    }
+
+    /// Notes that people sit down to play, if that is not noted yet.
+    pub(super) fn sit_down_once(&mut self) -> Result<(), StoreError> {
+        if self.sat_down { Ok(()) } else { self.sit_down() }
+    }
+
+    /// Notes that people sit down to play.
+    #[doc(hidden)]
+    pub fn sit_down(&mut self) -> Result<(), StoreError> {
+        self.write_row(|to, game, row| write_note(to, game, row, None))?;
+        self.sat_down = true;
+        Ok(())
+    }
+
+    /// Whether a scene is under way or has been played to its end.
+    pub fn has_scene(&self) -> bool {
+        self.head.scene != 0
+    }
+
+    /// The title of the scene, as it was given when the scene began.
+    pub fn scene_title(&self) -> Result<String, StoreError> {
+        match (&self.scene.new, self.head.scene) {
+            (Some(scene), _) => Ok(scene.title.clone()),
+            (None, 0) => Ok(String::new()),
+            (None, piece) => Ok(self.file().scene(self.game, piece)?.title),
+        }
+    }
+
+    /// How the scene began.
+    pub fn setup(&self) -> Result<Option<Setup>, StoreError> {
+        match (&self.scene.new, self.head.scene) {
+            (Some(scene), _) => Ok(Some(scene.setup.clone())),
+            (None, 0) => Ok(None),
+            (None, piece) => Ok(Some(self.file().scene(self.game, piece)?.setup)),
+        }
+    }
+
+    pub(super) fn file(&self) -> MutexGuard<'_, StoreFile> {
+        lock(&self.file)
+    }
+
+    pub(super) fn roster_piece(&self) -> u32 {
+        self.head.roster
+    }
+
+    /// Whether the last entry changed something outside of the game, such as the roster. No session can undo it; the campaign can.
+    pub fn stands_beside(&self) -> bool {
+        self.head.act.is_some()
+    }
+
+    /// Keeps other characters. It is an entry of its own, and `go_to` reaches what was before it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Campaign::keep`]. What the session did must be kept before.
+    pub fn set_roster(&mut self, roster: &Roster, act: &str) -> Result<(), StoreError> {
+        let values = roster.characters.values().flat_map(|character| character.fields.values());
+        Value::must_fit(values).map_err(StoreError::Refused)?;
+        self.read_anew()?;
+        let (game, head) = (self.game, self.head.clone());
+        let mut row = self.row.clone();
+        let mut guard = lock(&self.file);
+        let file = &mut *guard;
+        let mut body: MomentBody = match head.id {
+            0 => MomentBody { scene: 0, seating: 0, roster: 0, act: None, place: None },
+            _ => file.words.unpack(&head.body)?,
+        };
+        let tip = file.sum_of(game, head.tip, head.scene)?;
+        body.roster = row.pieces + 1;
+        body.act = Some(act.to_owned());
+        let packed = file.words.pack(&body)?;
+        row.pieces = body.roster;
+        let moment = file.write(|to| {
+            to.piece(game, row.pieces, &Piece::Roster(roster.clone()))?;
+            let moment = MomentRow {
+                id: row.moments + 1,
+                parent: head.id,
+                decisions: head.decisions,
+                tip: head.tip,
+                state: head.state,
+                sum: moment_sum(head.sum, tip, (head.decisions, head.tip, head.state), &packed),
+                body: packed,
+            };
+            row.played = date::now();
+            write_moment(to, game, &mut row, &moment, act)?;
+            Ok(moment)
+        })?;
+        drop(guard);
+        self.row = row;
+        self.head = Head::of(moment, &body);
+        Ok(())
+    }
+
+    /// Reads anew how the campaign stands where a write has failed: all that was written may be there, though nobody was
+    /// told so. It stays in the file as a branch; the campaign stands where it stood.
+    fn read_anew(&mut self) -> Result<(), StoreError> {
+        let mut file = lock(&self.file);
+        if file.failures == self.failures {
+            if file.game(self.game)? != self.row {
+                let message = "this campaign was opened a second time and played on there: open it again";
+                return Err(StoreError::Refused(message.into()));
+            }
+            return Ok(());
+        }
+        file.read_anew()?;
+        let failures = file.failures;
+        let found = file.game(self.game)?;
+        let row = GameRow { head: self.head.id, ..found.clone() };
+        if row.head != found.head {
+            file.write(|to| to.game(self.game, &row))?;
+        }
+        self.row = row;
+        self.failures = failures;
+        Ok(())
+    }
+
+    pub(super) fn row(&self) -> &GameRow {
+        &self.row
+    }
+
+    /// Writes something beside the tape.
+    pub(super) fn write_row(
+        &mut self,
+        work: impl FnOnce(&mut Writer<'_>, u32, &mut GameRow) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        self.read_anew()?;
+        let (game, mut row) = (self.game, self.row.clone());
+        row.have_identity();
+        lock(&self.file).write(|to| {
+            work(to, game, &mut row)?;
+            to.game(game, &row)
+        })?;
+        self.row = row;
+        Ok(())
+    }
+
+    pub(super) fn game(&self) -> u32 {
+        self.game
+    }
+
+    /// Begins a scene. It is kept with the first [`Campaign::keep`].
+    ///
+    /// # Errors
+    ///
+    /// What does not fit the ruleset.
+    pub fn begin(&mut self, rules: &Arc<Ruleset>, setup: Setup, title: &str) -> Result<Session, StoreError> {
+        let session = Session::start(rules, setup.clone())?;
+        self.adopt_scene(rules, setup, title, &session);
+        Ok(session)
+    }
+
+    /// Takes a game that was begun elsewhere as the next scene: all of it is kept with the first [`Campaign::keep`].
+    ///
+    /// # Errors
+    ///
+    /// The rules that it began by cannot be loaded any more, or only the last part of the game is in memory
+    /// ([`Session::is_resumed`]).
+    pub fn adopt(&mut self, session: &Session, title: &str) -> Result<(), StoreError> {
+        if session.is_resumed() {
+            let message = "only the last part of this game is in memory: take all of it from its campaign";
+            return Err(StoreError::Refused(message.into()));
+        }
+        let (rules, setup) = session.beginning()?;
+        self.adopt_scene(&rules, setup, title, session);
+        Ok(())
+    }
+
+    fn adopt_scene(&mut self, rules: &Arc<Ruleset>, setup: Setup, title: &str, session: &Session) {
+        self.continues = Continues::Begun(session.identity());
+        self.scene = NowPlayed {
+            piece: 0,
+            rules: rules.hash(),
+            new: Some(Scene { title: title.to_owned(), rules: rules.hash(), setup }),
+            seating: None,
+        };
+        self.rows.clear();
+        self.base = (0, 0);
+        self.since_checkpoint = 0;
+        self.file().rules.insert(rules.hash(), rules.clone());
+    }
+
+    /// The game as it stands at the head, with all of its scene in memory: what is saved elsewhere. It is played from its
+    /// beginning; [`Campaign::session`] begins at a checkpoint.
+    ///
+    /// # Errors
+    ///
+    /// As [`Campaign::session`].
+    pub fn whole(&self) -> Result<Session, StoreError> {
+        Ok(self.open_at(&mut self.file(), self.head.id, None)?.session)
+    }
+
+    /// The session as it stands at the head.
+    ///
+    /// # Errors
+    ///
+    /// No scene has begun; the file is damaged; or the game that comes of it is not the one that was kept.
+    pub fn session(&mut self) -> Result<Session, StoreError> {
+        self.read_anew()?;
+        let id = self.head.id;
+        self.session_at(id)
+    }
+
+    fn session_at(&mut self, id: u32) -> Result<Session, StoreError> {
+        let shared = self.file.clone();
+        let mut file = lock(&shared);
+        let opened = self.open_as_it_fits(&mut file, id, Some(IN_MEMORY))?;
+        drop(file);
+        let Opened { mut session, moment, body, seating, rows, base } = opened;
+        self.note_kept(&mut session);
+        self.since_checkpoint = rows.len();
+        self.rows = rows;
+        self.base = base;
+        self.scene =
+            NowPlayed { piece: body.scene, new: None, seating: Some(seating), rules: session.ruleset().hash() };
+        self.head = Head::of(moment, &body);
+        Ok(session)
+    }
+
+    /// The session of an entry, as [`Campaign::open_at`] gives it. If its replay gives another state than the stored one, the entry
+    /// is opened from the last checkpoint before it, which may come after the action that differs.
+    pub(super) fn open_as_it_fits(
+        &self,
+        file: &mut StoreFile,
+        id: u32,
+        replayed: Option<usize>,
+    ) -> Result<Opened, StoreError> {
+        match self.open_at(file, id, replayed) {
+            Err(error @ StoreError::Diverged { .. }) => self.open_at(file, id, Some(0)).map_err(|_| error),
+            other => other,
+        }
+    }
+
+    /// The session of an entry: from the last checkpoint with at least `replayed` actions behind it, or from the beginning of its
+    /// scene.
+    fn open_at(&self, file: &mut StoreFile, id: u32, replayed: Option<usize>) -> Result<Opened, StoreError> {
+        let game = self.game;
+        if id == 0 {
+            return Err(StoreError::Refused("no scene has begun yet".into()));
+        }
+        let (moment, body) = file.checked_moment(game, id)?;
+        let Some(place) = &body.place else {
+            return Err(StoreError::Refused("no scene is under way here".into()));
+        };
+        let scene = file.scene(game, body.scene)?;
+        let seating = file.seating(game, body.seating)?;
+        // Back along the tape to a checkpoint.
+        let (mut rows, mut at, mut from) = (Vec::new(), moment.tip, None);
+        while at != 0 {
+            if replayed.is_some_and(|least| rows.len() >= least)
+                && let Some((body, sum)) = file.checkpoint(game, at)?
+            {
+                from = Some((file.words.unpack::<Checkpoint>(&body)?, sum));
+                break;
+            }
+            let row = file.checked_action(game, at, body.scene)?;
+            at = row.parent;
+            rows.push(row);
+        }
+        rows.reverse();
+        let part: Vec<Done> = rows.iter().map(|row| file.done(row)).collect::<Result<_, _>>()?;
+        let part: Arc<[Done]> = part.into();
+        let (mut session, base) = match from {
+            Some((checkpoint, sum)) => {
+                let rules = file.find_rules(&checkpoint.rules)?;
+                (Session::resume(&rules, scene.setup.clone(), checkpoint)?, (at, sum))
+            }
+            None => {
+                let rules = file.find_rules(&scene.rules)?;
+                let sum = file.sum_of(game, 0, body.scene)?;
+                (Session::before_its_start(&rules, scene.setup.clone())?, (0, sum))
+            }
+        };
+        let mut find = |hash: &str| file.find_rules(hash).map_err(|error| error.to_string());
+        let diverged = |message: String| StoreError::Diverged { entry: id, message };
+        session.replay(&part, &mut find).map_err(diverged)?;
+        session.stand_at(place, &seating, &mut find).map_err(diverged)?;
+        must_be_at(&session, &moment)?;
+        let rows = rows.iter().map(|row| (row.id, row.sum)).collect();
+        Ok(Opened { session, moment, body, seating, rows, base })
+    }
+
+    /// The last entry on the way to the head that opens, where the head does not: one program may play on in another way than
+    /// the one that kept the campaign.
+    ///
+    /// # Errors
+    ///
+    /// The file is damaged.
+    pub fn last_that_opens(&self) -> Result<Option<u32>, StoreError> {
+        let mut file = self.file();
+        let mut at = self.head.id;
+        while at != 0 {
+            if self.open_as_it_fits(&mut file, at, Some(IN_MEMORY)).is_ok() {
+                return Ok(Some(at));
+            }
+            at = file.moment(self.game, at)?.parent;
+        }
+        Ok(None)
+    }
+
+    /// Goes to an entry, wherever it stands: what was decided behind it and beside it stays in the file.
+    ///
+    /// # Errors
+    ///
+    /// There is no such entry, or as [`Campaign::session`]. The campaign stands where it stood then.
+    pub fn go_to(&mut self, entry: u32) -> Result<Session, StoreError> {
+        let session = self.turn_to(entry)?;
+        let row = GameRow { head: entry, ..self.row.clone() };
+        let written = lock(&self.file).write(|to| to.game(self.game, &row));
+        let before = self.turned.take();
+        if let Err(error) = written {
+            before.into_iter().for_each(|before| self.stand(*before));
+            return Err(error);
+        }
+        self.row = row;
+        Ok(session)
+    }
+
+    /// The same, but the file learns of it with the next [`Campaign::keep`], in the same transaction as all that it writes. If that
+    /// fails, the campaign stands where it stood.
+    ///
+    /// # Errors
+    ///
+    /// As [`Campaign::go_to`].
+    #[doc(hidden)]
+    pub fn turn_to(&mut self, entry: u32) -> Result<Session, StoreError> {
+        self.read_anew()?;
+        if entry == 0 || entry > self.row.moments {
+            return Err(StoreError::Refused(format!(
+                "there is no entry {entry}; they go from 1 to {}",
+                self.row.moments
+            )));
+        }
+        let before = self.standing();
+        match self.session_at(entry) {
+            Ok(session) => {
+                self.turned.get_or_insert(Box::new(before));
+                Ok(session)
+            }
+            Err(error) => {
+                self.stand(before);
+                Err(error)
+            }
+        }
+    }
+
+    fn standing(&self) -> Standing {
+        Standing {
+            rows: self.rows.clone(),
+            base: self.base,
+            since_checkpoint: self.since_checkpoint,
+            scene: self.scene.clone(),
+            head: self.head.clone(),
+            continues: self.continues,
+        }
+    }
+
+    fn stand(&mut self, standing: Standing) {
+        let Standing { rows, base, since_checkpoint, scene, head, continues } = standing;
+        (self.rows, self.base, self.since_checkpoint) = (rows, base, since_checkpoint);
+        (self.scene, self.head, self.continues) = (scene, head, continues);
+    }
+
+    /// Notes that a session stands where the campaign stands: from now on the campaign takes this one and no other.
+    fn note_kept(&mut self, session: &mut Session) {
+        let count = NUMBERS.fetch_add(1, Ordering::Relaxed);
+        self.continues = Continues::Kept(count);
+        session.note_kept(count);
+    }
+
+    /// Refuses a session that does not continue the campaign.
+    fn must_continue(&self, session: &Session) -> Result<(), StoreError> {
+        let continues = match self.continues {
+            Continues::Nothing => false,
+            Continues::Begun(identity) => session.identity() == identity,
+            Continues::Kept(count) => session.kept_as() == Some(count),
+        };
+        if continues {
+            return Ok(());
+        }
+        let what = match (self.continues, session.kept_as()) {
+            (Continues::Nothing, _) => "no session of this campaign was opened or begun yet",
+            (_, None) => "this session was never part of this campaign, or is a copy of one that is",
+            (_, Some(_)) => "this session belongs to another campaign or to an earlier entry of this one",
+        };
+        let message = format!(
+            "{what}: `Campaign::session` and `Campaign::go_to` give the session that continues it, `Campaign::begin` and \
+             `Campaign::adopt` begin a scene with another one"
+        );
+        Err(StoreError::Refused(message))
+    }
+
+    /// Compares the file on the disk with what the last write left there.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Changed`] if another program has written into it, replaced it or moved it.
+    pub fn must_be_unchanged(&self) -> Result<(), StoreError> {
+        self.file().must_be_unchanged()
+    }
+
+    /// Goes on with the file that is on the disk, after [`StoreError::Changed`]. The file is read and checked whole, and must
+    /// end with the entry that was kept last.
+    ///
+    /// # Errors
+    ///
+    /// The file is damaged or ends with another entry. The campaign is in memory as it was.
+    pub fn retry(&mut self) -> Result<(), StoreError> {
+        let shared = self.file.clone();
+        let (game, row) = (self.game, self.row.clone());
+        lock(&shared).retry(|ours, there| {
+            let entries = there.game(game).map_or(0, |found| found.moments);
+            let found = there.game(game).ok().filter(|found| (found.moments, found.last) == (row.moments, row.last));
+            if found.is_none() {
+                return Err(StoreError::Refused(format!(
+                    "{} is another file now: it has {entries} entries and does not end with entry {}, which was kept last; \
+                     `save OTHER.rbsave` keeps the game in another file",
+                    ours.path.display(),
+                    row.moments
+                )));
+            }
+            there.must_be_whole(game)
+        })?;
+        self.read_anew()
+    }
+
+    /// Writes the whole campaign, with its notes, its roster and undone entries, into a new file as it is in memory. The copy
+    /// takes the session that this campaign takes, without what is private to the file.
+    ///
+    /// # Errors
+    ///
+    /// There is a file of that name, or it cannot be written.
+    pub fn save_as(&self, path: &Path, name: &str) -> Result<Campaign, StoreError> {
+        let name = normalized(name)?;
+        if fs::symlink_metadata(path).is_ok() {
+            return Err(StoreError::Refused(format!("{} exists already", path.display())));
+        }
+        let (file, game) = (self.file(), self.game);
+        let library = file.library.clone();
+        let draft = beside(path, "saving");
+        let mut row = GameRow { name, identity: String::new(), ..self.row.clone() };
+        row.have_identity();
+        let copied = copy(&file, &draft, Some((game, row))).and_then(|()| move_new(&draft, path));
+        drop(file);
+        let _ = fs::remove_file(&draft);
+        copied?;
+        let store = Store::open(path, &library)?;
+        let Campaign { file, row, failures, .. } = Campaign::open(&store.file, game)?;
+        Ok(Campaign {
+            file,
+            game,
+            row,
+            head: self.head.clone(),
+            scene: self.scene.clone(),
+            rows: self.rows.clone(),
+            base: self.base,
+            since_checkpoint: self.since_checkpoint,
+            sat_down: self.sat_down,
+            failures,
+            continues: self.continues,
+            turned: None,
+            waiting: Vec::new(),
+        })
+    }
+
+    /// The entry before the head: where an undo goes that reaches beyond what the session has in memory.
+    pub fn before(&self) -> Result<Option<u32>, StoreError> {
+        match self.head.id {
+            0 => Ok(None),
+            id => Ok(Some(self.file().moment(self.game, id)?.parent).filter(|parent| *parent != 0)),
+        }
+    }
+
+    /// The entry that follows the head and was made last: where a redo goes.
+    pub fn after(&self) -> Result<Option<u32>, StoreError> {
+        Ok(self.file().moments_after(self.game, self.head.id)?.last().copied())
+    }
+}
+
+impl Head {
+    fn of(row: MomentRow, body: &MomentBody) -> Head {
+        let (scene, seating, roster) = (body.scene, body.seating, body.roster);
+        Head {
+            made: body.counted(row.decisions).made,
+            scene,
+            seating,
+            roster,
+            act: body.act.clone(),
+            ..Head::bare(row)
+        }
+    }
+
+    fn bare(row: MomentRow) -> Head {
+        let MomentRow { id, decisions, tip, state, body, sum, .. } = row;
+        Head { id, sum, decisions, tip, state, body, ..Head::default() }
+    }
+}
+
+pub(super) fn lock(file: &Mutex<StoreFile>) -> MutexGuard<'_, StoreFile> {
+    // What a panic left half done was never committed.
+    file.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// Writes an entry with its words. The campaign stands there then.
+pub(super) fn write_moment(
+    to: &mut Writer<'_>,
+    game: u32,
+    row: &mut GameRow,
+    moment: &MomentRow,
+    text: &str,
+) -> Result<(), StoreError> {
+    to.label(key(game, moment.id), moment.sum, text)?;
+    to.moment(game, moment)?;
+    (row.moments, row.head, row.last) = (moment.id, moment.id, moment.sum);
+    to.game(game, row)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Store;
+    use std::path::PathBuf;
+
+    use super::entry::BETWEEN_CHECKPOINTS;
+    use super::*;
+    use riskbreaker_ruleset::Library;
+    use riskbreaker_state::FieldId;
+
+    const PLAY: &str = "local rb = require('@riskbreaker')\n\
+        return rb.play({\n\
+        start = function() rb.spawn('rope', {}) rb.recur('turn', 1, 1) end,\n\
+        entries = { turn = function() rb.first('rope'):add('at', if rb.confirm({ seat = 'left', topic = 'pull' }) then 1 else 2) end },\n\
+        })\n";
+
+    fn library(play: &str) -> Library {
+        let kinds = "local rb = require('@riskbreaker')\nreturn rb.kinds({ rope = { fields = { at = rb.int() } } })\n";
+        let manifest = "id = 'pull'\ntitle = 'Pull'\nversion = '1.0.0'\n[seats]\nleft = 'Left'\n";
+        Library::from_files([
+            ("pull/ruleset.toml", manifest),
+            ("pull/kinds.luau", kinds),
+            ("pull/play.luau", play),
+            ("pull/scenarios/default.toml", "title = 'One'\n"),
+        ])
+    }
+
+    /// A campaign in a folder of its own, and its game.
+    fn begun(name: &str, library: &Library) -> (PathBuf, Campaign, Session) {
+        let folder = std::env::temp_dir().join(format!("riskbreaker-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let store = Store::open(folder.join("campaigns.rbsave"), library).unwrap();
+        let mut campaign = store.create("evening").unwrap();
+        let rules = Ruleset::load(library, "pull").unwrap();
+        let session = campaign.begin(&rules, Setup::default().seed(5), "evening").unwrap();
+        (folder, campaign, session)
+    }
+
+    /// Plays one decision and keeps it.
+    fn decide(campaign: &mut Campaign, session: &mut Session) {
+        let _ = session.advance().unwrap();
+        let _ = session.reply(&[("pull".into(), "yes".into())]).unwrap();
+        campaign.keep(session).unwrap();
+    }
+
+    /// Does to the state what its tape does not tell: another program has played it in another way.
+    fn play_otherwise(session: &mut Session) {
+        let rope = session.view().of_kind("rope").next().unwrap();
+        let state = &mut session.game_mut().context.state;
+        state.keep_journal(false);
+        state.set(rope, FieldId(0), Value::Int(7));
+        state.keep_journal(true);
+    }
+
+    #[test]
+    fn a_long_campaign_that_was_opened_again_is_saved_elsewhere_as_a_whole() {
+        let library = library(PLAY);
+        let rules = Ruleset::load(&library, "pull").unwrap();
+        let folder = std::env::temp_dir().join(format!("riskbreaker-elsewhere-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let (first, second) = (folder.join("first.rbsave"), folder.join("second.rbsave"));
+        {
+            let mut campaign = Store::open(&first, &library).unwrap().create("first").unwrap();
+            let mut session = campaign.begin(&rules, Setup::default().seed(5), "first").unwrap();
+            (0..BETWEEN_CHECKPOINTS + IN_MEMORY + 8).for_each(|_| decide(&mut campaign, &mut session));
+        }
+        let mut campaign = Store::open(&first, &library).unwrap().first().unwrap().unwrap();
+        let mut session = campaign.session().unwrap();
+        assert!(session.is_resumed() && session.tape().0.len() < BETWEEN_CHECKPOINTS);
+        let whole = campaign.whole().unwrap();
+        assert!(!whole.is_resumed());
+        // As a file: every decision can be taken back.
+        let mut loaded = Session::load(&library, &whole.save()).unwrap();
+        assert_eq!((loaded.state_bytes(), loaded.decisions()), (session.state_bytes(), session.decisions()));
+        (0..session.decisions()).for_each(|_| drop(loaded.undo().unwrap()));
+        // As another campaign: the end alone is refused.
+        assert!(matches!(campaign.adopt(&session, "second"), Err(StoreError::Refused(_))));
+        let mut other = campaign.save_as(&second, "second").unwrap();
+        assert_eq!(other.keep(&mut session).unwrap(), Kept::Nothing);
+        (0..3).for_each(|_| decide(&mut other, &mut session));
+        session.undo().unwrap();
+        let _ = session.advance().unwrap();
+        other.keep(&mut session).unwrap();
+        drop(other);
+        let mut other = Store::open(&second, &library).unwrap().first().unwrap().unwrap();
+        assert_eq!(other.session().unwrap().state_bytes(), session.state_bytes());
+        other.replay(None, |_| std::ops::ControlFlow::Continue(())).unwrap();
+        drop((campaign, other));
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn a_campaign_that_was_stopped_because_it_goes_on_without_end_opens_where_it_was_stopped() {
+        let endless = "local more = rb.first('rope').at > 0\n\
+            for _ = 1, if more then 1000 else 0 do rb.say(string.rep('a', 2000)) end\n\
+            if more then rb.under('1d10', 5, 'pulls') return end\n";
+        let library = library(&PLAY.replace("function() rb.first", &format!("function() {endless}rb.first")));
+        let (folder, mut campaign, mut session) = begun("stopped", &library);
+        decide(&mut campaign, &mut session);
+        let stopped = session.advance().unwrap();
+        assert!(matches!(stopped, riskbreaker_play::Step::Fault(_)), "{stopped:?}");
+        campaign.keep(&mut session).unwrap();
+        let mut opened = campaign.session().unwrap();
+        assert_eq!(opened.advance().unwrap(), stopped);
+        assert_eq!(opened.state_bytes(), session.state_bytes());
+        opened.remedy(riskbreaker_play::Remedy::Retry).unwrap();
+        assert_eq!(opened.advance_by(2).unwrap(), riskbreaker_play::Step::Ask);
+        drop(campaign);
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn a_campaign_that_another_program_played_in_another_way_opens_where_its_tape_fits_or_behind_a_change_of_rules() {
+        let library = library(PLAY);
+        let (folder, mut campaign, mut session) = begun("otherwise", &library);
+        decide(&mut campaign, &mut session);
+        play_otherwise(&mut session);
+        decide(&mut campaign, &mut session);
+        decide(&mut campaign, &mut session);
+        let head = campaign.head();
+        assert!(matches!(campaign.session(), Err(StoreError::Diverged { .. })));
+        assert_eq!(campaign.last_that_opens().unwrap(), Some(1));
+        // Other rules come into force: the state behind them is kept whole.
+        let other = self::library(&PLAY.replace("then 1", "then 3"));
+        session.reload(Ruleset::load(&other, "pull").unwrap()).unwrap();
+        campaign.keep(&mut session).unwrap();
+        decide(&mut campaign, &mut session);
+        let mut opened = campaign.session().unwrap();
+        let _ = (opened.advance().unwrap(), session.advance().unwrap());
+        assert_eq!(opened.state_bytes(), session.state_bytes());
+        assert!(!campaign.history().unwrap()[0].events.is_empty());
+        assert!(campaign.go_to(head).is_err());
+        assert_eq!(campaign.go_to(1).unwrap().decisions(), 1);
+        assert_eq!(campaign.head(), 1);
+        drop(campaign);
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+}

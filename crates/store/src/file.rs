@@ -1,0 +1,689 @@
+//! The file itself: a database with tables that only grow, its format, and its dictionary.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rusqlite::backup::{Backup, StepResult};
+use rusqlite::types::{Value, ValueRef};
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Params, Row, TransactionBehavior};
+
+use super::content::ContentSums;
+use super::disk::{Disk, Statement, harden, open};
+use super::error::StoreError;
+use super::lock::{Lock, beside};
+use super::pack::Words;
+use super::upgrade::upgrade;
+use super::writer::Writer;
+use riskbreaker_play::Ruleset;
+use riskbreaker_ruleset::{ContentHash, Library, system_message};
+
+/// The format that is written. It stands in the header of the file.
+pub const FORMAT: i64 = 3;
+/// The oldest format that is read. Files of older formats than today's are brought to it when they are opened to be played.
+const OLDEST: i64 = 1;
+/// Marks a database as ours, in its header: "RBSV".
+const APPLICATION: i64 = 0x5242_5356;
+
+/// The tables. A row is never changed or removed, but for the one of each campaign in `game`, which says where it stands.
+///
+/// Every row carries a sum over its content and over the sums of the rows that it builds on. The rows of a campaign have
+/// its number in the upper half of their own, so that they lie together.
+const TABLES: &str = "
+CREATE TABLE word (id INTEGER PRIMARY KEY, text TEXT NOT NULL, sum INTEGER NOT NULL);
+CREATE TABLE generation (id INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, body BLOB NOT NULL, sum INTEGER NOT NULL);
+CREATE TABLE game (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, body BLOB NOT NULL, sum INTEGER NOT NULL);
+CREATE TABLE action (id INTEGER PRIMARY KEY, parent INTEGER NOT NULL, body BLOB NOT NULL, sum INTEGER NOT NULL);
+CREATE TABLE moment (id INTEGER PRIMARY KEY, parent INTEGER NOT NULL, decisions INTEGER NOT NULL, tip INTEGER NOT NULL,
+	state INTEGER NOT NULL, body BLOB NOT NULL, sum INTEGER NOT NULL);
+CREATE TABLE checkpoint (id INTEGER PRIMARY KEY, body BLOB NOT NULL, sum INTEGER NOT NULL);
+CREATE TABLE piece (id INTEGER PRIMARY KEY, body BLOB NOT NULL, sum INTEGER NOT NULL);
+CREATE TABLE note (id INTEGER PRIMARY KEY, body BLOB NOT NULL, sum INTEGER NOT NULL);
+CREATE INDEX moment_of ON moment (parent);
+";
+
+/// The sources up to format 2, as text.
+const PLAIN_SOURCES: &str =
+    "CREATE TABLE source (id INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, text TEXT NOT NULL);";
+/// The words of entries, from format 2 on.
+const LABELS: &str = "CREATE TABLE label (id INTEGER PRIMARY KEY, text TEXT NOT NULL, sum INTEGER NOT NULL);";
+/// What format 3 has besides: compressed sources, and what a host remembers of the table: keys, invitations, the pause.
+const SINCE_3: &str = "
+CREATE TABLE source (id INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, text BLOB NOT NULL);
+CREATE TABLE request (id INTEGER PRIMARY KEY, body BLOB NOT NULL, sum INTEGER NOT NULL);
+CREATE TABLE host (id INTEGER PRIMARY KEY, body BLOB NOT NULL, sum INTEGER NOT NULL);
+";
+
+/// Tables whose rows stay in their file: an export and a copy have none of them.
+pub const PRIVATE: [&str; 2] = ["request", "host"];
+
+/// Files up to this size are looked through whole when they are opened, in bytes.
+const CHECKED_WHOLE: u64 = 64 << 20;
+
+/// Whether a file is opened to be played or only to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    Read,
+    Write,
+}
+
+/// An open file. All of it is in memory, where it is read; a change is made there and on the disk, or nowhere.
+///
+/// So what another program does to the file on the disk changes nothing that was read from it, and the game that was kept last is
+/// still at hand where the file is gone.
+pub struct StoreFile {
+    /// The content, in memory.
+    pub connection: Connection,
+    pub words: Words,
+    pub path: PathBuf,
+    pub library: Library,
+    /// The file that is written to; `None` where it is only read.
+    disk: Option<Disk>,
+    /// Whether it was made when it was opened.
+    made: bool,
+    /// The format of the file.
+    pub format: i64,
+    /// A change whose write has failed: it may be on the disk or not.
+    unsure: Option<Vec<Statement>>,
+    /// How often writes have failed: whoever holds rows of the file in memory reads them anew then.
+    pub failures: u64,
+    /// Rules in memory, by hash.
+    pub rules: HashMap<String, Arc<Ruleset>>,
+    /// Rules that are in the file, by hash.
+    pub generations: std::collections::HashSet<String>,
+    /// Checksums of entries that were asked for, by campaign.
+    pub content_sums: HashMap<u32, ContentSums>,
+    _lock: Option<Lock>,
+}
+
+impl StoreFile {
+    /// Opens a file; `create` makes it where there is none.
+    pub fn open(path: &Path, library: Library, access: Access, create: bool) -> Result<StoreFile, StoreError> {
+        let io = |message: &str| StoreError::Io { path: path.to_path_buf(), message: message.into() };
+        if !create && !path.exists() {
+            return Err(io("there is no such file"));
+        }
+        if path.exists() && !path.is_file() {
+            return Err(io("it is a folder, or no regular file"));
+        }
+        let path = &led_to(path);
+        if access == Access::Read {
+            must_have_content(path)?;
+            let connection = connect_to_read(path, || Lock::take(path).map(Some))?;
+            return StoreFile::of(path, library, &connection, None, None);
+        }
+        let lock = Lock::take(path)?;
+        let made = !path.exists();
+        if made {
+            make(path)?;
+        }
+        must_have_content(path)?;
+        must_have_one_name(path)?;
+        let mut disk = Disk::open(path)?;
+        if format_of(&disk.connection, path)? < FORMAT {
+            look_through(&disk.connection, path)?;
+            // Nobody has it open while it is replaced.
+            drop(disk);
+            upgrade(path, &library)?;
+            disk = Disk::open(path)?;
+        }
+        let connection = std::mem::replace(&mut disk.connection, memory(path)?);
+        let mut file = StoreFile::of(path, library, &connection, Some(disk), Some(lock))
+            .map_err(|error| with_holder(path, error))?;
+        file.made = made;
+        if let Some(disk) = &mut file.disk {
+            disk.connection = connection;
+        }
+        Ok(file)
+    }
+
+    /// Opens a file for reading of which the caller holds the lock.
+    pub fn read_unlocked(path: &Path, library: Library) -> Result<StoreFile, StoreError> {
+        must_have_content(path)?;
+        let connection = connect_to_read(path, || Ok(None))?;
+        StoreFile::of(path, library, &connection, None, None)
+    }
+
+    /// Reads all of a file into memory.
+    fn of(
+        path: &Path,
+        library: Library,
+        from: &Connection,
+        mut disk: Option<Disk>,
+        lock: Option<Lock>,
+    ) -> Result<StoreFile, StoreError> {
+        let failed = |error: rusqlite::Error| StoreError::of(path, &error);
+        // Nobody writes while it is read.
+        from.execute_batch("BEGIN").map_err(failed)?;
+        let read = (|| -> Result<_, StoreError> {
+            let format = format_of(from, path)?;
+            look_through(from, path)?;
+            if let Some(disk) = &mut disk {
+                disk.note_left()?;
+            }
+            Ok((format, copied_into_memory(from, path)?))
+        })();
+        from.execute_batch("COMMIT").map_err(failed)?;
+        let (format, connection) = read?;
+        let mut file = StoreFile {
+            connection,
+            words: Words::default(),
+            path: path.to_path_buf(),
+            library,
+            disk,
+            made: false,
+            format,
+            unsure: None,
+            failures: 0,
+            rules: HashMap::new(),
+            generations: std::collections::HashSet::new(),
+            content_sums: HashMap::new(),
+            _lock: lock,
+        };
+        file.look_at_content()?;
+        file.read_words()?;
+        Ok(file)
+    }
+
+    /// Refuses content whose parts do not fit together: writing into it could destroy more.
+    fn look_at_content(&self) -> Result<(), StoreError> {
+        let failed = |error: rusqlite::Error| StoreError::of(&self.path, &error);
+        let size = fs::metadata(&self.path).map_or(0, |data| data.len());
+        if size <= CHECKED_WHOLE {
+            let found: String =
+                self.connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(failed)?;
+            if found != "ok" {
+                return Err(StoreError::damaged(found.replace('\n', " ")));
+            }
+        }
+        Ok(())
+    }
+
+    fn read_words(&mut self) -> Result<(), StoreError> {
+        let failed = |error: rusqlite::Error| StoreError::of(&self.path, &error);
+        let mut texts = Vec::new();
+        let mut statement = self.connection.prepare("SELECT id, text, sum FROM word ORDER BY id").map_err(failed)?;
+        let mut rows = statement.query([]).map_err(failed)?;
+        while let Some(row) = rows.next().map_err(failed)? {
+            let (id, text, known): (i64, String, i64) =
+                (row.get(0).map_err(failed)?, row.get(1).map_err(failed)?, row.get(2).map_err(failed)?);
+            if id != texts.len() as i64 || known != word_sum(id, &text) {
+                return Err(StoreError::damaged(format!("the dictionary is wrong at entry {id}")));
+            }
+            texts.push(text);
+        }
+        self.words = Words::of(texts);
+        let mut statement = self.connection.prepare("SELECT hash FROM generation").map_err(failed)?;
+        let hashes = statement.query_map([], |row| row.get::<_, String>(0)).map_err(failed)?;
+        self.generations = hashes.collect::<Result<_, _>>().map_err(failed)?;
+        Ok(())
+    }
+
+    /// Compares the file on the disk with what the last commit left there.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Changed`].
+    pub fn must_be_unchanged(&self) -> Result<(), StoreError> {
+        self.disk.as_ref().map_or(Ok(()), Disk::must_be_unchanged)
+    }
+
+    /// Carries out one change of the file: all of it is on the disk when this returns, or nothing of it.
+    pub fn write<R>(&mut self, work: impl FnOnce(&mut Writer<'_>) -> Result<R, StoreError>) -> Result<R, StoreError> {
+        self.write_checked(work, |_, _| Ok(()))
+    }
+
+    /// The same, where `check` looks at the changed content in memory before it is written, and may refuse it.
+    pub fn write_checked<R>(
+        &mut self,
+        work: impl FnOnce(&mut Writer<'_>) -> Result<R, StoreError>,
+        check: impl FnOnce(&mut StoreFile, &R) -> Result<(), StoreError>,
+    ) -> Result<R, StoreError> {
+        if self.disk.is_none() {
+            let message = "is open for reading only; `save OTHER.rbsave` in a folder that can be written goes on there";
+            return Err(StoreError::Refused(format!("{} {message}", self.path.display())));
+        }
+        self.read_anew()?;
+        self.must_be_unchanged()?;
+        let failed = |path: &Path, error: rusqlite::Error| StoreError::of(path, &error);
+        let path = self.path.clone();
+        let begin = |connection: &Connection| connection.execute_batch("BEGIN IMMEDIATE");
+        begin(&self.connection).map_err(|error| failed(&path, error))?;
+        let mut change = Vec::new();
+        let done = {
+            let mut to = Writer::new(&self.connection, &mut self.words, &mut change);
+            work(&mut to).and_then(|result| to.new_words().map(|()| result))
+        };
+        let done = done.and_then(|result| check(self, &result).map(|()| result));
+        let done = done.and_then(|result| match &mut self.disk {
+            Some(disk) => disk.carry_out(&change).map(|()| result),
+            None => Ok(result),
+        });
+        match done {
+            Ok(result) => {
+                self.connection.execute_batch("COMMIT").map_err(|error| failed(&path, error))?;
+                self.words.note_stored();
+                Ok(result)
+            }
+            Err(error) => {
+                let _ = self.connection.execute_batch("ROLLBACK");
+                self.words.drop_unstored();
+                let error = with_holder(&path, error.at(&path));
+                // After a failed write the file on the disk is opened anew, which takes back what got half way. All of it may
+                // be there: the sync that failed may have been the last one.
+                if matches!(error, StoreError::Io { .. } | StoreError::ReadOnly { .. } | StoreError::Full(_)) {
+                    self.unsure = Some(change);
+                    self.failures += 1;
+                    let _ = self.read_anew();
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// Finds out whether a change is on the disk whose write has failed, and makes the content in memory the same.
+    pub fn read_anew(&mut self) -> Result<(), StoreError> {
+        let Some(change) = self.unsure.clone() else { return Ok(()) };
+        self.reconnect()?;
+        let failed = |error: rusqlite::Error| StoreError::of(&self.path, &error);
+        let Some(disk) = &self.disk else { return Ok(()) };
+        let there = content_of(&disk.connection).map_err(failed)?;
+        if there != content_of(&self.connection).map_err(failed)? {
+            let transaction = rusqlite::Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
+                .map_err(failed)?;
+            for Statement { text, row } in &change {
+                transaction.execute(text, rusqlite::params_from_iter(row)).map_err(failed)?;
+            }
+            if there != content_of(&transaction).map_err(failed)? {
+                let message = "after a write that failed it holds something else than was written".into();
+                return Err(StoreError::Changed { path: self.path.clone(), message });
+            }
+            transaction.commit().map_err(failed)?;
+            self.read_words()?;
+        }
+        self.unsure = None;
+        Ok(())
+    }
+
+    /// Opens the file on the disk again.
+    fn reconnect(&mut self) -> Result<(), StoreError> {
+        let path = self.path.clone();
+        if let Some(disk) = &mut self.disk {
+            // The old connection holds its locks until it is closed.
+            disk.connection = memory(&path)?;
+            let mut anew = Disk::open(&path)?;
+            anew.note_left()?;
+            *disk = anew;
+        }
+        Ok(())
+    }
+
+    /// Goes on with the file that is on the disk now. `same` decides by its content whether it is the one that was written last.
+    pub fn retry(
+        &mut self,
+        same: impl FnOnce(&mut StoreFile, &mut StoreFile) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let mut there = StoreFile::read_unlocked(&self.path, self.library.clone())?;
+        if there.format != self.format {
+            return Err(StoreError::Refused(format!("it has format {} now", there.format)));
+        }
+        let failed = |error: rusqlite::Error| StoreError::of(&self.path, &error);
+        let equal = content_of(&there.connection).map_err(failed)? == content_of(&self.connection).map_err(failed)?;
+        if !equal {
+            same(self, &mut there)?;
+        }
+        self.reconnect()?;
+        self.unsure = None;
+        if !equal {
+            std::mem::swap(&mut self.connection, &mut there.connection);
+            self.content_sums.clear();
+            self.failures += 1;
+            self.read_words()?;
+        }
+        Ok(())
+    }
+
+    /// The names of its tables.
+    pub fn tables(&self) -> Result<Vec<String>, StoreError> {
+        let schema = schema_of(&self.connection).map_err(|error| self.failed(&error))?;
+        let is_table = |text: &Option<String>| text.as_ref().is_some_and(|text| text.starts_with("CREATE TABLE"));
+        Ok(schema.into_iter().filter(|(_, text)| is_table(text)).map(|(name, _)| name).collect())
+    }
+
+    /// Visits the rows of a table in their order, with the names of the columns.
+    pub fn each_row(
+        &self,
+        table: &str,
+        mut visit: impl FnMut(&[String], &[Value]) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let failed = |error: rusqlite::Error| self.failed(&error);
+        let mut statement = self.connection.prepare(&format!("SELECT * FROM {table} ORDER BY id")).map_err(failed)?;
+        let columns: Vec<String> = statement.column_names().into_iter().map(str::to_owned).collect();
+        let mut rows = statement.query([]).map_err(failed)?;
+        while let Some(row) = rows.next().map_err(failed)? {
+            let values = (0..columns.len()).map(|at| row.get(at)).collect::<rusqlite::Result<Vec<Value>>>();
+            visit(&columns, &values.map_err(failed)?)?;
+        }
+        Ok(())
+    }
+
+    /// The number of entries of all campaigns.
+    fn entries(&self) -> rusqlite::Result<i64> {
+        self.connection.query_row("SELECT count(*) FROM moment", [], |row| row.get(0))
+    }
+
+    pub fn failed(&self, error: &rusqlite::Error) -> StoreError {
+        StoreError::of(&self.path, error)
+    }
+
+    /// Whether a table has a row of this number.
+    pub fn has(&self, table: &str, id: i64) -> bool {
+        let found = self.connection.query_row(&format!("SELECT 1 FROM {table} WHERE id = ?1"), [id], |_| Ok(()));
+        found.is_ok()
+    }
+
+    /// A row of `body` and `sum`, by its number.
+    pub fn body(&self, table: &str, id: i64) -> Result<Option<(Vec<u8>, i64)>, StoreError> {
+        self.find(&format!("SELECT body, sum FROM {table} WHERE id = ?1"), [id], |row| Ok((row.get(0)?, row.get(1)?)))
+    }
+
+    /// The first row that a query finds.
+    pub fn find<T>(
+        &self,
+        query: &str,
+        params: impl Params,
+        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>, StoreError> {
+        let found = self.connection.prepare(query).and_then(|mut query| query.query_row(params, read).optional());
+        found.map_err(|error| self.failed(&error))
+    }
+}
+
+/// Refuses an empty file. A sync program leaves one as a placeholder, and a power cut may.
+fn must_have_content(path: &Path) -> Result<(), StoreError> {
+    match fs::metadata(path) {
+        Ok(found) if found.len() == 0 => Err(StoreError::Empty(path.to_path_buf())),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses to write a file that has a second name: a program that opens it by that name takes another lock, and finds neither the
+/// journal of a write that was interrupted.
+fn must_have_one_name(path: &Path) -> Result<(), StoreError> {
+    #[cfg(unix)]
+    if let Ok(found) = fs::metadata(path) {
+        use std::os::unix::fs::MetadataExt as _;
+        if found.nlink() > 1 {
+            let message = format!(
+                "it has {} names (hard links), and a program that opens it by another one would not notice this one; make a \
+                 copy with `cp` and play that, or remove the other name",
+                found.nlink()
+            );
+            return Err(StoreError::Io { path: path.to_path_buf(), message });
+        }
+    }
+    let _ = path;
+    Ok(())
+}
+
+/// Makes a new file. It gets its name when its tables are on the disk, so that there is never an empty file of that name.
+fn make(path: &Path) -> Result<(), StoreError> {
+    let draft = beside(path, "new");
+    let io = |error: std::io::Error| StoreError::of_system(path, &error);
+    let _ = fs::remove_file(&draft);
+    let made = make_tables(&draft).map_err(|error| error.at(path)).and_then(|()| {
+        fs::File::open(&draft).and_then(|file| file.sync_all()).map_err(io)?;
+        move_new(&draft, path)
+    });
+    if made.is_err() {
+        let _ = fs::remove_file(&draft);
+        let _ = fs::remove_file(beside(&draft, "journal"));
+    }
+    made
+}
+
+/// Gives a new file its name. A file that has come there meanwhile is not replaced, where the file system can tell.
+pub fn move_new(draft: &Path, path: &Path) -> Result<(), StoreError> {
+    let io = |error: std::io::Error| StoreError::of_system(path, &error);
+    match fs::hard_link(draft, path) {
+        Ok(()) => fs::remove_file(draft).map_err(io)?,
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => return Err(io(error)),
+        Err(_) => fs::rename(draft, path).map_err(io)?,
+    }
+    sync_folder(path);
+    Ok(())
+}
+
+/// Makes a database with the tables of today.
+fn make_tables(path: &Path) -> Result<(), StoreError> {
+    let connection = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
+    let tables = tables_of(FORMAT);
+    let made = format!(
+        "BEGIN IMMEDIATE;\n{tables}\nPRAGMA application_id = {APPLICATION};\nPRAGMA user_version = {FORMAT};\nCOMMIT;"
+    );
+    connection.execute_batch(&made).map_err(|error| StoreError::of(path, &error))
+}
+
+/// The format of a file.
+///
+/// # Errors
+///
+/// The file is none of ours, or a later program wrote it.
+fn format_of(connection: &Connection, path: &Path) -> Result<i64, StoreError> {
+    let number = |name: &str| {
+        let found = connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+        found.map_err(|error| with_holder(path, StoreError::of(path, &error)))
+    };
+    let (application, format) = (number("application_id")?, number("user_version")?);
+    match format {
+        _ if application != APPLICATION => Err(StoreError::Foreign(path.to_path_buf())),
+        format if format > FORMAT => Err(StoreError::Newer { path: path.to_path_buf(), found: format, known: FORMAT }),
+        format if format < OLDEST => Err(StoreError::damaged(format!("there is no format {format}"))),
+        format => Ok(format),
+    }
+}
+
+/// Refuses a file whose header does not fit to it.
+fn look_through(connection: &Connection, path: &Path) -> Result<(), StoreError> {
+    let failed = |error: rusqlite::Error| with_holder(path, StoreError::of(path, &error));
+    let number = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+    if schema_of(connection).map_err(failed)? != own_schema(format_of(connection, path)?) {
+        return Err(StoreError::damaged("its tables are not those of this format"));
+    }
+    let pages = number("page_count").map_err(failed)?;
+    let page = number("page_size").map_err(failed)?;
+    let size = fs::metadata(path).map_or(0, |data| data.len());
+    if u64::try_from(pages.saturating_mul(page)) != Ok(size) {
+        return Err(StoreError::damaged(format!("it has {size} bytes, and should have {pages} pages of {page}")));
+    }
+    if number("freelist_count").map_err(failed)? != 0 {
+        return Err(StoreError::damaged("it lists unused pages, but a campaign file never has any"));
+    }
+    Ok(())
+}
+
+/// Says who holds the file, where the database only knows that somebody does.
+fn with_holder(path: &Path, error: StoreError) -> StoreError {
+    let StoreError::Io { message, .. } = &error else { return error };
+    if !message.contains("locked") {
+        return error;
+    }
+    let text = fs::read_to_string(beside(path, "lock")).unwrap_or_default();
+    StoreError::Held { path: path.to_path_buf(), holder: serde_json::from_str(&text).unwrap_or_default() }
+}
+
+/// An empty database in memory.
+fn memory(path: &Path) -> Result<Connection, StoreError> {
+    Connection::open_in_memory().map_err(|error| StoreError::of(path, &error))
+}
+
+fn copied_into_memory(from: &Connection, path: &Path) -> Result<Connection, StoreError> {
+    let failed = |error: rusqlite::Error| with_holder(path, StoreError::of(path, &error));
+    let mut to = memory(path)?;
+    match Backup::new(from, &mut to).and_then(|backup| backup.step(-1)).map_err(failed)? {
+        StepResult::Done => {}
+        _ => {
+            return Err(with_holder(path, StoreError::Io { path: path.to_path_buf(), message: "it is locked".into() }));
+        }
+    }
+    harden(&to).map_err(failed)?;
+    Ok(to)
+}
+
+/// The hash of all rows of a database.
+fn content_of(connection: &Connection) -> rusqlite::Result<ContentHash> {
+    let mut bytes = Vec::new();
+    for (name, definition) in schema_of(connection)? {
+        if !definition.is_some_and(|text| text.starts_with("CREATE TABLE")) {
+            continue;
+        }
+        let mut statement = connection.prepare(&format!("SELECT * FROM {name} ORDER BY rowid"))?;
+        let columns = statement.column_count();
+        let mut rows = statement.query([])?;
+        bytes.extend(name.as_bytes());
+        while let Some(row) = rows.next()? {
+            for column in 0..columns {
+                let part = match row.get_ref(column)? {
+                    ValueRef::Null => &[][..],
+                    ValueRef::Integer(number) => &number.to_le_bytes(),
+                    ValueRef::Real(number) => &number.to_le_bytes(),
+                    ValueRef::Text(part) | ValueRef::Blob(part) => part,
+                };
+                bytes.extend((part.len() as u64).to_le_bytes());
+                bytes.extend(part);
+            }
+        }
+    }
+    Ok(ContentHash::of(&bytes))
+}
+
+/// The file that a link leads to, or the path itself. So a store has one lock under all its names, and what replaces it replaces
+/// the file and not the link.
+pub fn led_to(path: &Path) -> PathBuf {
+    match path.is_symlink() {
+        true => fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf()),
+        false => path.to_path_buf(),
+    }
+}
+
+/// Syncs the folder of a file: a new name is on the disk when that has been done.
+pub fn sync_folder(path: &Path) {
+    if let Some(folder) = path.parent() {
+        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        let _ = fs::File::open(folder).and_then(|folder| folder.sync_all());
+    }
+}
+
+/// Opens a file to read it. If a program ended in the middle of a write, the write is rolled back first, under the lock of the
+/// file; where nothing can be written, in a copy. `lock` takes the lock if the caller does not hold it.
+pub fn connect_to_read(
+    path: &Path,
+    lock: impl FnOnce() -> Result<Option<Lock>, StoreError>,
+) -> Result<Connection, StoreError> {
+    let read_only = || open(path, OpenFlags::SQLITE_OPEN_READ_ONLY);
+    let connection = read_only()?;
+    let half_a_write = matches!(look_at(&connection), Err(rusqlite::Error::SqliteFailure(failure, _))
+        if failure.extended_code == rusqlite::ffi::SQLITE_READONLY_ROLLBACK);
+    if !half_a_write {
+        return Ok(connection);
+    }
+    drop(connection);
+    let rolled_back = lock().and_then(|_lock| {
+        // Whoever may write takes the write back by looking at the file.
+        let connection = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        look_at(&connection).map_err(|error| StoreError::of(path, &error))
+    });
+    match rolled_back {
+        Ok(()) => read_only(),
+        Err(StoreError::Io { .. } | StoreError::ReadOnly { .. }) => rolled_back_elsewhere(path),
+        Err(other) => Err(other),
+    }
+}
+
+/// Rolls a half-finished write back in a copy of the file and its journal, and gives the content of the copy.
+fn rolled_back_elsewhere(path: &Path) -> Result<Connection, StoreError> {
+    let folder = std::env::temp_dir().join(format!("riskbreaker-{}-{}", std::process::id(), super::random_number()));
+    let copied = (|| {
+        let io = |error: std::io::Error| StoreError::Io {
+            path: path.to_path_buf(),
+            message: format!(
+                "a program ended while it wrote, and that cannot be taken back here or in {} ({})",
+                folder.display(),
+                system_message(&error)
+            ),
+        };
+        fs::create_dir(&folder).map_err(io)?;
+        let copy = folder.join("copy.rbsave");
+        fs::copy(path, &copy).map_err(io)?;
+        fs::copy(beside(path, "journal"), beside(&copy, "journal")).map_err(io)?;
+        let open_again = || {
+            for file in [&copy, &beside(&copy, "journal")] {
+                let mut rights = fs::metadata(file)?.permissions();
+                #[cfg(unix)]
+                std::os::unix::fs::PermissionsExt::set_mode(&mut rights, 0o600);
+                #[cfg(not(unix))]
+                rights.set_readonly(false);
+                fs::set_permissions(file, rights)?;
+            }
+            Ok(())
+        };
+        open_again().map_err(io)?;
+        let connection = open(&copy, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        look_at(&connection).map_err(|error| StoreError::of(path, &error))?;
+        look_through(&connection, &copy)?;
+        copied_into_memory(&connection, path)
+    })();
+    let _ = fs::remove_dir_all(&folder);
+    copied
+}
+
+pub fn look_at(connection: &Connection) -> rusqlite::Result<()> {
+    connection.query_row("SELECT count(*) FROM sqlite_master", [], |_| Ok(()))
+}
+
+impl Drop for StoreFile {
+    fn drop(&mut self) {
+        let Some(disk) = &self.disk else { return };
+        // Takes the empty journal away. Where that fails, it is taken away next time.
+        let _ = disk.connection.execute_batch("PRAGMA journal_mode = DELETE;");
+        // Of a new campaign that could not be written, not even the file is left.
+        if self.made && self.failures > 0 && matches!(self.entries(), Ok(0)) && self.must_be_unchanged().is_ok() {
+            let _ = fs::remove_file(&self.path);
+            let _ = fs::remove_file(beside(&self.path, "journal"));
+        }
+    }
+}
+
+pub fn word_sum(id: i64, text: &str) -> i64 {
+    sum(&[b"word", &id.to_le_bytes(), text.as_bytes()])
+}
+
+/// The sum of a row: over what it is, what it builds on, and what it holds.
+pub fn sum(parts: &[&[u8]]) -> i64 {
+    ContentHash::of_parts(parts.iter().copied()).short()
+}
+
+fn schema_of(connection: &Connection) -> rusqlite::Result<Vec<(String, Option<String>)>> {
+    let mut statement = connection.prepare("SELECT name, sql FROM sqlite_master ORDER BY name")?;
+    statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+}
+
+/// The definitions of the tables in a format.
+fn tables_of(format: i64) -> String {
+    match format {
+        1 => format!("{TABLES}{PLAIN_SOURCES}"),
+        2 => format!("{TABLES}{PLAIN_SOURCES}{LABELS}"),
+        _ => format!("{TABLES}{LABELS}{SINCE_3}"),
+    }
+}
+
+/// The tables as they should be in a format.
+fn own_schema(format: i64) -> Vec<(String, Option<String>)> {
+    let schema = || -> rusqlite::Result<_> {
+        let connection = Connection::open_in_memory()?;
+        connection.execute_batch(&tables_of(format))?;
+        schema_of(&connection)
+    };
+    schema().unwrap_or_default()
+}

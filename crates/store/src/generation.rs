@@ -1,0 +1,133 @@
+//! The rules of a campaign, kept in its file. They are available even if their folder is missing.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rusqlite::OptionalExtension as _;
+use rusqlite::types::ValueRef;
+use serde::{Deserialize, Serialize};
+
+use super::error::StoreError;
+use super::file::{StoreFile, sum};
+use riskbreaker_play::Ruleset;
+use riskbreaker_ruleset::{ContentHash, Library};
+
+/// One state of the files of a ruleset with its layers.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Generation {
+    pub ruleset: String,
+    pub version: String,
+    pub layers: Vec<String>,
+    /// Hashes of contents by path.
+    files: BTreeMap<String, String>,
+}
+
+/// Contents by path.
+pub type Files = BTreeMap<Arc<str>, Arc<str>>;
+
+impl Generation {
+    /// The ruleset with its layers, as it is called.
+    pub fn name(&self) -> String {
+        std::iter::once(&self.ruleset).chain(&self.layers).map(String::as_str).collect::<Vec<_>>().join("+")
+    }
+
+    /// The hashes of its files.
+    pub fn contents(&self) -> impl Iterator<Item = &String> {
+        self.files.values()
+    }
+
+    /// The same with the hashes of its files.
+    pub fn with_files(&self, files: BTreeMap<String, String>) -> Generation {
+        Generation { files, ..self.clone() }
+    }
+
+    /// The rules by name and version, without their files.
+    pub fn of(rules: &Ruleset) -> Generation {
+        Generation {
+            ruleset: rules.id().into(),
+            version: rules.version().into(),
+            layers: rules.extra_layers().to_vec(),
+            files: BTreeMap::new(),
+        }
+    }
+}
+
+impl StoreFile {
+    /// Rules by their hash: those on disk where they are the same, otherwise those in the file.
+    pub fn find_rules(&mut self, hash: &str) -> Result<Arc<Ruleset>, StoreError> {
+        if let Some(known) = self.rules.get(hash) {
+            return Ok(known.clone());
+        }
+        let generation = self.generation(hash)?;
+        let today = Ruleset::shared(&self.library, &generation.ruleset, &generation.layers).ok();
+        let rules = match today.filter(|today| today.hash() == hash) {
+            Some(today) => today,
+            None => self.embedded(&generation)?,
+        };
+        if rules.hash() != hash {
+            return Err(StoreError::damaged(format!("the kept rules of {} are not those of the game", rules.id())));
+        }
+        self.rules.insert(hash.to_owned(), rules.clone());
+        Ok(rules)
+    }
+
+    pub fn generation(&self, hash: &str) -> Result<Generation, StoreError> {
+        let query = "SELECT body, sum FROM generation WHERE hash = ?1";
+        let row = self.find(query, [hash], |row| Ok((row.get::<_, Vec<u8>>(0)?, row.get::<_, i64>(1)?)))?;
+        let missing = || StoreError::damaged(format!("the rules with hash {hash} are missing"));
+        let (body, known) = row.ok_or_else(missing)?;
+        if known != generation_sum(hash, &body) {
+            return Err(StoreError::damaged(format!("the list of files of the rules {hash}")));
+        }
+        self.words.unpack(&body)
+    }
+
+    /// The files of rules that are kept, by path.
+    pub fn files(&self, generation: &Generation) -> Result<BTreeMap<String, String>, StoreError> {
+        let mut statement =
+            self.connection.prepare("SELECT text FROM source WHERE hash = ?1").map_err(|error| self.failed(&error))?;
+        let mut files = BTreeMap::new();
+        for (path, hash) in &generation.files {
+            let text = statement.query_row([hash], |row| Ok(source_text(row.get_ref(0)?))).optional();
+            let text = text.map_err(|error| self.failed(&error))?.flatten();
+            let text = text.filter(|text| ContentHash::of(text.as_bytes()).to_string() == *hash);
+            let text = text.ok_or_else(|| StoreError::damaged(format!("the kept file {path}")))?;
+            files.insert(path.clone(), text);
+        }
+        Ok(files)
+    }
+
+    fn embedded(&self, generation: &Generation) -> Result<Arc<Ruleset>, StoreError> {
+        let library = Library::from_files(self.files(generation)?);
+        Ok(Ruleset::shared(&library, &generation.ruleset, &generation.layers)?)
+    }
+}
+
+/// Level of compression, 1 to 10. The files of a ruleset are compressed once, when a campaign begins.
+const LEVEL: u8 = 6;
+/// Most bytes of a file of rules.
+const MOST_BYTES: usize = 64 << 20;
+
+/// The text of a source as it is stored.
+pub fn compressed(text: &str) -> Vec<u8> {
+    miniz_oxide::deflate::compress_to_vec(text.as_bytes(), LEVEL)
+}
+
+/// The text of a source, which was stored as it is up to format 2. `None` if it cannot be read.
+pub fn source_text(stored: ValueRef<'_>) -> Option<String> {
+    match stored {
+        ValueRef::Text(text) => String::from_utf8(text.to_vec()).ok(),
+        ValueRef::Blob(bytes) => decompressed(bytes),
+        _ => None,
+    }
+}
+
+/// Reverses [`compressed`]. `None` for bytes that are not the result of it.
+pub fn decompressed(bytes: &[u8]) -> Option<String> {
+    let text = miniz_oxide::inflate::decompress_to_vec_with_limit(bytes, MOST_BYTES).ok()?;
+    String::from_utf8(text).ok()
+}
+
+pub fn generation_sum(hash: &str, body: &[u8]) -> i64 {
+    sum(&[b"generation", hash.as_bytes(), body])
+}

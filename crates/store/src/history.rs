@@ -1,0 +1,67 @@
+//! The history of a campaign: what happened in every scene up to its current entry.
+
+use super::campaign::Campaign;
+use super::error::StoreError;
+use super::replay::Waypoint;
+use riskbreaker_play::{DecisionCount, Event};
+
+/// What happened in a scene and stands.
+#[derive(Clone, Debug)]
+pub struct SceneLog {
+    /// The title of the scene.
+    pub title: String,
+    /// Its events, the oldest first. They carry their audience: show a seat only what it may see.
+    pub events: Vec<Event>,
+}
+
+impl Campaign {
+    /// Everything that happened and stands, scene by scene. Each scene is played again from its beginning; where this program
+    /// comes to another state than the kept one, from its last checkpoint.
+    ///
+    /// # Errors
+    ///
+    /// As [`Campaign::session`].
+    pub fn history(&self) -> Result<Vec<SceneLog>, StoreError> {
+        let mut ends: Vec<(u32, u32)> = Vec::new();
+        for Waypoint { row, body } in self.way(self.head())?.iter().filter(|at| at.body.place.is_some()) {
+            match ends.last_mut() {
+                Some((scene, end)) if *scene == body.scene => *end = row.id,
+                _ => ends.push((body.scene, row.id)),
+            }
+        }
+        let mut file = self.file();
+        ends.into_iter()
+            .map(|(scene, end)| {
+                let title = file.scene(self.game(), scene)?.title;
+                let opened = self.open_as_it_fits(&mut file, end, None)?;
+                Ok(SceneLog { title, events: opened.session.log() })
+            })
+            .collect()
+    }
+
+    /// The decisions before each of the last entries of this scene; the head's count is last. An undo goes back to the last of
+    /// these, however many answers an entry holds. At most `most` of them.
+    ///
+    /// # Errors
+    ///
+    /// The file is damaged.
+    pub fn decisions_before(&self, most: usize) -> Result<Vec<DecisionCount>, StoreError> {
+        let (file, mut at) = (self.file(), self.head());
+        let mut marks = Vec::new();
+        let mut scene = None;
+        while at != 0 && marks.len() <= most {
+            let (row, body) = file.checked_moment(self.game(), at)?;
+            if *scene.get_or_insert(body.scene) != body.scene {
+                break;
+            }
+            let mark = body.counted(row.decisions);
+            if marks.last() != Some(&mark) {
+                marks.push(mark);
+            }
+            at = row.parent;
+        }
+        marks.reverse();
+        marks.pop();
+        Ok(marks)
+    }
+}

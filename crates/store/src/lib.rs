@@ -1,0 +1,214 @@
+//! Campaigns in a file: what a session did is on the disk before anybody sees the result.
+//!
+//! How data moves:
+//!
+//! ```text
+//!  session ── tape · place · state hash ──> Campaign::keep ──> one transaction ──> NAME.rbsave
+//!                                                                                     │
+//!  session <── replay of the tape from a checkpoint, compared with the hash <── session, go_to
+//! ```
+//!
+//! The file is a database in which rows are only added:
+//!
+//! * `action` is the tape: each action with its rolls and answers, and the action before it;
+//! * `moment` is what was decided: a tree of entries, each with the last action done and the place behind it. Undo goes to an
+//!   earlier entry, another decision grows a branch, and an entry that comes again is found and not written twice;
+//! * `checkpoint` holds the whole state behind some actions, so that opening a long campaign plays little again;
+//! * `piece` holds how scenes began, who sat where, and the characters; `note` what people wrote down, with dates;
+//! * `label` is what each entry decided, in words, for the log of a long campaign;
+//! * `generation` and `source` hold every version of the rules that was in force, by hash;
+//! * `request` and `host` hold what a host of clients remembers: results by key, invitations, the pause;
+//! * `game` holds the current entry of each campaign, and is the only row that changes.
+//!
+//! Each row has a checksum of its content and of the rows that it builds on. So damage is noticed when a row is read. The state
+//! that the rules make of the tape is compared with the hash of the state that was stored.
+
+#![deny(missing_docs)]
+// Tables of cases in tests may be longer.
+#![cfg_attr(not(test), deny(clippy::too_many_lines))]
+
+// Tests play games, for which the engine is linked.
+#[cfg(test)]
+use riskbreaker_script as _;
+
+// Missing documentation is allowed in modules whose items other modules of the host use, but no embedder.
+
+mod branch;
+mod campaign;
+mod content;
+mod date;
+mod disk;
+mod error;
+mod file;
+mod generation;
+mod history;
+#[allow(missing_docs)]
+mod host;
+mod lock;
+mod log;
+mod name;
+mod notes;
+mod pack;
+mod pages;
+mod recap;
+mod recover;
+mod replay;
+mod roster;
+mod rows;
+mod text;
+mod upgrade;
+mod verify;
+mod whole;
+mod writer;
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use serde::Serialize;
+
+use self::campaign::lock;
+pub use self::campaign::{Campaign, Kept};
+pub use self::error::StoreError;
+#[cfg(feature = "serve")]
+#[doc(hidden)]
+pub use self::file::sync_folder;
+use self::file::{Access, StoreFile};
+pub use self::history::SceneLog;
+#[cfg(feature = "serve")]
+#[doc(hidden)]
+pub use self::host::{HostChange, HostMemory, HostRow, KeptResult};
+pub use self::lock::Holder;
+pub use self::log::LogEntry;
+pub use self::name::nearest_allowed as allowed_name;
+pub use self::notes::Note;
+pub use self::recover::{RecoveredCampaign, Recovery, recover};
+pub use self::replay::{Difference, ReplaySummary, Replayed};
+pub use self::roster::{Character, Roster};
+use self::rows::GameRow;
+pub use self::verify::Verification;
+use riskbreaker_ruleset::{Library, instead};
+
+/// A file with campaigns: one, or thousands.
+#[derive(Clone)]
+pub struct Store {
+    file: Arc<Mutex<StoreFile>>,
+}
+
+/// A campaign in a list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CampaignInfo {
+    /// The name of the campaign.
+    pub name: String,
+    /// In universal time.
+    pub made: String,
+    /// When it was played last, in universal time.
+    pub played: String,
+    /// Its entries, those that were undone included.
+    pub entries: u32,
+}
+
+impl Store {
+    /// Opens a file, or makes it. Nobody else can open it for playing until the store and its campaigns are dropped.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Held`] says who has it open.
+    pub fn open(path: impl AsRef<Path>, library: &Library) -> Result<Store, StoreError> {
+        Store::of(path.as_ref(), library, Access::Write, true)
+    }
+
+    /// Opens a file that is there for reading: what it holds at this moment, also while a program plays it. It needs no place to
+    /// write. If a program ended in the middle of a write, that is taken back first, in a copy where the file cannot be written.
+    ///
+    /// # Errors
+    ///
+    /// There is no such file, it is damaged, or it is none of ours.
+    pub fn read(path: impl AsRef<Path>, library: &Library) -> Result<Store, StoreError> {
+        Store::of(path.as_ref(), library, Access::Read, false)
+    }
+
+    fn of(path: &Path, library: &Library, access: Access, create: bool) -> Result<Store, StoreError> {
+        let file = StoreFile::open(path, library.clone(), access, create)?;
+        Ok(Store::of_file(file))
+    }
+
+    pub(crate) fn of_file(file: StoreFile) -> Store {
+        Store { file: Arc::new(Mutex::new(file)) }
+    }
+
+    /// The campaigns in the file, in the order of their making.
+    pub fn campaigns(&self) -> Result<Vec<CampaignInfo>, StoreError> {
+        let file = lock(&self.file);
+        file.games()?.into_iter().map(|id| file.game(id).map(info)).collect()
+    }
+
+    /// Begins a campaign. Its name has 1 to 200 printable characters; it is kept with single spaces and composed characters.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Exists`]; a name that is not allowed.
+    pub fn create(&self, name: &str) -> Result<Campaign, StoreError> {
+        let name = &*name::normalized(name)?;
+        let id = {
+            let mut file = lock(&self.file);
+            let last = file.connection.query_row(
+                "SELECT EXISTS (SELECT 1 FROM game WHERE name = ?1), (SELECT max(id) FROM game)",
+                [name],
+                |row| Ok((row.get::<_, bool>(0)?, row.get::<_, Option<u32>>(1)?)),
+            );
+            let id = match last.map_err(|error| file.failed(&error))? {
+                (true, _) => return Err(StoreError::Exists(name.to_owned())),
+                (false, last) => last.map_or(0, |last| last + 1),
+            };
+            let now = date::now();
+            let mut row = GameRow { name: name.into(), made: now.clone(), played: now, ..GameRow::default() };
+            row.have_identity();
+            file.write(|to| {
+                to.new_game(id, name)?;
+                to.game(id, &row)
+            })?;
+            id
+        };
+        Campaign::open(&self.file, id)
+    }
+
+    /// Opens a campaign of the file.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Unknown`].
+    pub fn campaign(&self, name: &str) -> Result<Campaign, StoreError> {
+        let find = |name: &str| {
+            lock(&self.file).find("SELECT id FROM game WHERE name = ?1", [name], |row| row.get::<_, u32>(0))
+        };
+        // Names of files up to format 2 are in no normal form.
+        let found = match find(name)? {
+            Some(id) => Some(id),
+            None => find(&name::normalized(name)?)?,
+        };
+        match found {
+            Some(id) => Campaign::open(&self.file, id),
+            None => {
+                let names: Vec<String> = self.campaigns()?.into_iter().map(|info| info.name).collect();
+                let instead = instead(name, names.iter().map(String::as_str));
+                Err(StoreError::Unknown { name: name.to_owned(), instead })
+            }
+        }
+    }
+
+    /// The first campaign of the file, which is the only one of a file that the program makes.
+    pub fn first(&self) -> Result<Option<Campaign>, StoreError> {
+        let first = lock(&self.file).games()?.first().copied();
+        first.map(|id| Campaign::open(&self.file, id)).transpose()
+    }
+}
+
+fn info(row: GameRow) -> CampaignInfo {
+    CampaignInfo { name: row.name, made: row.made, played: row.played, entries: row.moments }
+}
+
+/// A number that hardly comes twice: from the system's seed of hash maps and the clock.
+pub fn random_number() -> u64 {
+    use std::hash::{BuildHasher as _, RandomState};
+    RandomState::new().hash_one(std::time::SystemTime::now())
+}

@@ -1,0 +1,146 @@
+//! All decisions of a campaign in words, also those that were undone, which stay reachable.
+
+use serde::Serialize;
+
+use super::campaign::Campaign;
+use super::error::StoreError;
+use super::file::{StoreFile, sum};
+use super::replay::actions_between;
+use super::rows::key;
+use riskbreaker_play::{Done, Place, Slot};
+use riskbreaker_state::{EntityId, readable_name};
+
+/// One entry of a campaign.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+pub struct LogEntry {
+    /// Its number, from 1.
+    pub entry: u32,
+    /// The entry that it follows; 0 for the first.
+    pub after: u32,
+    /// What was decided, in words.
+    pub text: String,
+    /// Whether it is on the way to where the campaign stands.
+    pub stands: bool,
+    /// Whether the campaign stands here.
+    pub here: bool,
+    /// Whether nothing follows it: the end of a branch.
+    pub last: bool,
+}
+
+impl Campaign {
+    /// The entries of a campaign in the order in which they were made, at most the last `most`. With `all` it includes entries
+    /// that were undone.
+    pub fn log(&self, all: bool, most: usize) -> Result<Vec<LogEntry>, StoreError> {
+        let (file, game) = (self.file(), self.game());
+        let mut way = Vec::new();
+        let mut at = self.head();
+        while at != 0 && (all || way.len() < most) {
+            way.push(at);
+            let before = file.moment(game, at)?.parent;
+            if before >= at {
+                return Err(StoreError::damaged(format!("entry {at}")));
+            }
+            at = before;
+        }
+        way.reverse();
+        let ids: Vec<u32> = match all {
+            true => file.numbers("moment", game, self.row(), self.entries()).collect(),
+            false => way.clone(),
+        };
+        let skipped = ids.len().saturating_sub(most);
+        ids[skipped..]
+            .iter()
+            .map(|id| {
+                let row = file.moment(game, *id)?;
+                Ok(LogEntry {
+                    entry: *id,
+                    after: row.parent,
+                    text: label(&file, game, *id)?,
+                    stands: way.binary_search(id).is_ok(),
+                    here: *id == self.head(),
+                    last: file.moments_after(game, *id)?.is_empty(),
+                })
+            })
+            .collect()
+    }
+
+    /// What was decided with an entry, in words.
+    pub fn text(&self, entry: u32) -> Result<String, StoreError> {
+        label(&self.file(), self.game(), entry)
+    }
+}
+
+/// The words of an entry as they were kept; those of an entry without any are made of the tape.
+pub(super) fn label(file: &StoreFile, game: u32, id: u32) -> Result<String, StoreError> {
+    if file.format < 2 {
+        return text_of(file, game, id);
+    }
+    let query = "SELECT label.text, label.sum, moment.sum FROM label JOIN moment USING (id) WHERE id = ?1";
+    let found = file.find(query, [key(game, id)], |row| {
+        Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?))
+    });
+    match found? {
+        None => text_of(file, game, id),
+        Some((text, known, moment)) if known == label_sum(moment, &text) => Ok(text),
+        Some(_) => Err(StoreError::damaged(format!("the words of entry {id}"))),
+    }
+}
+
+pub(super) fn label_sum(moment: i64, text: &str) -> i64 {
+    sum(&[b"label", &moment.to_le_bytes(), text.as_bytes()])
+}
+
+pub(super) fn text_of(file: &StoreFile, game: u32, id: u32) -> Result<String, StoreError> {
+    let (row, body) = file.checked_moment(game, id)?;
+    if let Some(act) = body.act {
+        return Ok(act);
+    }
+    let before = match row.parent {
+        0 => None,
+        parent => Some(file.checked_moment(game, parent)?),
+    };
+    let (known, tip) = match &before {
+        Some((before, of)) if of.scene == body.scene => (of.counted(before.decisions).made, before.tip),
+        _ => return Ok(scene_words(&file.scene(game, body.scene)?.title)),
+    };
+    let done = actions_between(file, game, tip, row.tip, body.scene)?;
+    Ok(decided(known, &done, body.place.as_ref(), &|entity| entity.to_string()))
+}
+
+pub(super) fn scene_words(title: &str) -> String {
+    format!("scene: {title}")
+}
+
+/// What actions and the place behind them decided after the first `known` decisions, in words.
+pub(super) fn decided(known: u32, done: &[Done], place: Option<&Place>, name: &dyn Fn(EntityId) -> String) -> String {
+    let mut told: Vec<(u32, String)> = Vec::new();
+    let mut note = |slot: &Slot| {
+        if let Some(seq) = slot.seq().filter(|seq| *seq > known) {
+            told.push((seq, words(slot)));
+        }
+    };
+    for done in done {
+        done.tape.get().slots.iter().flatten().for_each(&mut note);
+    }
+    if let Some(place) = place {
+        place.slots().for_each(&mut note);
+    }
+    told.extend(done.iter().filter_map(|done| Some((done.seq.unwrap_or(0), done.cause.by_hand(name)?))));
+    told.sort();
+    let texts: Vec<String> = told.into_iter().map(|(_, text)| text).collect();
+    match texts.as_slice() {
+        [] => place.and_then(Place::asks_for_rules).unwrap_or("the game went on").into(),
+        texts => texts.join(" · "),
+    }
+}
+
+fn words(slot: &Slot) -> String {
+    match slot {
+        Slot::Answer { topic, seat, answer, .. } => format!("{seat}: {} {}", readable_name(topic), answer.in_ids()),
+        // The names that the script puts into the label are not on the tape.
+        Slot::Roll { label, dice, .. } if label.contains("{}") => format!("{dice} {:?}", slot.rolled()),
+        Slot::Roll { label, dice, .. } => format!("{dice} {:?} ({label})", slot.rolled()),
+        Slot::Closed { .. } => "closed by an earlier answer".into(),
+    }
+}

@@ -1,0 +1,449 @@
+//! Makes a whole file from a damaged one. It keeps every row whose checksum is right, if the rows that it builds on are kept,
+//! too.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use rusqlite::types::Value;
+use serde::Serialize;
+
+use super::error::StoreError;
+use super::file::{Access, PRIVATE, StoreFile, connect_to_read, led_to, sync_folder, word_sum};
+use super::generation::{Generation, decompressed, generation_sum};
+use super::lock::{Lock, beside};
+use super::log::label_sum;
+use super::name::nearest_allowed;
+use super::pack::{MOST_WORDS, Words};
+use super::pages::rows;
+use super::rows::{
+    ActionRow, GameRow, MomentBody, MomentRow, Piece, action_sum, checkpoint_sum, game_sum, key, moment_sum,
+    numbered_sum,
+};
+use super::whole::MOST_PROBLEMS;
+use super::writer::Writer;
+use riskbreaker_play::{Checkpoint, Done, Ruleset};
+use riskbreaker_ruleset::{ContentHash, Library, system_message};
+
+/// What was saved of a damaged file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Recovery {
+    /// Where the damaged file is kept.
+    pub damaged: PathBuf,
+    /// What was saved of each campaign.
+    pub campaigns: Vec<RecoveredCampaign>,
+    /// What is lost, a sentence each.
+    pub lost: Vec<String>,
+}
+
+/// What was saved of one campaign.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct RecoveredCampaign {
+    /// The name of the campaign.
+    pub name: String,
+    /// Entries that are there again.
+    pub entries: u32,
+    /// Entries that the file said it had; nothing where that could not be read.
+    pub had: Option<u32>,
+    /// The entry at which it stands now, and where it stood.
+    pub head: u32,
+    /// The entry where it stood, if that can still be read.
+    pub stood: Option<u32>,
+}
+
+/// What was found, by its number.
+#[derive(Default)]
+struct Salvage {
+    words: BTreeMap<i64, String>,
+    /// The words of entries, which the sums of the entries tell apart.
+    labels: BTreeMap<i64, Vec<(String, i64)>>,
+    sources: BTreeMap<String, String>,
+    generations: BTreeMap<String, Vec<u8>>,
+    games: BTreeMap<i64, (String, Vec<u8>)>,
+    actions: BTreeMap<i64, ActionRow>,
+    moments: BTreeMap<i64, MomentRow>,
+    /// Of checkpoints, pieces and notes, which their sums tell apart.
+    bodies: BTreeMap<i64, Vec<(Vec<u8>, i64)>>,
+}
+
+/// Saves what can be read of a damaged file. The damaged file is kept beside it, with `-damaged` behind its name.
+///
+/// # Errors
+///
+/// The file cannot be read or written, or nothing can be read in it. It is as it was then.
+pub fn recover(path: impl AsRef<Path>, library: &Library) -> Result<Recovery, StoreError> {
+    let path = &led_to(path.as_ref());
+    let io = |error: std::io::Error| StoreError::Io { path: path.clone(), message: system_message(&error) };
+    let lock = Lock::take(path)?;
+    // A half-finished write is rolled back first, as every reader does. If that fails, the pages are read as they are.
+    let _ = connect_to_read(path, || Ok(None));
+    let bytes = fs::read(path).map_err(io)?;
+    let found = Salvage::of(&bytes);
+    let draft = beside(path, "recovering");
+    let written = found.write_whole(path, &draft, library).and_then(|recovery| {
+        let nothing = recovery.campaigns.iter().all(|campaign| campaign.entries == 0);
+        let refusal = || StoreError::Refused(format!("{}: no entry of any campaign can be read in it", path.display()));
+        if nothing { Err(refusal()) } else { Ok(recovery) }
+    });
+    let mut recovery = written.inspect_err(|_| drop(fs::remove_file(&draft)))?;
+    let mut damaged = beside(path, "damaged");
+    for more in 2.. {
+        if !damaged.exists() {
+            break;
+        }
+        damaged = beside(path, &format!("damaged-{more}"));
+    }
+    // A file of this name is there at every moment: without one, `play` would begin a new campaign.
+    if fs::hard_link(path, &damaged).is_err() {
+        fs::copy(path, &damaged).and_then(|_| fs::File::open(&damaged)?.sync_all()).map_err(io)?;
+    }
+    // The journal belongs to the damaged file: it must not be played into the new one.
+    let journal = beside(path, "journal");
+    if journal.exists() {
+        fs::rename(&journal, beside(&damaged, "journal")).map_err(io)?;
+    }
+    // In this order also after a power cut.
+    sync_folder(path);
+    fs::rename(&draft, path).map_err(io)?;
+    sync_folder(path);
+    drop(lock);
+    recovery.damaged = damaged;
+    Ok(recovery)
+}
+
+impl Salvage {
+    fn of(bytes: &[u8]) -> Salvage {
+        let mut found = Salvage::default();
+        for row in rows(bytes) {
+            let id = row.id;
+            match row.columns.as_slice() {
+                [Value::Null, Value::Text(text), Value::Integer(known)]
+                    if *known == word_sum(id, text) && (0..MOST_WORDS as i64).contains(&id) =>
+                {
+                    found.words.insert(id, text.clone());
+                }
+                [Value::Null, Value::Text(text), Value::Integer(known)] => {
+                    found.labels.entry(id).or_default().push((text.clone(), *known));
+                }
+                [Value::Null, Value::Text(hash), Value::Text(text)]
+                    if ContentHash::of(text.as_bytes()).to_string() == *hash =>
+                {
+                    found.sources.insert(hash.clone(), text.clone());
+                }
+                [Value::Null, Value::Text(hash), Value::Blob(bytes)] => {
+                    let text = decompressed(bytes);
+                    if let Some(text) = text.filter(|text| ContentHash::of(text.as_bytes()).to_string() == *hash) {
+                        found.sources.insert(hash.clone(), text);
+                    }
+                }
+                [Value::Null, Value::Text(name), Value::Blob(body), Value::Integer(known)] => {
+                    if *known == generation_sum(name, body) {
+                        found.generations.insert(name.clone(), body.clone());
+                    } else if u32::try_from(id).is_ok_and(|id| *known == game_sum(id, body)) {
+                        found.games.insert(id, (name.clone(), body.clone()));
+                    }
+                }
+                [Value::Null, Value::Integer(parent), Value::Blob(body), Value::Integer(sum)] => {
+                    let Ok(parent) = u32::try_from(*parent) else { continue };
+                    found.actions.insert(id, ActionRow { id: id as u32, parent, body: body.clone(), sum: *sum });
+                }
+                [
+                    Value::Null,
+                    Value::Integer(parent),
+                    Value::Integer(decisions),
+                    Value::Integer(tip),
+                    Value::Integer(state),
+                    Value::Blob(body),
+                    Value::Integer(sum),
+                ] => {
+                    let (Ok(decisions), Ok(tip)) = (u32::try_from(*decisions), u32::try_from(*tip)) else { continue };
+                    let (parent, state, body, sum) = (*parent as u32, *state, body.clone(), *sum);
+                    let row = MomentRow { id: id as u32, parent, decisions, tip, state, body, sum };
+                    found.moments.insert(id, row);
+                }
+                [Value::Null, Value::Blob(body), Value::Integer(known)] => {
+                    found.bodies.entry(id).or_default().push((body.clone(), *known));
+                }
+                _ => {}
+            }
+        }
+        found
+    }
+
+    /// Writes what holds into a new file, and plays it again. Entries that cannot be played, and those that follow them, are left
+    /// out: the new file is whole.
+    fn write_whole(&self, path: &Path, draft: &Path, library: &Library) -> Result<Recovery, StoreError> {
+        let mut left_out: BTreeSet<(u32, u32)> = BTreeSet::new();
+        let mut reasons: Vec<String> = Vec::new();
+        loop {
+            let _ = fs::remove_file(draft);
+            let mut recovery = self.write(path, draft, library, &left_out)?;
+            let mut file = StoreFile::read_unlocked(draft, library.clone())?;
+            let before = left_out.len();
+            for game in file.games()? {
+                let mut found = file.look_at_rows(game);
+                file.play_all(game, &mut found);
+                reasons.extend(found.problems);
+                left_out.extend(found.lost.into_iter().map(|entry| (game, entry)));
+            }
+            if left_out.len() == before {
+                reasons.truncate(MOST_PROBLEMS);
+                recovery.lost.extend(reasons);
+                return Ok(recovery);
+            }
+        }
+    }
+
+    /// Writes what holds into a new file, without some entries by campaign and number.
+    fn write(
+        &self,
+        path: &Path,
+        draft: &Path,
+        library: &Library,
+        left_out: &BTreeSet<(u32, u32)>,
+    ) -> Result<Recovery, StoreError> {
+        let mut recovery = Recovery::default();
+        let lost = &mut recovery.lost;
+        let mut file = StoreFile::open(draft, library.clone(), Access::Write, true)?;
+        file.words = self.dictionary(lost);
+        let games = self.games.keys().copied().chain(self.moments.keys().map(|id| id >> 32));
+        let games: BTreeSet<u32> = games.filter_map(|game| u32::try_from(game).ok()).collect();
+        recovery.campaigns = file.write(|to| {
+            let rules = self.write_rules(to, library, lost)?;
+            games.into_iter().map(|game| self.write_campaign(to, (game, left_out), &rules, path, lost)).collect()
+        })?;
+        Ok(recovery)
+    }
+
+    /// The dictionary. Rows that need a text that is lost are lost with it; the numbers of the other texts stay.
+    fn dictionary(&self, lost: &mut Vec<String>) -> Words {
+        let most = self.words.keys().next_back().map_or(0, |last| last + 1);
+        let texts = (0..most).map(|id| self.words.get(&id).cloned().unwrap_or_else(|| format!("\u{0}{id}")));
+        let gone: Vec<u64> = (0..most).filter(|id| !self.words.contains_key(id)).map(|id| id as u64).collect();
+        if !gone.is_empty() {
+            lost.push(format!("{} entries of the dictionary", gone.len()));
+        }
+        Words::of(texts.collect()).without(gone).unwritten()
+    }
+
+    /// The hashes of the rules that scenes, actions and checkpoints need.
+    fn rules_in_use(&self, to: &Writer<'_>) -> BTreeSet<String> {
+        let mut hashes = BTreeSet::new();
+        for (body, _) in self.bodies.values().flatten() {
+            if let Ok(Piece::Scene(scene)) = to.words.unpack::<Piece>(body) {
+                hashes.insert(scene.rules);
+            }
+        }
+        for action in self.actions.values() {
+            if let Ok(done) = to.words.unpack::<Done>(&action.body) {
+                hashes.extend(done.cause.rules_brought().map(str::to_owned));
+            }
+        }
+        hashes
+    }
+
+    /// Writes the rules, and gives the hashes of those that can be read. A text that is lost may still be on the disk.
+    fn write_rules(
+        &self,
+        to: &mut Writer<'_>,
+        library: &Library,
+        lost: &mut Vec<String>,
+    ) -> Result<Vec<String>, StoreError> {
+        let mut sources = self.sources.clone();
+        let mut readable = Vec::new();
+        // A list of files that is lost may be that of a ruleset that is on the disk.
+        let unlisted: Vec<String> =
+            self.rules_in_use(to).into_iter().filter(|hash| !self.generations.contains_key(hash)).collect();
+        let on_disk = if unlisted.is_empty() { Vec::new() } else { library.ids() };
+        for rules in on_disk.iter().filter_map(|id| Ruleset::shared(library, id, &[]).ok()) {
+            if unlisted.contains(&rules.hash()) {
+                to.rules(&rules.hash(), &Generation::of(&rules), &rules.files())?;
+                readable.push(rules.hash());
+            }
+        }
+        for hash in unlisted.iter().filter(|hash| !readable.contains(hash)) {
+            lost.push(format!("the list of files of the rules {hash}, which are not on the disk"));
+        }
+        for (hash, body) in &self.generations {
+            let rules: Option<Generation> = to.words.unpack(body).ok();
+            if let Some(rules) = &rules
+                && rules.contents().any(|content| !sources.contains_key(content))
+                && let Ok(today) = Ruleset::shared(library, &rules.ruleset, &rules.layers)
+            {
+                for text in today.files().into_values() {
+                    let content = ContentHash::of(text.as_bytes()).to_string();
+                    if rules.contents().any(|wanted| *wanted == content) {
+                        sources.insert(content, text.to_string());
+                    }
+                }
+            }
+            let whole = |rules: &Generation| rules.contents().all(|content| sources.contains_key(content));
+            if !rules.as_ref().is_some_and(whole) {
+                let name = rules.as_ref().map_or_else(|| hash.clone(), Generation::name);
+                lost.push(format!(
+                    "files of the rules {name}, which are not on the disk as they were: put them there and recover the \
+                     damaged file again"
+                ));
+                continue;
+            }
+            to.packed_generation(hash, body)?;
+            readable.push(hash.clone());
+        }
+        sources.values().try_for_each(|text| to.source(text).map(drop))?;
+        Ok(readable)
+    }
+
+    fn write_campaign(
+        &self,
+        to: &mut Writer<'_>,
+        (game, left_out): (u32, &BTreeSet<(u32, u32)>),
+        rules: &[String],
+        path: &Path,
+        lost: &mut Vec<String>,
+    ) -> Result<RecoveredCampaign, StoreError> {
+        let found = self.games.get(&i64::from(game));
+        let read: Option<GameRow> = found.and_then(|(_, body)| to.words.unpack(body).ok());
+        let name = || match (found, game) {
+            (Some((name, _)), _) => nearest_allowed(name),
+            (None, 0) => {
+                path.file_stem().map_or_else(|| "campaign".into(), |stem| nearest_allowed(&stem.to_string_lossy()))
+            }
+            (None, game) => format!("campaign {game}"),
+        };
+        let all = self.moments.range(rows_of(game));
+        let last = all.last().map_or(0, |(id, _)| *id as u32);
+        // A row that knows fewer entries than there are is from an older copy of the file.
+        let known = read.clone().filter(|row| row.moments >= last);
+        let mut row = read.unwrap_or_else(|| GameRow { name: name(), ..GameRow::default() });
+        row.name = nearest_allowed(&row.name);
+        if known.is_none() {
+            lost.push(format!("where the campaign {} stood; it stands at its last entry now", row.name));
+        }
+        let (pieces, notes) = self.write_pieces(to, game, &mut row)?;
+        if let Some(had) = known.as_ref().map(|row| row.notes).filter(|had| *had > notes) {
+            lost.push(format!("{} of {had} notes and dates of play of {}", had - notes, row.name));
+        }
+        let of_rules = |piece: &Piece| matches!(piece, Piece::Scene(scene) if rules.contains(&scene.rules));
+        let scenes = pieces.values().filter(|(_, piece)| of_rules(piece)).map(|(sum, _)| *sum).collect::<Vec<_>>();
+        let actions = self.write_actions(to, game, &scenes, &mut row)?;
+        let moments = self.write_moments(to, (game, left_out), &pieces, &actions)?;
+
+        let had = known.as_ref().map_or(last, |row| row.moments.max(last));
+        if had as usize > moments.len() {
+            lost.push(format!("{} of {had} entries of {}", had as usize - moments.len(), row.name));
+        }
+        // Where it stood, or else the last entry before that on its way, or else the last one before it.
+        let stood = known.as_ref().map(|row| row.head);
+        let mut head = stood.unwrap_or(had);
+        while head != 0 && !moments.contains_key(&head) {
+            head = match self.moments.get(&key(game, head)) {
+                Some(row) if row.parent < head => row.parent,
+                _ => moments.range(..head).next_back().map_or(0, |(id, _)| *id),
+            };
+        }
+        let (last, sum) = moments.last_key_value().map_or((0, 0), |(id, sum)| (*id, *sum));
+        row = GameRow { head, moments: last, last: sum, recovered: true, ..row };
+        to.new_game(game, &row.name)?;
+        to.game(game, &row)?;
+        let (entries, had) = (moments.len() as u32, known.map(|row| row.moments));
+        Ok(RecoveredCampaign { name: row.name, entries, had, head, stood })
+    }
+
+    /// Writes the pieces and notes, which stand by themselves; gives the pieces with their sums, and the number of notes.
+    fn write_pieces(&self, to: &Writer<'_>, game: u32, row: &mut GameRow) -> Result<(Pieces, u32), StoreError> {
+        let (mut pieces, mut notes) = (Pieces::new(), 0);
+        row.notes = 0;
+        for (id, bodies) in self.bodies.range(rows_of(game)) {
+            for (body, sum) in bodies {
+                if *sum == numbered_sum("piece", *id, body) {
+                    let Ok(piece) = to.words.unpack::<Piece>(body) else { continue };
+                    pieces.insert(*id as u32, (*sum, piece));
+                    row.pieces = row.pieces.max(*id as u32);
+                    to.body("piece", *id, body, *sum)?;
+                } else if *sum == numbered_sum("note", *id, body) && to.words.unpack_value(body).is_ok() {
+                    row.notes = row.notes.max(*id as u32);
+                    notes += 1;
+                    to.body("note", *id, body, *sum)?;
+                } else if let Some(table) = PRIVATE.iter().find(|table| *sum == numbered_sum(table, *id, body)) {
+                    to.body(table, *id, body, *sum)?;
+                }
+            }
+        }
+        Ok((pieces, notes))
+    }
+
+    /// Writes the actions with their checkpoints; gives their sums. An action holds if its parent does.
+    fn write_actions(
+        &self,
+        to: &Writer<'_>,
+        game: u32,
+        scenes: &[i64],
+        row: &mut GameRow,
+    ) -> Result<HashMap<u32, i64>, StoreError> {
+        let mut actions: HashMap<u32, i64> = HashMap::new();
+        for (id, action) in self.actions.range(rows_of(game)) {
+            row.actions = row.actions.max(action.id);
+            let fits = |sum: &i64| action.sum == action_sum(*sum, &action.body);
+            let holds = match action.parent {
+                0 => scenes.iter().any(fits),
+                parent => actions.get(&parent).is_some_and(fits),
+            };
+            if !holds || to.words.unpack::<Done>(&action.body).is_err() {
+                continue;
+            }
+            actions.insert(action.id, action.sum);
+            to.action(game, action)?;
+            for (body, sum) in self.bodies.get(id).into_iter().flatten() {
+                if *sum == checkpoint_sum(action.sum, body) && to.words.unpack::<Checkpoint>(body).is_ok() {
+                    to.body("checkpoint", *id, body, *sum)?;
+                }
+            }
+        }
+        Ok(actions)
+    }
+
+    /// Writes the entries; gives their sums. An entry holds if its parent, its action and its pieces do.
+    fn write_moments(
+        &self,
+        to: &Writer<'_>,
+        (game, left_out): (u32, &BTreeSet<(u32, u32)>),
+        pieces: &Pieces,
+        actions: &HashMap<u32, i64>,
+    ) -> Result<BTreeMap<u32, i64>, StoreError> {
+        let mut moments = BTreeMap::new();
+        for row in self.moments.range(rows_of(game)).map(|(_, row)| row) {
+            if left_out.contains(&(game, row.id)) {
+                continue;
+            }
+            let Ok(of) = to.words.unpack::<MomentBody>(&row.body) else { continue };
+            let parent = if row.parent == 0 { Some(0) } else { moments.get(&row.parent).copied() };
+            let tip = match (row.tip, of.scene) {
+                (0, 0) => Some(0),
+                (0, scene) => pieces.get(&scene).map(|(sum, _)| *sum),
+                (tip, _) => actions.get(&tip).copied(),
+            };
+            let there = [of.scene, of.seating, of.roster].iter().all(|id| *id == 0 || pieces.contains_key(id));
+            let (Some(parent), Some(tip), true) = (parent, tip, there) else { continue };
+            if row.sum == moment_sum(parent, tip, (row.decisions, row.tip, row.state), &row.body) {
+                moments.insert(row.id, row.sum);
+                to.moment(game, row)?;
+                let id = key(game, row.id);
+                let mut labels = self.labels.get(&id).into_iter().flatten();
+                if let Some((text, _)) = labels.find(|(text, known)| *known == label_sum(row.sum, text)) {
+                    to.label(id, row.sum, text)?;
+                }
+            }
+        }
+        Ok(moments)
+    }
+}
+
+/// Pieces by their number, with their sums.
+type Pieces = HashMap<u32, (i64, Piece)>;
+
+/// The numbers of all rows of a campaign.
+fn rows_of(game: u32) -> Range<i64> {
+    let first = i64::from(game) << 32;
+    first..first + (1 << 32)
+}

@@ -1,0 +1,46 @@
+//! The characters of a campaign, as they stand between scenes.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::campaign::Campaign;
+use super::error::StoreError;
+use super::rows::Piece;
+use riskbreaker_state::Value;
+
+/// The characters of a campaign by name.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+pub struct Roster {
+    /// The characters, by title.
+    pub characters: BTreeMap<String, Character>,
+}
+
+/// A character: what it is, has and has suffered. It goes from scene to scene, and from one version of the rules to another.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+pub struct Character {
+    /// The rules by which it was kept last.
+    pub ruleset: String,
+    /// The name of its kind.
+    pub kind: String,
+    /// Values by the name of the field. Rules that do not have one leave it here.
+    pub fields: BTreeMap<String, Value>,
+    /// The sheet, in the form that the ruleset's creation reads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sheet: Option<Value>,
+}
+
+impl Campaign {
+    /// The characters as they stand at the head.
+    pub fn roster(&self) -> Result<Roster, StoreError> {
+        match self.roster_piece() {
+            0 => Ok(Roster::default()),
+            piece => match self.file().piece(self.game(), piece)? {
+                Piece::Roster(roster) => Ok(roster),
+                _ => Err(StoreError::damaged(format!("piece {piece} is no roster"))),
+            },
+        }
+    }
+}

@@ -1,0 +1,402 @@
+//! A campaign as text: lines of JSON from which it can be read back whole, and a story for people.
+
+use std::collections::HashMap;
+use std::io::{self, BufRead, Write};
+use std::ops::ControlFlow;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+use super::Store;
+use super::campaign::{Campaign, lock};
+use super::error::StoreError;
+use super::generation::Generation;
+use super::log::label;
+use super::name::normalized;
+use super::notes::Note;
+use super::rows::{ActionRow, GameRow, MomentBody, MomentRow, Piece, action_sum, checkpoint_sum, key, moment_sum};
+use super::writer::Writer;
+use riskbreaker_play::{Checkpoint, Done, Happening, in_one_line};
+use riskbreaker_ruleset::{ContentHash, system_message};
+use riskbreaker_state::{Value, readable_name};
+
+/// The format of the lines.
+const FORMAT: u32 = 1;
+
+/// One line. The order of the lines is that of the numbers, so that a game that went on differs only at the end.
+#[derive(Serialize, Deserialize)]
+#[serde(tag = "line", rename_all = "snake_case")]
+enum Line {
+    Campaign {
+        format: u32,
+        campaign: GameRow,
+    },
+    File {
+        hash: String,
+        text: String,
+    },
+    Rules {
+        hash: String,
+        rules: Generation,
+    },
+    Piece {
+        id: u32,
+        piece: Piece,
+    },
+    Action {
+        id: u32,
+        after: u32,
+        action: Done,
+    },
+    Checkpoint {
+        action: u32,
+        checkpoint: Json,
+    },
+    Entry {
+        id: u32,
+        after: u32,
+        decisions: u32,
+        tip: u32,
+        state: i64,
+        entry: MomentBody,
+        /// What was decided, in words.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        text: Option<String>,
+    },
+    Note {
+        id: u32,
+        note: Note,
+    },
+    /// For reading: it says nothing that the others do not.
+    Sheet {
+        name: String,
+        sheet: Vec<(String, String)>,
+    },
+}
+
+impl Campaign {
+    /// Writes the campaign as lines of JSON, whole: [`Store::import`] reads it back to the same game.
+    ///
+    /// # Errors
+    ///
+    /// The file is damaged, or what it is written to fails.
+    pub fn export(&mut self, to: &mut dyn Write) -> Result<(), StoreError> {
+        let sheets = self.sheets();
+        let (mut file, game) = (self.file(), self.game());
+        file.must_be_whole(game)?;
+        // The sum depends on how the rows are packed: it is made anew.
+        let row = GameRow { last: 0, ..self.row().clone() };
+        let mut line = |line: &Line| -> Result<(), StoreError> {
+            let text = serde_json::to_string(line).map_err(|error| StoreError::Refused(error.to_string()))?;
+            writeln!(to, "{text}").map_err(|error| output(&error))
+        };
+        line(&Line::Campaign { format: FORMAT, campaign: row.clone() })?;
+        let mut hashes: Vec<&String> = file.generations.iter().collect();
+        hashes.sort();
+        let mut written = std::collections::BTreeSet::new();
+        for hash in hashes {
+            let rules = file.generation(hash)?;
+            for text in file.files(&rules).unwrap_or_default().into_values() {
+                let hash = ContentHash::of(text.as_bytes()).to_string();
+                if written.insert(hash.clone()) {
+                    line(&Line::File { hash, text })?;
+                }
+            }
+            line(&Line::Rules { hash: hash.clone(), rules })?;
+        }
+        for id in file.numbers("piece", game, &row, row.pieces) {
+            line(&Line::Piece { id, piece: file.piece(game, id)? })?;
+        }
+        for id in file.numbers("action", game, &row, row.actions) {
+            let found = file.action(game, id)?;
+            line(&Line::Action { id, after: found.parent, action: file.done(&found)? })?;
+            if let Some((body, _)) = file.checkpoint(game, id)? {
+                line(&Line::Checkpoint { action: id, checkpoint: file.words.unpack_value(&body)? })?;
+            }
+        }
+        for id in file.numbers("moment", game, &row, row.moments) {
+            let (found, entry) = file.checked_moment(game, id)?;
+            let (after, decisions, tip, state) = (found.parent, found.decisions, found.tip, found.state);
+            let text = Some(label(&file, game, id)?);
+            line(&Line::Entry { id, after, decisions, tip, state, entry, text })?;
+        }
+        for id in file.numbers("note", game, &row, row.notes) {
+            line(&Line::Note { id, note: file.note(game, id)? })?;
+        }
+        for (name, sheet) in sheets {
+            line(&Line::Sheet { name, sheet })?;
+        }
+        Ok(())
+    }
+
+    /// Tells the campaign in words: scene by scene, entry by entry, and the sheets as they are now.
+    ///
+    /// # Errors
+    ///
+    /// As [`Campaign::replay`].
+    pub fn story(&mut self, to: &mut dyn Write) -> Result<(), StoreError> {
+        self.file().must_be_whole(self.game())?;
+        let notes = self.notes()?;
+        let mut notes = notes.iter().peekable();
+        let mut failed = None;
+        let row = self.row().clone();
+        writeln!(to, "# {}\n\nBegun {} UTC, last played {} UTC.", row.name, row.made, row.played)
+            .map_err(|e| output(&e))?;
+        self.replay(None, |played| {
+            let mut write = || -> io::Result<()> {
+                if let Some(title) = &played.scene {
+                    writeln!(to, "\n## {title}\n")?;
+                }
+                writeln!(to, "{}. {}", played.entry, played.text)?;
+                for event in &played.events {
+                    if event.audience.is_everybody() && !matches!(event.happening, Happening::Answered { .. }) {
+                        writeln!(to, "   - {}", event.happening.line())?;
+                    }
+                }
+                while let Some(note) = notes.next_if(|note| note.entry <= played.entry) {
+                    match &note.text {
+                        Some(text) => writeln!(to, "\n> {} {text}\n", note.date)?,
+                        None => writeln!(to, "\n> {} the table sat down\n", note.date)?,
+                    }
+                }
+                Ok(())
+            };
+            match write() {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(error) => {
+                    failed = Some(error);
+                    ControlFlow::Break(())
+                }
+            }
+        })?;
+        if let Some(error) = failed {
+            return Err(output(&error));
+        }
+        for (name, sheet) in self.sheets() {
+            writeln!(to, "\n### {}\n", in_one_line(&name)).map_err(|error| output(&error))?;
+            for (label, text) in sheet {
+                writeln!(to, "- {}: {}", in_one_line(&label), in_one_line(&text)).map_err(|error| output(&error))?;
+            }
+        }
+        for (name, character) in self.roster()?.characters {
+            writeln!(to, "\n### {name} (roster, {})\n", character.ruleset).map_err(|error| output(&error))?;
+            let of_sheet = match &character.sheet {
+                Some(Value::Map(sheet)) => Some(sheet.iter().map(|(key, value)| (key.to_string(), value)).collect()),
+                _ => None,
+            };
+            let lines: Vec<(String, &Value)> = of_sheet
+                .unwrap_or_else(|| character.fields.iter().map(|(field, value)| (field.clone(), value)).collect());
+            for (key, value) in lines.into_iter().filter(|(key, _)| key != "name") {
+                writeln!(to, "- {}: {value}", readable_name(&key)).map_err(|error| output(&error))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The sheets as they are now, by title. Nothing where no scene is under way.
+    fn sheets(&mut self) -> Vec<(String, Vec<(String, String)>)> {
+        let Ok(mut session) = self.session() else { return Vec::new() };
+        let schema = session.ruleset().schema();
+        let kinds: Vec<std::sync::Arc<str>> =
+            schema.kinds.iter().filter(|kind| kind.sheet).map(|kind| kind.name.clone()).collect();
+        let ids: Vec<_> = kinds.iter().flat_map(|kind| session.view().of_kind(kind).collect::<Vec<_>>()).collect();
+        let mut sheets = Vec::new();
+        for id in ids {
+            let title = session.view().title(id).to_string();
+            if let Ok(sheet) = session.sheet(id) {
+                sheets.push((title, sheet));
+            }
+        }
+        sheets
+    }
+}
+
+impl Store {
+    /// Reads a campaign from lines of JSON into a file that has none yet, and plays it again from its first entry before it is
+    /// written.
+    ///
+    /// # Errors
+    ///
+    /// Lines that are no campaign, with the number of the line. The file has no campaign then.
+    pub fn import(&self, from: impl BufRead) -> Result<Campaign, StoreError> {
+        if self.first()?.is_some() {
+            return Err(StoreError::Refused("the file has a campaign already".into()));
+        }
+        let mut lines = from.lines().enumerate();
+        let read = |at: usize, text: io::Result<String>| -> Result<Line, StoreError> {
+            let wrong = |message: String| StoreError::Refused(format!("line {}: {message}", at + 1));
+            serde_json::from_str(&text.map_err(|error| wrong(error.to_string()))?)
+                .map_err(|error| wrong(error.to_string()))
+        };
+        let (at, first) = lines.next().ok_or_else(|| wrong("there are no lines"))?;
+        let first = first.map_err(|error| StoreError::Refused(format!("line 1: {error}")))?;
+        if !first.trim_start().starts_with('{') {
+            let cure = "these are no lines of JSON; `riskbreaker export FILE --json` writes what can be imported";
+            return Err(StoreError::Refused(cure.into()));
+        }
+        let Line::Campaign { format, campaign: row } = read(at, Ok(first))? else {
+            return Err(StoreError::Refused("line 1 does not begin a campaign".into()));
+        };
+        if format != FORMAT {
+            return Err(StoreError::Refused(format!("the lines have format {format}; this program reads {FORMAT}")));
+        }
+        let name = normalized(&row.name).map_err(|error| StoreError::Refused(format!("line 1: {error}")))?;
+        let mut import = Import { row: GameRow { last: 0, name, ..row }, ..Import::default() };
+        {
+            let file = &mut *lock(&self.file);
+            let generations = file.generations.clone();
+            let imported = file.write_checked(
+                |to| {
+                    to.new_game(0, &import.row.name)?;
+                    for (at, text) in lines {
+                        import.take(to, read(at, text)?).map_err(|error| match error {
+                            StoreError::Refused(message) => StoreError::Refused(format!("line {}: {message}", at + 1)),
+                            other => other,
+                        })?;
+                    }
+                    import.finish(to)?;
+                    Ok(import.generations)
+                },
+                |file, generations| {
+                    file.generations.extend(generations.iter().cloned());
+                    let whole = file.must_be_whole(0);
+                    whole.map_err(|error| {
+                        let message = match error {
+                            StoreError::Damaged { what } => what,
+                            other => other.to_string(),
+                        };
+                        StoreError::Refused(format!("the lines are no whole campaign: {message}"))
+                    })
+                },
+            );
+            if imported.is_err() {
+                file.generations = generations;
+                file.rules.clear();
+            }
+            imported?;
+        }
+        Campaign::open(&self.file, 0)
+    }
+}
+
+/// A campaign that is read from lines: sums by number, and what waits for a sum that is not known yet.
+#[derive(Default)]
+struct Import {
+    row: GameRow,
+    generations: Vec<String>,
+    pieces: HashMap<u32, i64>,
+    /// Without their sums, which are in `settled` once an entry refers to them.
+    actions: HashMap<u32, ActionRow>,
+    settled: HashMap<u32, i64>,
+    checkpoints: Vec<(u32, Vec<u8>)>,
+    moments: HashMap<u32, i64>,
+}
+
+impl Import {
+    fn take(&mut self, to: &mut Writer<'_>, line: Line) -> Result<(), StoreError> {
+        match line {
+            Line::Campaign { .. } => return Err(wrong("a second campaign")),
+            Line::File { hash, text } => {
+                if hash != to.source(&text)? {
+                    return Err(wrong("a file of the rules that was changed: its hash does not fit"));
+                }
+            }
+            Line::Rules { hash, rules } => {
+                to.generation(&hash, &rules)?;
+                self.generations.push(hash);
+            }
+            // What is written later gets a number behind all that are there, whatever the first line says.
+            Line::Piece { id, piece } => {
+                self.row.pieces = self.row.pieces.max(id);
+                if self.pieces.insert(id, to.piece(0, id, &piece)?).is_some() {
+                    return Err(wrong("a piece that was there before"));
+                }
+            }
+            Line::Action { id, after, action } => {
+                if id == 0 || after >= id {
+                    return Err(wrong("an action that comes before the one it follows"));
+                }
+                self.row.actions = self.row.actions.max(id);
+                let body = to.words.pack(&action)?;
+                self.actions.insert(id, ActionRow { id, parent: after, body, sum: 0 });
+            }
+            Line::Checkpoint { action, checkpoint } => {
+                let body = to.words.pack(&checkpoint)?;
+                to.words.unpack::<Checkpoint>(&body)?;
+                self.checkpoints.push((action, body));
+            }
+            Line::Entry { id, after, decisions, tip, state, entry, text } => {
+                if id == 0 || after >= id {
+                    return Err(wrong("an entry that comes before the one it follows"));
+                }
+                if id > self.row.moments {
+                    return Err(wrong(&format!("an entry behind the last one, which is {}", self.row.moments)));
+                }
+                let reached = self.settle(tip, entry.scene)?;
+                let parent = match after {
+                    0 => 0,
+                    after => *self.moments.get(&after).ok_or_else(|| wrong("an entry is missing"))?,
+                };
+                let body = to.words.pack(&entry)?;
+                let sum = moment_sum(parent, reached, (decisions, tip, state), &body);
+                self.moments.insert(id, sum);
+                to.moment(0, &MomentRow { id, parent: after, decisions, tip, state, body, sum })?;
+                if let Some(text) = text {
+                    to.label(key(0, id), sum, &text)?;
+                }
+                if id == self.row.moments {
+                    self.row.last = sum;
+                }
+            }
+            Line::Note { id, note } => {
+                self.row.notes = self.row.notes.max(id);
+                to.numbered("note", 0, id, &note)?;
+            }
+            Line::Sheet { .. } => {}
+        }
+        Ok(())
+    }
+
+    /// The sum of an action, or of the scene where there is none. The actions on the way to it get theirs.
+    fn settle(&mut self, tip: u32, scene: u32) -> Result<i64, StoreError> {
+        let (mut way, mut at) = (Vec::new(), tip);
+        while at != 0 && !self.settled.contains_key(&at) {
+            way.push(at);
+            at = self.actions.get(&at).ok_or_else(|| wrong("an action is missing"))?.parent;
+        }
+        let known = if at == 0 { self.pieces.get(&scene) } else { self.settled.get(&at) };
+        let mut sum = known.copied().unwrap_or_default();
+        for id in way.into_iter().rev() {
+            sum = action_sum(sum, &self.actions[&id].body);
+            self.settled.insert(id, sum);
+        }
+        Ok(sum)
+    }
+
+    /// Writes what waited for its sum, and where the campaign stands.
+    fn finish(&mut self, to: &mut Writer<'_>) -> Result<(), StoreError> {
+        let sum = |id: &u32| self.settled.get(id).copied().unwrap_or_default();
+        for (id, action) in &mut self.actions {
+            action.sum = sum(id);
+            to.action(0, action)?;
+        }
+        for (action, body) in &self.checkpoints {
+            to.body("checkpoint", key(0, *action), body, checkpoint_sum(sum(action), body))?;
+        }
+        let (row, found) = (&self.row, self.moments.len());
+        let whole = row.recovered || found == row.moments as usize;
+        if !whole || !(row.head == 0 || self.moments.contains_key(&row.head)) {
+            let message = format!("the lines hold {found} entries, and should hold {}", row.moments);
+            return Err(StoreError::Refused(message));
+        }
+        to.game(0, row)
+    }
+}
+
+fn wrong(message: &str) -> StoreError {
+    StoreError::Refused(message.to_owned())
+}
+
+fn output(error: &io::Error) -> StoreError {
+    StoreError::Io { path: "the output".into(), message: system_message(error) }
+}

@@ -1,0 +1,728 @@
+//! Watches the folders of rulesets. A saved change becomes the next generation of the rules.
+
+#![deny(missing_docs)]
+// Tables of cases in tests may be longer.
+#![cfg_attr(not(test), deny(clippy::too_many_lines))]
+
+// Tests play games, for which the engine is linked.
+#[cfg(test)]
+use riskbreaker_script as _;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
+
+use notify::RecursiveMode;
+use notify::event::{AccessKind, AccessMode, CreateKind, EventKind, ModifyKind, RemoveKind};
+
+use riskbreaker_play::Ruleset;
+use riskbreaker_ruleset::{Library, LoadError, Problem, SourceKind, Stack, changes_between, inode, is_litter};
+
+#[cfg(test)]
+#[path = "../../ruleset/src/scratch.rs"]
+mod scratch;
+
+/// Watches the files of a ruleset, of all that it extends and of its layers, and loads it anew when they change.
+///
+/// A burst of changes is one reload. A ruleset that cannot be loaded is reported with all its problems, and tried again
+/// with the next change. The watching ends when this is dropped.
+///
+/// Rules that nobody has taken when newer ones are loaded are dropped: a slow reader gets the latest version only.
+pub struct Watcher {
+    news: Arc<News>,
+    /// Dropped to end the thread.
+    wakes: mpsc::Sender<Wake>,
+}
+
+/// What a [`Watcher`] has to tell.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Watched {
+    /// The next generation. What changed is told file by file; nothing, where the files are again what is in force.
+    Loaded {
+        /// The rules from now on.
+        rules: Arc<Ruleset>,
+        /// What changed, a line each.
+        changed: Vec<String>,
+    },
+    /// The files as they are now cannot be loaded; the last good rules stay in force.
+    Broken(LoadError),
+    /// How it watches has changed.
+    Notice(String),
+}
+
+impl Watched {
+    /// What is told, line by line.
+    pub fn lines(&self) -> Vec<String> {
+        match self {
+            Watched::Loaded { rules, changed } if changed.is_empty() => {
+                vec![format!("Fixed: {} loads again.", rules.id())]
+            }
+            Watched::Loaded { changed, .. } => {
+                let mut lines: Vec<String> = changed.iter().take(MOST_LINES).cloned().collect();
+                if changed.len() > MOST_LINES {
+                    lines.push(format!("and {} more files", changed.len() - MOST_LINES));
+                }
+                lines
+            }
+            Watched::Broken(error) => error.problems.iter().map(ToString::to_string).collect(),
+            Watched::Notice(text) => vec![text.clone()],
+        }
+    }
+}
+
+/// Files told one by one; what a checkout changes beyond that is counted.
+const MOST_LINES: usize = 5;
+/// A burst is over after so long without a change,
+const QUIET: Duration = Duration::from_millis(55);
+/// and where changes have been coming for so long, after a gap. The rules are loaded in each gap, while it is still open
+/// whether the burst is over: what was loaded is dropped if another change comes.
+const LONG_BURST: Duration = Duration::from_millis(500);
+/// How long a gap between two changes is at least.
+const GAP: Duration = Duration::from_millis(8);
+/// What has not held still for so long is taken as it is, unless there is doubt,
+const PATIENCE: Duration = Duration::from_secs(2);
+/// and then for so long.
+const LAST_PATIENCE: Duration = Duration::from_secs(8);
+/// What cannot be loaded, and what lacks a file that was there, waits so long for the next change: it may be half written.
+const DOUBT: Duration = Duration::from_millis(75);
+/// What the system does not tell is looked for so often.
+const ROUND: Duration = Duration::from_secs(2);
+
+impl Watcher {
+    /// Watches the files of rules that are in force. `None` if none of them lies on the disk.
+    pub fn start(library: &Library, rules: &Arc<Ruleset>) -> Option<Watcher> {
+        Watcher::open(library, rules.id(), rules.extra_layers(), Some(rules.clone()), open_eyes)
+    }
+
+    /// Watches a ruleset that may not be whole yet; the first news are what it is now. `None` if it does not lie on the
+    /// disk.
+    pub fn of_files(library: &Library, id: &str, layers: &[String]) -> Option<Watcher> {
+        Watcher::open(library, id, layers, None, open_eyes)
+    }
+
+    fn open(
+        library: &Library,
+        id: &str,
+        layers: &[String],
+        rules: Option<Arc<Ruleset>>,
+        open: OpenEyes,
+    ) -> Option<Watcher> {
+        // Of a ruleset that is not whole nobody knows what it is made of.
+        let parts = rules.as_ref().map_or_else(|| library.ids(), |rules| rules.parts());
+        if parts.iter().all(|part| library.folder_of(part).is_none()) {
+            return None;
+        }
+        let news = Arc::new(News::of(rules.clone()));
+        let (wakes, woken) = mpsc::channel();
+        let mut watch = Watch {
+            id: id.to_string(),
+            layers: layers.to_vec(),
+            homes: homes(library, if rules.is_some() { &parts } else { &[] }),
+            parts,
+            hash: rules.as_ref().map(|rules| rules.hash()).unwrap_or_default(),
+            rules,
+            library: library.clone(),
+            news: news.clone(),
+            open,
+            eyes: None,
+            watched: BTreeMap::new(),
+            told_polling: false,
+            broken: None,
+            seen: Print::new(),
+            changed: Instant::now(),
+            wakes: wakes.clone(),
+        };
+        thread::Builder::new().name("watch".into()).spawn(move || watch.run(&woken)).ok()?;
+        Some(Watcher { news, wakes })
+    }
+
+    /// What there is to tell, if anything.
+    pub fn poll(&self) -> Option<Watched> {
+        self.news.take(Duration::ZERO)
+    }
+
+    /// Waits for what there is to tell, at most so long.
+    pub fn wait(&self, longest: Duration) -> Option<Watched> {
+        self.news.take(longest)
+    }
+}
+
+impl Drop for Watcher {
+    fn drop(&mut self) {
+        let _ = self.wakes.send(Wake::End);
+    }
+}
+
+/// What a watcher has found and nobody has taken yet: at most one version of the rules, and one that is broken.
+struct News {
+    waiting: Mutex<Waiting>,
+    more: Condvar,
+}
+
+#[derive(Default)]
+struct Waiting {
+    notices: VecDeque<String>,
+    loaded: Option<Arc<Ruleset>>,
+    /// Newer than what is loaded.
+    broken: Option<LoadError>,
+    /// The rules that were taken last.
+    taken: Option<Arc<Ruleset>>,
+    /// Whether the last thing taken was a broken version.
+    taken_broken: bool,
+}
+
+impl News {
+    fn of(taken: Option<Arc<Ruleset>>) -> News {
+        News { waiting: Mutex::new(Waiting { taken, ..Waiting::default() }), more: Condvar::new() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn notice(&self, text: String) {
+        self.lock().notices.push_back(text);
+        self.more.notify_all();
+    }
+
+    fn broken(&self, error: LoadError) {
+        self.lock().broken = Some(error);
+        self.more.notify_all();
+    }
+
+    fn loaded(&self, rules: Arc<Ruleset>) {
+        let mut waiting = self.lock();
+        waiting.broken = None;
+        let known = waiting.taken.as_ref().is_some_and(|taken| taken.hash() == rules.hash());
+        waiting.loaded = (!known || waiting.taken_broken).then_some(rules);
+        self.more.notify_all();
+    }
+
+    fn take(&self, longest: Duration) -> Option<Watched> {
+        let waiting = self.lock();
+        let waited = self.more.wait_timeout_while(waiting, longest, |waiting| waiting.is_empty());
+        waited.unwrap_or_else(PoisonError::into_inner).0.take()
+    }
+}
+
+impl Waiting {
+    fn is_empty(&self) -> bool {
+        self.notices.is_empty() && self.loaded.is_none() && self.broken.is_none()
+    }
+
+    fn take(&mut self) -> Option<Watched> {
+        if let Some(text) = self.notices.pop_front() {
+            return Some(Watched::Notice(text));
+        }
+        if let Some(rules) = self.loaded.take() {
+            let changed = self.taken.as_ref().map_or_else(Vec::new, |old| changes_between(old, &rules));
+            self.taken = Some(rules.clone());
+            self.taken_broken = false;
+            return Some(Watched::Loaded { rules, changed });
+        }
+        let error = self.broken.take()?;
+        self.taken_broken = true;
+        Some(Watched::Broken(error))
+    }
+}
+
+enum Wake {
+    /// Something changed that may be of the ruleset.
+    Change,
+    /// Files or folders went to another place or came from one: what was watched there has to be watched anew.
+    Moved(Vec<PathBuf>),
+    /// The system has lost sight of something.
+    Lost(notify::Error),
+    End,
+}
+
+/// What a short wait has brought.
+enum Next {
+    Change,
+    Nothing,
+    End,
+}
+
+/// What sees changes with the system's help.
+type Eyes = Box<dyn notify::Watcher + Send>;
+/// Where it comes from.
+type OpenEyes = fn(Seen) -> notify::Result<Eyes>;
+type Seen = Box<dyn FnMut(notify::Result<notify::Event>) + Send>;
+
+fn open_eyes(seen: Seen) -> notify::Result<Eyes> {
+    Ok(Box::new(notify::recommended_watcher(seen)?))
+}
+
+/// Every file by path.
+type Print = BTreeMap<PathBuf, Mark>;
+
+/// What differs if a file was written, or if another has taken its place.
+#[derive(PartialEq)]
+struct Mark {
+    size: u64,
+    time: Option<SystemTime>,
+    identity: u64,
+}
+
+struct Watch {
+    library: Library,
+    id: String,
+    layers: Vec<String>,
+    parts: Vec<String>,
+    /// The folders on the disk that the rules in force were read from. A folder that has gone is missing, even if the program
+    /// has a built-in ruleset of the same name.
+    homes: BTreeMap<String, PathBuf>,
+    /// The rules in force, if there are any yet.
+    rules: Option<Arc<Ruleset>>,
+    /// Their identity.
+    hash: String,
+    news: Arc<News>,
+    open: OpenEyes,
+    eyes: Option<Eyes>,
+    /// Folders under watch, with what tells one from another in its place.
+    watched: BTreeMap<PathBuf, Option<u64>>,
+    told_polling: bool,
+    /// The problems that were told last, behind the identity of the files that have them, where they could be read: whoever
+    /// saves another mistake hears of it, even if the words are the same.
+    broken: Option<(String, String)>,
+    seen: Print,
+    /// When the last change was seen.
+    changed: Instant,
+    wakes: mpsc::Sender<Wake>,
+}
+
+impl Watch {
+    fn run(&mut self, woken: &Receiver<Wake>) {
+        self.open_eyes();
+        self.look();
+        // What was written between loading and watching.
+        if !self.try_reload(woken, Instant::now()) {
+            return;
+        }
+        loop {
+            match woken.recv_timeout(ROUND) {
+                Ok(Wake::End) | Err(RecvTimeoutError::Disconnected) => return,
+                Ok(Wake::Change) => {}
+                Ok(Wake::Moved(paths)) => self.forget(&paths),
+                Ok(Wake::Lost(error)) => self.lost(&error),
+                Err(RecvTimeoutError::Timeout) => {
+                    self.look();
+                    if self.print() == self.seen {
+                        continue;
+                    }
+                }
+            }
+            let begun = Instant::now();
+            self.changed = begun;
+            if !self.gather(woken, begun) || !self.try_reload(woken, begun) {
+                return;
+            }
+        }
+    }
+
+    /// Waits for a gap in the burst that began then; false if the watching is to end.
+    fn gather(&mut self, woken: &Receiver<Wake>, begun: Instant) -> bool {
+        while begun.elapsed() < PATIENCE {
+            match self.next_change(woken, GAP) {
+                Next::Change => {}
+                Next::Nothing => return true,
+                Next::End => return false,
+            }
+        }
+        true
+    }
+
+    /// The next change, if there is one in so long.
+    fn next_change(&mut self, woken: &Receiver<Wake>, longest: Duration) -> Next {
+        loop {
+            match woken.recv_timeout(longest) {
+                Ok(Wake::Change) => {
+                    self.changed = Instant::now();
+                    return Next::Change;
+                }
+                Ok(Wake::Moved(paths)) => {
+                    self.changed = Instant::now();
+                    self.forget(&paths);
+                    return Next::Change;
+                }
+                Ok(Wake::Lost(error)) => self.lost(&error),
+                Ok(Wake::End) | Err(RecvTimeoutError::Disconnected) => return Next::End,
+                Err(RecvTimeoutError::Timeout) => return Next::Nothing,
+            }
+        }
+    }
+
+    /// Loads what is there until the burst is over, and tells of it; false if the watching is to end.
+    fn try_reload(&mut self, woken: &Receiver<Wake>, begun: Instant) -> bool {
+        loop {
+            self.look();
+            let seen = self.print();
+            let read = self.read();
+            let identity = read.as_ref().map(|stack| stack.hash()).unwrap_or_default();
+            if read.is_ok() && identity == self.hash && self.broken.is_none() {
+                self.seen = seen;
+                return true;
+            }
+            let loaded = read.and_then(|stack| Ruleset::load_read(stack, &self.layers));
+            // What cannot be loaded, and what lacks a file, may be half of a change: an editor may be about to put it there.
+            let doubtful = self.doubts(&loaded);
+            if begun.elapsed() < if doubtful { LAST_PATIENCE } else { PATIENCE } {
+                let quiet = if begun.elapsed() < LONG_BURST { QUIET } else { GAP };
+                let rest = quiet.saturating_sub(self.changed.elapsed());
+                match self.next_change(woken, if doubtful { rest.max(DOUBT) } else { rest }) {
+                    Next::Change if self.gather(woken, begun) => continue,
+                    Next::Change | Next::End => return false,
+                    Next::Nothing if self.holds_still(&seen, &loaded) => {}
+                    Next::Nothing => {
+                        self.changed = Instant::now();
+                        continue;
+                    }
+                }
+            }
+            self.seen = seen;
+            match loaded {
+                Ok(rules) => self.publish(rules),
+                Err(error) => {
+                    let text = error.problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+                    let told = Some((identity, text));
+                    if self.broken != told {
+                        self.broken = told;
+                        self.news.broken(error);
+                    }
+                }
+            }
+            return true;
+        }
+    }
+
+    /// Reads the files as they are.
+    fn read(&self) -> Result<Arc<Stack>, LoadError> {
+        match self.gone() {
+            Some(problem) => Err(LoadError::new(self.id.clone(), vec![problem])),
+            None => Stack::resolve(&self.library, &self.id, &self.layers).map(Arc::new),
+        }
+    }
+
+    /// Whether the files are still those that were loaded: what differs is being written at this moment. Where the system
+    /// tells of no change, they are read once more, since a time of a file may be too coarse to show it.
+    fn holds_still(&self, seen: &Print, loaded: &Result<Arc<Ruleset>, LoadError>) -> bool {
+        self.print() == *seen
+            && (!self.told_polling
+                || match (loaded, self.read()) {
+                    (Ok(rules), Ok(again)) => rules.hash() == again.hash(),
+                    // What has been read may not load.
+                    (Err(_), _) => true,
+                    (Ok(_), Err(_)) => false,
+                })
+    }
+
+    /// What is wrong if a folder has gone that the rules in force come from.
+    fn gone(&self) -> Option<Problem> {
+        let (part, _) = self.homes.iter().find(|(_, home)| !home.is_dir())?;
+        Some(Problem::new(part.clone(), "the folder is missing").with_cure("put it back, or restart without it"))
+    }
+
+    /// Whether what was loaded looks like one half of a change: it cannot be, or lacks a file of the rules in force.
+    fn doubts(&self, loaded: &Result<Arc<Ruleset>, LoadError>) -> bool {
+        match (loaded, &self.rules) {
+            (Err(_), _) => true,
+            (Ok(new), Some(old)) => lacks_a_file(new, old),
+            (Ok(_), None) => false,
+        }
+    }
+
+    fn publish(&mut self, rules: Arc<Ruleset>) {
+        self.broken = None;
+        self.hash = rules.hash();
+        self.parts = rules.parts();
+        self.homes = homes(&self.library, &self.parts);
+        self.rules = Some(rules.clone());
+        self.look();
+        self.news.loaded(rules);
+    }
+
+    // Seeing
+
+    fn open_eyes(&mut self) {
+        let wakes = self.wakes.clone();
+        let see = move |event: notify::Result<notify::Event>| {
+            let wake = match event {
+                Ok(event) if matters(&event) && is_move(event.kind) => Wake::Moved(event.paths),
+                Ok(event) if matters(&event) => Wake::Change,
+                Ok(_) => return,
+                Err(error) => Wake::Lost(error),
+            };
+            let _ = wakes.send(wake);
+        };
+        match (self.open)(Box::new(see)) {
+            Ok(eyes) => self.eyes = Some(eyes),
+            Err(error) => self.lost(&error),
+        }
+    }
+
+    /// Forgets the folders that have moved: in the same place, the system does not watch them any more.
+    fn forget(&mut self, moved: &[PathBuf]) {
+        let gone = |folder: &PathBuf| moved.iter().any(|path| folder.starts_with(path));
+        let folders: Vec<PathBuf> = self.watched.keys().filter(|folder| gone(folder)).cloned().collect();
+        for folder in folders {
+            self.watched.remove(&folder);
+            if let Some(eyes) = &mut self.eyes {
+                let _ = eyes.unwatch(&folder);
+            }
+        }
+        self.look();
+    }
+
+    /// Watches every folder that is not watched, or that another has taken the place of.
+    fn look(&mut self) {
+        let mut wanted: BTreeMap<PathBuf, RecursiveMode> = BTreeMap::new();
+        for folder in self.library.folders() {
+            // The folder around it sees it go and come back.
+            if let Some(around) = folder.canonicalize().ok().as_deref().and_then(Path::parent) {
+                wanted.insert(around.to_path_buf(), RecursiveMode::NonRecursive);
+            }
+            wanted.insert(folder, RecursiveMode::NonRecursive);
+        }
+        for part in &self.parts {
+            if let Some(folder) = self.library.folder_of(part) {
+                wanted.insert(folder, RecursiveMode::Recursive);
+            }
+        }
+        let Some(mut eyes) = self.eyes.take() else { return };
+        let mut failed = None;
+        for (folder, mode) in wanted {
+            let identity = identity(&folder);
+            if identity.is_none() {
+                if self.watched.remove(&folder).is_some() {
+                    let _ = eyes.unwatch(&folder);
+                }
+                continue;
+            }
+            if self.watched.get(&folder) == Some(&identity) {
+                continue;
+            }
+            if self.watched.contains_key(&folder) {
+                let _ = eyes.unwatch(&folder);
+            }
+            match eyes.watch(&folder, mode) {
+                Ok(()) => {
+                    self.watched.insert(folder, identity);
+                }
+                // It may have gone in this moment; the next round finds it.
+                Err(_) if !folder.exists() => {}
+                Err(error) => failed = Some(error),
+            }
+        }
+        self.eyes = Some(eyes);
+        if let Some(error) = failed {
+            self.lost(&error);
+        }
+    }
+
+    /// Without the system's help changes are found by looking.
+    fn lost(&mut self, error: &notify::Error) {
+        if self.told_polling || matches!(error.kind, notify::ErrorKind::PathNotFound | notify::ErrorKind::WatchNotFound)
+        {
+            return;
+        }
+        self.told_polling = true;
+        let why = match &error.kind {
+            notify::ErrorKind::MaxFilesWatch => "the system watches no more folders".to_string(),
+            _ => error.to_string(),
+        };
+        let text = format!("Looking for changes every {} seconds: {why}.", ROUND.as_secs());
+        self.news.notice(text);
+    }
+
+    fn print(&self) -> Print {
+        let mut print = Print::new();
+        let folders: BTreeSet<PathBuf> = self.parts.iter().filter_map(|part| self.library.folder_of(part)).collect();
+        for folder in folders {
+            print_folder(&folder, 0, &mut print);
+        }
+        print
+    }
+}
+
+/// The folders of these rulesets that lie on the disk.
+fn homes(library: &Library, parts: &[String]) -> BTreeMap<String, PathBuf> {
+    parts.iter().filter_map(|part| Some((part.clone(), library.folder_of(part)?))).collect()
+}
+
+/// Whether a file of the old rules is not among those of the new.
+fn lacks_a_file(new: &Ruleset, old: &Ruleset) -> bool {
+    let files = new.files();
+    old.files().keys().any(|path| !files.contains_key(path))
+}
+
+/// Deeper and larger than any ruleset that loads.
+const DEEPEST: usize = 9;
+const MOST_FILES: usize = 20_000;
+
+fn print_folder(folder: &Path, depth: usize, print: &mut Print) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        if is_litter(&name.to_string_lossy()) || print.len() >= MOST_FILES {
+            continue;
+        }
+        let path = entry.path();
+        // A link counts as what it leads to; a link to a folder is refused when it is read.
+        let Ok(kind) = entry.file_type() else { continue };
+        if kind.is_dir() && depth < DEEPEST {
+            print_folder(&path, depth + 1, print);
+        }
+        if let Ok(data) = fs::metadata(&path) {
+            let (size, time) = if data.is_dir() { (0, None) } else { (data.len(), data.modified().ok()) };
+            print.insert(path, Mark { size, time, identity: inode(&data).unwrap_or_default() });
+        }
+    }
+}
+
+/// What tells a folder from another that takes its place.
+fn identity(folder: &Path) -> Option<u64> {
+    inode(&fs::metadata(folder).ok().filter(fs::Metadata::is_dir)?)
+}
+
+/// Whether an event is about something that changed its place or is gone.
+fn is_move(kind: EventKind) -> bool {
+    matches!(kind, EventKind::Modify(ModifyKind::Name(_)) | EventKind::Remove(RemoveKind::Folder | RemoveKind::Any))
+}
+
+/// Whether an event may be a change of a ruleset: not a look into a file, and not about litter.
+fn matters(event: &notify::Event) -> bool {
+    if event.need_rescan() {
+        return true;
+    }
+    if let EventKind::Access(kind) = event.kind
+        && kind != AccessKind::Close(AccessMode::Write)
+    {
+        return false;
+    }
+    // Folders come and go as well; the name of one may have a dot, as that of a ruleset with its version.
+    let of_folder =
+        is_move(event.kind) || matches!(event.kind, EventKind::Create(CreateKind::Folder | CreateKind::Any));
+    let may_be = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let in_git = path.components().any(|part| part.as_os_str() == ".git");
+        !in_git && !is_litter(&name) && (of_folder || SourceKind::of(&name).is_some() || !name.contains('.'))
+    };
+    event.paths.is_empty() || event.paths.iter().any(may_be)
+}
+
+#[cfg(test)]
+mod tests {
+    use notify::{Error, ErrorKind, WatcherKind};
+
+    use super::*;
+    use crate::scratch::Scratch;
+
+    /// Eyes that the system refuses every folder.
+    struct Blind;
+
+    impl notify::Watcher for Blind {
+        fn new<F: notify::EventHandler>(_: F, _: notify::Config) -> notify::Result<Self> {
+            Ok(Blind)
+        }
+
+        fn watch(&mut self, _: &Path, _: RecursiveMode) -> notify::Result<()> {
+            Err(Error::new(ErrorKind::MaxFilesWatch))
+        }
+
+        fn unwatch(&mut self, _: &Path) -> notify::Result<()> {
+            Err(Error::new(ErrorKind::WatchNotFound))
+        }
+
+        fn kind() -> WatcherKind {
+            WatcherKind::NullWatcher
+        }
+    }
+
+    /// A small ruleset that can be played.
+    fn small() -> Scratch {
+        let scratch = Scratch::new();
+        scratch.write("g/ruleset.toml", "id = \"g\"\ntitle = \"G\"\nversion = \"1\"\n");
+        let play = "local rb = require(\"@riskbreaker\")\nreturn rb.play({ start = function() end })\n";
+        scratch.write("g/play.luau", play);
+        scratch
+    }
+
+    /// Watches a small ruleset with such eyes: it says once that it looks by itself, and does.
+    fn looks_by_itself(open: OpenEyes, why: &str) {
+        let scratch = small();
+        scratch.write("g/cast/fox.toml", "wit = 5\n");
+        let library = Library::open(&scratch.0).unwrap();
+        let rules = Ruleset::load(&library, "g").unwrap();
+        let watcher = Watcher::open(&library, "g", &[], Some(rules), open).unwrap();
+        let long = Duration::from_secs(30);
+        let told = watcher.wait(long).unwrap().lines();
+        assert_eq!(told, [format!("Looking for changes every 2 seconds: {why}.")]);
+        for wit in [6, 7] {
+            scratch.write("g/cast/fox.toml", format!("wit = {wit}\n"));
+            assert_eq!(watcher.wait(long).unwrap().lines(), [format!("cast/fox.toml: wit {} -> {wit}", wit - 1)]);
+        }
+        scratch.write("g/cast/fox.toml", "wit =\n");
+        assert!(matches!(watcher.wait(long), Some(Watched::Broken(_))));
+    }
+
+    #[test]
+    fn where_no_more_folders_can_be_watched_changes_are_looked_for() {
+        looks_by_itself(|_| Ok(Box::new(Blind)), "the system watches no more folders");
+    }
+
+    #[test]
+    fn where_nothing_can_be_watched_changes_are_looked_for() {
+        let none = |_: Seen| Err(Error::io(std::io::Error::other("no more of them")));
+        looks_by_itself(none, "no more of them");
+    }
+
+    /// A ruleset that is on the disk and inside the program, too, is not changed for the other one when its folder is away.
+    #[test]
+    fn where_a_folder_is_away_the_last_rules_stay_in_force() {
+        let scratch = small();
+        scratch.write("g/cast/fox.toml", "wit = 5\n");
+        let inside = Library::from_files([
+            ("g/ruleset.toml", "id = \"g\"\ntitle = \"Inside\"\nversion = \"1\"\n".to_owned()),
+            ("g/play.luau", fs::read_to_string(scratch.0.join("g/play.luau")).unwrap()),
+        ]);
+        let library = Library::overlay(Library::open(&scratch.0).unwrap(), inside);
+        let rules = Ruleset::load(&library, "g").unwrap();
+        let watcher = Watcher::start(&library, &rules).unwrap();
+        let long = Duration::from_secs(30);
+        thread::sleep(Duration::from_millis(300));
+        fs::rename(scratch.0.join("g"), scratch.0.join("away")).unwrap();
+        let told = watcher.wait(long).unwrap().lines();
+        assert_eq!(told, ["g: the folder is missing (put it back, or restart without it)"]);
+        fs::rename(scratch.0.join("away"), scratch.0.join("g")).unwrap();
+        assert_eq!(watcher.wait(long).unwrap().lines(), ["Fixed: g loads again."]);
+    }
+
+    /// Before there are any rules, neither these nor files that cannot be read have an identity: they are not the same.
+    #[test]
+    fn a_manifest_that_cannot_be_read_at_the_start_is_told() {
+        let scratch = small();
+        scratch.write("g/ruleset.toml", "id = \"g\"\ntitel = \"G\"\nversion = \"1\"\n");
+        let watcher = Watcher::of_files(&Library::open(&scratch.0).unwrap(), "g", &[]).unwrap();
+        let long = Duration::from_secs(30);
+        assert!(matches!(watcher.wait(long), Some(Watched::Broken(_))));
+        // It comes whole: one that is half written could be told as broken once more.
+        scratch.write("new.toml", "id = \"g\"\ntitle = \"G\"\nversion = \"1\"\n");
+        fs::rename(scratch.0.join("new.toml"), scratch.0.join("g/ruleset.toml")).unwrap();
+        assert!(matches!(watcher.wait(long), Some(Watched::Loaded { .. })));
+    }
+
+    #[test]
+    fn what_lacks_a_file_is_doubted_and_what_has_more_is_not() {
+        let scratch = small();
+        let library = Library::open(&scratch.0).unwrap();
+        let few = Ruleset::load(&library, "g").unwrap();
+        scratch.write("g/cast/fox.toml", "wit = 5\n");
+        let more = Ruleset::load(&library, "g").unwrap();
+        assert!(lacks_a_file(&few, &more) && !lacks_a_file(&more, &few) && !lacks_a_file(&more, &more));
+    }
+}
