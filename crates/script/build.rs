@@ -1,7 +1,8 @@
-//! The fingerprints and snapshots of continuations, and the syntax trees that the check reads, are small C++ files compiled
-//! against the engine's headers.
+//! The fingerprints and snapshots of continuations, and the syntax trees that the check reads, are small C++ files. They are
+//! compiled with the header files of the very source that the script engine is built from.
 
 fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=src/continuation");
     println!("cargo::rerun-if-changed=src/syntax");
     #[cfg(feature = "continuations")]
@@ -13,6 +14,7 @@ fn main() {
 /// Compiles files of `src/FOLDER` with the defines that the engine is built with.
 #[cfg(any(feature = "continuations", feature = "check"))]
 fn compile(folder: &str, files: &[&str]) {
+    let engine = engine_source();
     cc::Build::new()
         .cpp(true)
         .std("c++17")
@@ -21,9 +23,37 @@ fn compile(folder: &str, files: &[&str]) {
         .define("LUA_VECTOR_SIZE", "3")
         .define("LUA_API", "extern \"C\"")
         .define("NDEBUG", None)
-        .include("src/continuation/luau")
-        .include("src/syntax/luau")
+        .includes(["VM/src", "VM/include", "Common/include", "Ast/include"].map(|headers| engine.join(headers)))
         .opt_level(2)
         .files(files.iter().map(|file| format!("src/{folder}/{file}")))
         .compile(folder);
+}
+
+/// The folder of the engine's source, which lies in the package `luau0-src`.
+///
+/// That package does not tell where its files are. But the place of a panic in it is the path of its `src/lib.rs`, and a
+/// vector size of 0 panics there before anything is built.
+#[cfg(any(feature = "continuations", feature = "check"))]
+fn engine_source() -> std::path::PathBuf {
+    use std::path::{Path, PathBuf};
+    use std::sync::Mutex;
+
+    static FOUND: Mutex<Option<PathBuf>> = Mutex::new(None);
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|panic| {
+        *FOUND.lock().unwrap() = panic.location().map(|place| PathBuf::from(place.file()));
+    }));
+    let panicked = std::panic::catch_unwind(|| {
+        luau0_src::Build::new().set_vector_size(0);
+    });
+    std::panic::set_hook(usual);
+    let file = FOUND.lock().unwrap().take();
+    let engine = file.as_deref().and_then(Path::parent).and_then(Path::parent).map(|package| package.join("luau"));
+    let engine = engine.filter(|engine| panicked.is_err() && engine.join("VM/include/lua.h").is_file());
+    engine.unwrap_or_else(|| {
+        panic!(
+            "the source of the script engine was not found: `luau0-src` seems to be at {file:?}. Build without \
+             `--remap-path-prefix`, or without the features `continuations` and `check`."
+        )
+    })
 }

@@ -858,8 +858,7 @@ fn random_seed() -> u64 {
 }
 
 fn random_word() -> u64 {
-    use std::hash::{BuildHasher as _, RandomState};
-    RandomState::new().hash_one(std::time::SystemTime::now())
+    u64::from_le_bytes(random())
 }
 
 /// The hash under which a token is known: neither the memory nor the file has the token itself.
@@ -875,14 +874,17 @@ pub(super) fn random_token() -> String {
 }
 
 pub(super) fn random_bytes() -> [u8; 16] {
-    let mut bytes = [0; 16];
-    let from_system = std::fs::File::open("/dev/urandom")
-        .and_then(|mut source| std::io::Read::read_exact(&mut source, &mut bytes))
-        .is_ok();
-    if !from_system {
-        bytes[..8].copy_from_slice(&random_word().to_le_bytes());
-        bytes[8..].copy_from_slice(&random_word().to_le_bytes());
-    }
+    random()
+}
+
+/// Bytes from the system's own randomness.
+///
+/// # Panics
+///
+/// If the system has none: a token that somebody can guess must not be given out.
+fn random<const N: usize>() -> [u8; N] {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes).expect("the system has no source of random bytes");
     bytes
 }
 

@@ -1,7 +1,7 @@
 //! The lock of a store. A file beside it is locked while a program has the store open, and names that program.
 
 use std::fmt;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -99,21 +99,13 @@ pub fn beside(store: &Path, ending: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-#[cfg(unix)]
+/// Whether this program has the lock of `file` now.
 fn try_lock(file: &File) -> io::Result<bool> {
-    use std::os::fd::AsRawFd as _;
-    // SAFETY: the descriptor is open as long as `file` lives.
-    if unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } == 0 {
-        return Ok(true);
+    match file.try_lock() {
+        Ok(()) => Ok(true),
+        Err(TryLockError::WouldBlock) => Ok(false),
+        Err(TryLockError::Error(error)) => Err(error),
     }
-    let error = io::Error::last_os_error();
-    if error.kind() == io::ErrorKind::WouldBlock { Ok(false) } else { Err(error) }
-}
-
-/// Elsewhere the database's own lock has to do.
-#[cfg(not(unix))]
-fn try_lock(_: &File) -> io::Result<bool> {
-    Ok(true)
 }
 
 #[cfg(unix)]

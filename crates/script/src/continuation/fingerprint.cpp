@@ -4,7 +4,7 @@
 // and their live registers, and all that can be reached from there and can change. Objects are numbered in the order of the
 // first visit, so that sharing counts and addresses do not. What cannot be proven is refused with a reason.
 //
-// It reads the structures of the engine, whose headers lie beside it. They must be those of the engine that is linked: sizes and
+// It reads the structures of the engine through the header files of its source. They must be those of the engine that is linked: sizes and
 // the number of instructions are asserted here, and `fingerprint_fits` looks at live objects at run time.
 
 #include "lua.h"
