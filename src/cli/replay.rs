@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 
 use anyhow::Result;
 use riskbreaker::ruleset::system_message;
-use riskbreaker::store::{Difference, Replayed, StoreError};
+use riskbreaker::store::{FirstDifference, Replayed, StoreError};
 use riskbreaker::{Event, Session};
 use serde_json::json;
 
@@ -103,7 +103,7 @@ pub fn replay(args: &Args, folder: Option<PathBuf>) -> Result<ExitCode> {
 }
 
 /// Says where a game first differs under other rules, if it does.
-fn show_difference(args: &Args, screen: &mut Screen, rules: &str, found: Option<Difference>) -> Result<ExitCode> {
+fn show_difference(args: &Args, screen: &mut Screen, rules: &str, found: Option<FirstDifference>) -> Result<ExitCode> {
     let Some(found) = found else {
         screen.row(&Row::at(0).plain(format!("Under {rules} nothing changes.")))?;
         return Ok(ExitCode::SUCCESS);

@@ -1,9 +1,9 @@
 use std::sync::Arc;
 use std::thread;
 
-use super::known::Known;
-use super::names::Names;
-use super::script::Reader;
+use super::known::KnownNames;
+use super::names::NamesOfFiles;
+use super::script::ScriptReader;
 use super::{CheckReport, Depth, analyse, data, place};
 use riskbreaker_play::{MACHINE_STACK, Ruleset};
 use riskbreaker_ruleset::{Library, Problem, Source, SourceKind, Stack};
@@ -17,7 +17,7 @@ pub struct Analysis {
     pub(super) own: usize,
     pub(super) stack: Option<Arc<Stack>>,
     pub(super) rules: Option<Arc<Ruleset>>,
-    pub(super) names: Option<Names>,
+    pub(super) names: Option<NamesOfFiles>,
 }
 
 impl Analysis {
@@ -56,13 +56,13 @@ impl Analysis {
         let read = || match source.kind()? {
             SourceKind::Script => {
                 let names = names.with_script(inside, path, &source.text);
-                let known = Known::with_names(stack, rules.map(Ruleset::book), names, budget);
-                let mut reader = Reader::new(&known, part, inside, &source);
+                let known = KnownNames::with_names(stack, rules.map(Ruleset::book), names, budget);
+                let mut reader = ScriptReader::new(&known, part, inside, &source);
                 reader.read();
                 Some(reader.found)
             }
             SourceKind::Data if super::DATA_PLACES.iter().any(|place| super::inside(inside, place)) => {
-                let known = Known::with_names(stack, rules.map(Ruleset::book), names.clone(), budget);
+                let known = KnownNames::with_names(stack, rules.map(Ruleset::book), names.clone(), budget);
                 Some(data::findings(&source, inside, rules?, &known))
             }
             _ => None,

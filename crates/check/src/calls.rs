@@ -1,7 +1,7 @@
 //! Arguments of calls: their number, order and types.
 
-use super::known::Wrong;
-use super::script::Reader;
+use super::known::Mistake;
+use super::script::ScriptReader;
 use super::signature::{Signature, run_by};
 use super::symbol::Symbol;
 use super::syntax::{constant, listed, literal, name_of, text};
@@ -21,7 +21,7 @@ pub(super) struct Called {
     pub file: Option<String>,
 }
 
-impl Reader<'_> {
+impl ScriptReader<'_> {
     /// Looks at the values that a call hands over.
     pub(super) fn handed_over(&mut self, func: Expression<'_>, args: &[Expression<'_>], self_call: bool, at: Location) {
         if let Some(called) = self.called(func, self_call) {
@@ -213,7 +213,7 @@ impl Reader<'_> {
     }
 
     /// What an expression is instead of an entity, whatever it is read off, and the cure.
-    pub(super) fn no_entity(&self, expression: Expression<'_>) -> Option<Wrong> {
+    pub(super) fn no_entity(&self, expression: Expression<'_>) -> Option<Mistake> {
         if self.symbol(expression) == Some(Symbol::Holder) {
             return Some(("this is what is attached".into(), "name whom it is attached to: `.owner`".into()));
         }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::known::Known;
+use super::known::KnownNames;
 use super::slip::is_slip;
 use riskbreaker_ruleset::{Document, Problem, Rulebook, Source, in_order, slips};
 use riskbreaker_state::Value;
@@ -15,7 +15,7 @@ use riskbreaker_state::Value;
 const LETTERS: usize = 5;
 
 /// A key or a text of a data file, whole or a piece of it, and where it stands.
-struct Word {
+struct DataWord {
     text: String,
     span: Range<usize>,
     is_key: bool,
@@ -23,9 +23,9 @@ struct Word {
 
 /// Keys that nothing reads, seats, policies and house rules that are not there, and words that are one slip away from
 /// another that scripts and data know.
-pub(super) fn findings(source: &Source, inside: &str, rules: &Rulebook, known: &Known<'_>) -> Vec<Problem> {
+pub(super) fn findings(source: &Source, inside: &str, rules: &Rulebook, known: &KnownNames<'_>) -> Vec<Problem> {
     let read = Document::read(source, |document| {
-        let mut reader = Reader { document, rules, known, found: Vec::new() };
+        let mut reader = DataWordReader { document, rules, known, found: Vec::new() };
         for entry in in_order(document.root()) {
             let named = match (entry.key, entry.value) {
                 ("seats", DeValue::Table(seats)) if inside.starts_with("scenarios/") => {
@@ -62,14 +62,14 @@ fn is_slip_of_seats(key: &str) -> bool {
     key != "seats" && slips(key, "seats", 2).is_some()
 }
 
-struct Reader<'r> {
+struct DataWordReader<'r> {
     document: &'r Document<'r>,
     rules: &'r Rulebook,
-    known: &'r Known<'r>,
+    known: &'r KnownNames<'r>,
     found: Vec<Problem>,
 }
 
-impl Reader<'_> {
+impl DataWordReader<'_> {
     fn problem(&mut self, span: &Range<usize>, message: String, cure: String) {
         self.found.push(self.document.problem(span, message).with_cure(cure));
     }
@@ -174,7 +174,7 @@ pub(super) fn blamed(rules: &Rulebook, scenario: &str, message: &str) -> Option<
     let scenarios = stack.files_in("scenarios");
     let own = scenarios.iter().find(|(path, _)| path.rsplit('/').next() == Some(&*scenario)).map(|(_, found)| found.1);
     let sources: Vec<&Source> = own.into_iter().chain(cast.values().map(|(_, source)| *source)).collect();
-    let words: Vec<(usize, Word)> = sources
+    let words: Vec<(usize, DataWord)> = sources
         .iter()
         .enumerate()
         .flat_map(|(at, source)| words_of(source).into_iter().map(move |word| (at, word)))
@@ -182,14 +182,14 @@ pub(super) fn blamed(rules: &Rulebook, scenario: &str, message: &str) -> Option<
     let often = |text: &str| words.iter().filter(|(_, word)| word.text == text).count();
     // "the field `health` takes a whole number, not a text (8)": the entry of that key with that value is meant. The first
     // of a scenario fails first; in the cast one that stands alone is sure.
-    let entries: Vec<(usize, Entry)> = sources
+    let entries: Vec<(usize, DataEntry)> = sources
         .iter()
         .enumerate()
         .flat_map(|(at, source)| entries_of(source).into_iter().map(move |entry| (at, entry)))
         .collect();
-    let found_at = |(at, entry): &(usize, Entry)| Some((sources[*at].path.clone(), entry.at));
-    let said = |(_, entry): &&(usize, Entry)| message.ends_with(&format!("({})", entry.value));
-    let of_ours = |(at, _): &&(usize, Entry)| *at == 0 && own.is_some();
+    let found_at = |(at, entry): &(usize, DataEntry)| Some((sources[*at].path.clone(), entry.at));
+    let said = |(_, entry): &&(usize, DataEntry)| message.ends_with(&format!("({})", entry.value));
+    let of_ours = |(at, _): &&(usize, DataEntry)| *at == 0 && own.is_some();
     let mut named = entries.iter().filter(said).filter(|(_, entry)| message.contains(&format!("`{}`", entry.key)));
     if let Some(first) = named.next()
         && (of_ours(&first) || named.next().is_none())
@@ -197,14 +197,14 @@ pub(super) fn blamed(rules: &Rulebook, scenario: &str, message: &str) -> Option<
         return found_at(first);
     }
     // A script may keep it under another name, or fail on it before any field takes it.
-    let elsewhere: Vec<Entry> = scenarios
+    let elsewhere: Vec<DataEntry> = scenarios
         .values()
         .map(|(_, source)| *source)
         .filter(|source| own.is_none_or(|own| own.path != source.path))
         .flat_map(entries_of)
         .collect();
-    let unlike_others = |(_, one): &&(usize, Entry)| {
-        let shape = |entry: &Entry| (entry.listed, std::mem::discriminant(&entry.value));
+    let unlike_others = |(_, one): &&(usize, DataEntry)| {
+        let shape = |entry: &DataEntry| (entry.listed, std::mem::discriminant(&entry.value));
         let mut others = elsewhere.iter().filter(|other| other.key == one.key).peekable();
         others.peek().is_some() && others.all(|other| shape(other) != shape(one))
     };
@@ -226,10 +226,10 @@ pub(super) fn blamed(rules: &Rulebook, scenario: &str, message: &str) -> Option<
             stands_in(told, &word.text) || ours && stands_in(&small, &word.text.to_lowercase())
         });
         // In a file of the cast a word that many have proves nothing.
-        let sure = |word: &Word| often(&word.text) == 1 && (word.is_key || word.text.chars().count() > 2);
+        let sure = |word: &DataWord| often(&word.text) == 1 && (word.is_key || word.text.chars().count() > 2);
         let telling = named.filter(|(at, word)| (*at == 0 && own.is_some()) || sure(word));
         // The rarest says most of all where it is, and a value more than its key.
-        let first = |word: &Word| told.find(&word.text).unwrap_or(usize::MAX);
+        let first = |word: &DataWord| told.find(&word.text).unwrap_or(usize::MAX);
         let best = telling.min_by_key(|(at, word)| (often(&word.text), word.is_key, *at, first(word)));
         if let Some((at, word)) = best {
             return Some((sources[*at].path.clone(), sources[*at].position(word.span.start)));
@@ -248,7 +248,7 @@ fn stands_in(message: &str, word: &str) -> bool {
 }
 
 /// A value of a data file that is no table, alone or in a list, with the key under which it stands.
-pub(super) struct Entry {
+pub(super) struct DataEntry {
     pub key: String,
     pub value: Value,
     /// Whether it stands in a list.
@@ -259,12 +259,12 @@ pub(super) struct Entry {
 }
 
 /// The values of a data file, in its order.
-pub(super) fn entries_of(source: &Source) -> Vec<Entry> {
-    struct Finder<'s> {
+pub(super) fn entries_of(source: &Source) -> Vec<DataEntry> {
+    struct DataFinder<'s> {
         source: &'s Source,
-        found: Vec<Entry>,
+        found: Vec<DataEntry>,
     }
-    impl Finder<'_> {
+    impl DataFinder<'_> {
         fn note(&mut self, key: &str, value: &DeValue<'_>, span: &Range<usize>, at_top: bool, listed: bool) {
             let value = match value {
                 DeValue::Table(table) => {
@@ -282,11 +282,11 @@ pub(super) fn entries_of(source: &Source) -> Vec<Entry> {
                 _ => return,
             };
             let at = self.source.position(span.start);
-            self.found.push(Entry { key: key.to_string(), value, listed, at_top, at });
+            self.found.push(DataEntry { key: key.to_string(), value, listed, at_top, at });
         }
     }
     let read = Document::read(source, |document| {
-        let mut finder = Finder { source, found: Vec::new() };
+        let mut finder = DataFinder { source, found: Vec::new() };
         for entry in in_order(document.root()) {
             finder.note(entry.key, entry.value, &entry.span, true, false);
         }
@@ -295,12 +295,12 @@ pub(super) fn entries_of(source: &Source) -> Vec<Entry> {
     read.unwrap_or_default()
 }
 
-fn words_of(source: &Source) -> Vec<Word> {
-    fn of_value(value: &DeValue<'_>, span: Range<usize>, words: &mut Vec<Word>) {
+fn words_of(source: &Source) -> Vec<DataWord> {
+    fn of_value(value: &DeValue<'_>, span: Range<usize>, words: &mut Vec<DataWord>) {
         match value {
             DeValue::Table(table) => {
                 for entry in in_order(table) {
-                    words.push(Word { text: entry.key.to_string(), span: entry.key_span, is_key: true });
+                    words.push(DataWord { text: entry.key.to_string(), span: entry.key_span, is_key: true });
                     of_value(entry.value, entry.span, words);
                 }
             }
@@ -308,12 +308,16 @@ fn words_of(source: &Source) -> Vec<Word> {
                 items.iter().for_each(|item: &Spanned<_>| of_value(item.get_ref(), item.span(), words))
             }
             DeValue::String(text) => {
-                words.push(Word { text: text.to_string(), span: span.clone(), is_key: false });
+                words.push(DataWord { text: text.to_string(), span: span.clone(), is_key: false });
                 let said: BTreeSet<&str> = pieces(text).chain(text.split([';', ':', ',', '=', ' '])).collect();
                 let pieces = said.into_iter().filter(|piece| *piece != &**text && !piece.is_empty());
-                words.extend(pieces.map(|piece| Word { text: piece.to_string(), span: span.clone(), is_key: false }));
+                words.extend(pieces.map(|piece| DataWord {
+                    text: piece.to_string(),
+                    span: span.clone(),
+                    is_key: false,
+                }));
             }
-            DeValue::Integer(number) => words.push(Word { text: number.as_str().to_string(), span, is_key: false }),
+            DeValue::Integer(number) => words.push(DataWord { text: number.as_str().to_string(), span, is_key: false }),
             _ => {}
         }
     }
@@ -323,7 +327,7 @@ fn words_of(source: &Source) -> Vec<Word> {
             if matches!(entry.key, "title" | "text") {
                 continue;
             }
-            words.push(Word { text: entry.key.to_string(), span: entry.key_span, is_key: true });
+            words.push(DataWord { text: entry.key.to_string(), span: entry.key_span, is_key: true });
             of_value(entry.value, entry.span, &mut words);
         }
         Ok(words)

@@ -1,5 +1,5 @@
 use super::flow::{end_of, falls_through};
-use super::script::Reader;
+use super::script::ScriptReader;
 use super::signature::Signature;
 use super::symbol::Symbol;
 use super::syntax::{listed, listed_texts, literal, local_id, returned, text};
@@ -23,7 +23,7 @@ const GIVING: [&str; 9] = [
     "a statistic",
 ];
 
-impl Reader<'_> {
+impl ScriptReader<'_> {
     /// Seats that are written down as those who may see something: one, or a list.
     pub(super) fn audience(&mut self, value: Expression<'_>) {
         if let Some(seat) = literal(value) {

@@ -12,7 +12,7 @@ use riskbreaker_state::Schema;
 
 /// What is known of the names of fields, whatever kind they stand in.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Fields {
+pub(super) struct FieldEvidence {
     /// The type of each field name, where all kinds that have it agree.
     pub types: BTreeMap<String, Option<ValueType>>,
     /// Fields, derived values and the methods of every entity.
@@ -20,9 +20,9 @@ pub(super) struct Fields {
     kinds: BTreeSet<String>,
 }
 
-impl Fields {
-    pub fn new(schema: Option<&Schema>) -> Fields {
-        let mut fields = Fields::default();
+impl FieldEvidence {
+    pub fn new(schema: Option<&Schema>) -> FieldEvidence {
+        let mut fields = FieldEvidence::default();
         for kind in schema.iter().flat_map(|schema| &schema.kinds) {
             fields.kinds.insert(kind.name.to_string());
             fields.members.extend(kind.members().map(str::to_string));
@@ -61,11 +61,11 @@ impl Fields {
 
 /// How the local variables of a file or a function are used.
 #[derive(Default)]
-pub(super) struct Evidence(BTreeMap<u64, Uses>);
+pub(super) struct Evidence(BTreeMap<u64, VariableUses>);
 
 /// How often a variable is used as what.
 #[derive(Clone, Debug, Default)]
-struct Uses {
+struct VariableUses {
     /// With a colon, or where only an entity can stand.
     entity: usize,
     /// How often a member is read off it that entities have.
@@ -90,7 +90,7 @@ struct Uses {
     has_names: bool,
 }
 
-impl Uses {
+impl VariableUses {
     /// The scores of what it can be, and what it is then.
     fn scores(&self) -> [(usize, ValueType); 4] {
         let table = match (self.entity, self.record) {
@@ -109,8 +109,8 @@ impl Uses {
 }
 
 impl Evidence {
-    pub fn of(block: Block<'_>, fields: &Fields) -> Evidence {
-        let mut found = Finder { fields, uses: BTreeMap::new(), keys: Vec::new() };
+    pub fn of(block: Block<'_>, fields: &FieldEvidence) -> Evidence {
+        let mut found = EvidenceFinder { fields, uses: BTreeMap::new(), keys: Vec::new() };
         block.visit(&mut found);
         for (of, key) in std::mem::take(&mut found.keys) {
             // What is read off an entity is named by a text.
@@ -156,7 +156,7 @@ impl Evidence {
     }
 
     /// What a variable is by most of its uses; its name counts as one use.
-    pub fn mostly(&self, id: u64, name: &str, fields: &Fields) -> Option<ValueType> {
+    pub fn mostly(&self, id: u64, name: &str, fields: &FieldEvidence) -> Option<ValueType> {
         let uses = self.0.get(&id).filter(|uses| !uses.open)?;
         let mut scores = uses.scores();
         let usual = fields.usual(name);
@@ -205,15 +205,15 @@ pub(super) fn is_math(expression: Expression<'_>) -> bool {
     matches!(expression.kind(), ExpressionKind::Global(library) if library == "math")
 }
 
-struct Finder<'f> {
-    fields: &'f Fields,
-    uses: BTreeMap<u64, Uses>,
+struct EvidenceFinder<'f> {
+    fields: &'f FieldEvidence,
+    uses: BTreeMap<u64, VariableUses>,
     /// Variables by which something is taken out of others, behind these.
     keys: Vec<(u64, u64)>,
 }
 
-impl Finder<'_> {
-    fn note(&mut self, expression: Expression<'_>, note: impl FnOnce(&mut Uses)) {
+impl EvidenceFinder<'_> {
+    fn note(&mut self, expression: Expression<'_>, note: impl FnOnce(&mut VariableUses)) {
         if let Some(id) = local_id(expression) {
             note(self.uses.entry(id).or_default());
         }
@@ -355,7 +355,7 @@ impl Finder<'_> {
     }
 }
 
-impl<'ast> AstVisitor<'ast> for Finder<'_> {
+impl<'ast> AstVisitor<'ast> for EvidenceFinder<'_> {
     fn visit_node(&mut self, node: AstNode<'ast>) -> bool {
         match node {
             AstNode::Statement(statement) => match statement.view() {

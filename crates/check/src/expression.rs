@@ -1,8 +1,8 @@
 //! Expressions of a script.
 
 use super::evidence::is_length_of;
-use super::known::Wrong;
-use super::script::Reader;
+use super::known::Mistake;
+use super::script::ScriptReader;
 use super::signature::type_named;
 use super::symbol::Symbol;
 use super::syntax::{literal, text, value_of};
@@ -11,7 +11,7 @@ use riskbreaker_dice::Dice;
 use riskbreaker_script::api;
 use riskbreaker_script::syntax::{BinaryOp, Expression, ExpressionKind, Function, Location, TableItem, UnaryOp};
 
-impl Reader<'_> {
+impl ScriptReader<'_> {
     pub(super) fn expression(&mut self, expression: Expression<'_>) {
         let at = expression.location();
         match expression.kind() {
@@ -470,7 +470,7 @@ fn is_behind_the_last(index: Expression<'_>, list: Expression<'_>) -> bool {
 
 /// Words by which a file declares something.
 fn declares(word: &'static str) -> bool {
-    api::word(word).is_some_and(|word| word.group == api::Group::Declaring && word.name != "verb")
+    api::word(word).is_some_and(|word| word.group == api::WordGroup::Declaring && word.name != "verb")
 }
 
 /// Whether a text begins as dice do, `2d6...`, and has no space in it.
@@ -481,6 +481,6 @@ fn looks_like_dice(text: &str) -> bool {
         && text.chars().all(|letter| letter.is_ascii_alphanumeric() || "+-*!<>=%".contains(letter))
 }
 
-pub(super) fn not_dice(text: &str, error: &str) -> Wrong {
+pub(super) fn not_dice(text: &str, error: &str) -> Mistake {
     (format!("\"{text}\" are no dice: {error}"), "write them as 2d6, 1d10+1 or 4d6kh3".into())
 }

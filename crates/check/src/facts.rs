@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::data::{Entry, entries_of};
+use super::data::{DataEntry, entries_of};
 use super::is_from;
 use super::slip::is_slip;
 use riskbreaker_dice::Dice;
@@ -107,7 +107,7 @@ struct InCast {
 fn odd_names(stack: &Stack, own: usize, rules: &Rulebook) -> Vec<Problem> {
     let mut said: BTreeMap<String, Vec<InCast>> = BTreeMap::new();
     for (_, (_, source)) in stack.files_in("cast") {
-        for Entry { key, value, at, .. } in entries_of(source).into_iter().filter(|entry| entry.at_top) {
+        for DataEntry { key, value, at, .. } in entries_of(source).into_iter().filter(|entry| entry.at_top) {
             if let Some(text) = value.as_text() {
                 let in_cast = InCast { text: text.to_string(), path: source.path.clone(), at };
                 said.entry(key).or_default().push(in_cast);
@@ -135,7 +135,7 @@ fn odd_names(stack: &Stack, own: usize, rules: &Rulebook) -> Vec<Problem> {
 /// A number in quotes under a key of the cast where all others are numbers, or what is meant for true or false where all others are
 /// that. Other texts may be right: `"unlimited"`, dice, a fraction.
 fn odd_types(stack: &Stack, own: usize) -> Vec<Problem> {
-    let mut said: BTreeMap<String, Vec<(&str, Entry)>> = BTreeMap::new();
+    let mut said: BTreeMap<String, Vec<(&str, DataEntry)>> = BTreeMap::new();
     for (_, (_, source)) in stack.files_in("cast") {
         for entry in entries_of(source).into_iter().filter(|entry| entry.at_top && !entry.listed) {
             said.entry(entry.key.clone()).or_default().push((source.path.as_str(), entry));
@@ -147,7 +147,7 @@ fn odd_types(stack: &Stack, own: usize) -> Vec<Problem> {
             let sort = if number { "a number" } else { "true or false" };
             let fits = |value: &Value| if number { value.as_int().is_some() } else { matches!(value, Value::Bool(_)) };
             let odd: Vec<_> = said.iter().filter(|(_, entry)| !fits(&entry.value)).collect();
-            let [(path, Entry { value, at, .. })] = odd.as_slice() else { continue };
+            let [(path, DataEntry { value, at, .. })] = odd.as_slice() else { continue };
             let is_meant = match value.as_text() {
                 Some(text) if number => text.trim().parse::<i64>().is_ok(),
                 Some(text) => ["true", "false", "yes", "no"].contains(&text.trim().to_lowercase().as_str()),

@@ -1,4 +1,4 @@
-use super::script::Reader;
+use super::script::ScriptReader;
 use super::symbol::Symbol;
 use super::syntax::{constant, listed, literal, named, text};
 use super::value_type::ValueType;
@@ -7,7 +7,7 @@ use riskbreaker_script::api;
 use riskbreaker_script::syntax::{BinaryOp, Expression, ExpressionKind, Location};
 use riskbreaker_state::{Kind, State, Type, Value};
 
-impl Reader<'_> {
+impl ScriptReader<'_> {
     /// A house rule, or a field, is compared with a value that it never has.
     pub(super) fn compared(&mut self, one: Expression<'_>, value: Expression<'_>) {
         let Some(constant) = constant(value).filter(|constant| *constant != Value::None) else { return };

@@ -2,18 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use super::script::Reader;
+use super::script::ScriptReader;
 use super::signature::type_named;
 use super::symbol::Symbol;
 use super::syntax::{any_of_loop, leaves_loop, literal, text};
 use super::value_type::ValueType;
 use riskbreaker_script::api;
 use riskbreaker_script::syntax::{
-    AstNode, AstVisitor, Block, Expression, ExpressionKind, Function, Location, Position, Statement, StatementView,
-    Type,
+    AstNode, AstVisitor, Block, Expression, ExpressionKind, Function, Location, Statement, StatementView, TextPosition,
+    TypeNode,
 };
 
-impl Reader<'_> {
+impl ScriptReader<'_> {
     /// A function with a result type that can end without `return`.
     pub(super) fn promised(&mut self, function: &Function<'_>) {
         if promised_type(function).is_none() || !falls_through(function.body) {
@@ -30,11 +30,11 @@ impl Reader<'_> {
 
     /// A loop whose condition uses only local variables and what is read off them, and that changes none of it.
     pub(super) fn ends(&mut self, condition: Expression<'_>, body: Block<'_>) {
-        let mut asked = Asked::default();
+        let mut asked = AskedNames::default();
         if !asked.takes(condition) || asked.locals.is_empty() || leaves_loop(body) {
             return;
         }
-        let mut changed = Changed { reader: self, asked: &asked, found: false };
+        let mut changed = ChangeSearch { reader: self, asked: &asked, found: false };
         body.visit(&mut changed);
         // A function that is called in the loop may change what it has caught.
         if changed.found || asked.locals.iter().any(|id| self.locals.caught.contains(id)) {
@@ -49,13 +49,13 @@ impl Reader<'_> {
 /// Where the `end` of a function stands.
 pub(super) fn end_of(function: &Function<'_>) -> Location {
     let end = function.location.end;
-    Location::new(Position::new(end.line, end.column.saturating_sub(3)), end)
+    Location::new(TextPosition::new(end.line, end.column.saturating_sub(3)), end)
 }
 
 /// The value that the type of a function says it gives back: a number, a text, a truth value or a table.
 pub(super) fn promised_type(function: &Function<'_>) -> Option<ValueType> {
     let ty = function.returns?;
-    type_named(ty).or_else(|| matches!(ty, Type::Table).then_some(ValueType::Table))
+    type_named(ty).or_else(|| matches!(ty, TypeNode::Table).then_some(ValueType::Table))
 }
 
 /// Whether a block can be run to its end and past it.
@@ -94,12 +94,12 @@ fn ends_action(expression: Expression<'_>) -> bool {
 
 /// What a condition asks for: local variables, and names that are read off them.
 #[derive(Default)]
-struct Asked {
+struct AskedNames {
     locals: BTreeSet<u64>,
     names: BTreeSet<String>,
 }
 
-impl Asked {
+impl AskedNames {
     /// Takes an expression that only compares and calculates with these and with constants; gives whether it does.
     fn takes(&mut self, expression: Expression<'_>) -> bool {
         match expression.kind() {
@@ -123,13 +123,13 @@ impl Asked {
 }
 
 /// Looks for what may change a condition: where it reads names off something, everything that may act.
-struct Changed<'c, 'r> {
-    reader: &'c Reader<'r>,
-    asked: &'c Asked,
+struct ChangeSearch<'c, 'r> {
+    reader: &'c ScriptReader<'r>,
+    asked: &'c AskedNames,
     found: bool,
 }
 
-impl Changed<'_, '_> {
+impl ChangeSearch<'_, '_> {
     fn called(&self, func: Expression<'_>, args: &[Expression<'_>], self_call: bool) -> bool {
         if let Some(called) = self.reader.called(func, self_call) {
             return !called.signature.pure;
@@ -139,7 +139,7 @@ impl Changed<'_, '_> {
         };
         match self.reader.symbol(expr) {
             Some(Symbol::Vocabulary) => api::word(&text(index))
-                .is_none_or(|word| word.acts && !matches!(word.group, api::Group::Dice | api::Group::Telling)),
+                .is_none_or(|word| word.acts && !matches!(word.group, api::WordGroup::Dice | api::WordGroup::Telling)),
             Some(Symbol::Library(library)) => library == "table",
             _ if self_call && matches!(&*text(index), "set" | "add" | "shift") => {
                 args.first().and_then(|field| literal(*field)).is_none_or(|field| self.asked.names.contains(&field))
@@ -150,7 +150,7 @@ impl Changed<'_, '_> {
     }
 }
 
-impl<'ast> AstVisitor<'ast> for Changed<'_, '_> {
+impl<'ast> AstVisitor<'ast> for ChangeSearch<'_, '_> {
     fn visit_node(&mut self, node: AstNode<'ast>) -> bool {
         self.found |= match node {
             AstNode::Statement(statement) => statement.assigned().iter().any(|target| match target.kind() {

@@ -1,11 +1,11 @@
 //! Functions of hooks, by verb and phase.
 
-use super::script::Reader;
+use super::script::ScriptReader;
 use super::syntax::{returned, text};
 use super::value_type::ValueType;
 use riskbreaker_script::syntax::{AstNode, ExpressionKind, Function, StatementView};
 
-impl Reader<'_> {
+impl ScriptReader<'_> {
     /// A function `before` or `after` a verb, or around it.
     pub(super) fn hooked(&mut self, phase: &str, verb: &str, function: &Function<'_>) {
         let takes: &[&str] = if phase == "wrap" { &["e", "proceed", "holder"] } else { &["e", "holder"] };

@@ -3,17 +3,17 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::CheckReport;
-use super::names::Names;
+use super::names::NamesOfFiles;
 use riskbreaker_ruleset::{Problem, Rulebook, Source, Stack, nearest};
 use riskbreaker_spec::leading_ids;
 use riskbreaker_state::{Kind, Schema, Type};
 use riskbreaker_work::WorkBudget;
 
 /// The names of a ruleset that scripts may use, as far as the check can know them.
-pub(super) struct Known<'r> {
+pub(super) struct KnownNames<'r> {
     pub stack: &'r Stack,
     pub rules: Option<&'r Rulebook>,
-    pub names: Names,
+    pub names: NamesOfFiles,
     /// Ids of the rule texts, and the texts themselves for those that stand elsewhere in them.
     ids: BTreeSet<String>,
     texts: Vec<&'r str>,
@@ -28,22 +28,27 @@ pub(super) struct Known<'r> {
 pub(super) const WORK_OF_COMPARISON: u64 = 100;
 
 /// What is wrong and what to do about it.
-pub(super) type Wrong = (String, String);
+pub(super) type Mistake = (String, String);
 
-impl<'r> Known<'r> {
+impl<'r> KnownNames<'r> {
     /// Collects the names of a stack; `None` if the budget does not cover that.
-    pub fn new(stack: &'r Stack, rules: Option<&'r Rulebook>, budget: &WorkBudget) -> Option<Known<'r>> {
-        let names = Names::new(stack, rules.map(Rulebook::schema), budget)?;
-        Some(Known::with_names(stack, rules, names, budget))
+    pub fn new(stack: &'r Stack, rules: Option<&'r Rulebook>, budget: &WorkBudget) -> Option<KnownNames<'r>> {
+        let names = NamesOfFiles::new(stack, rules.map(Rulebook::schema), budget)?;
+        Some(KnownNames::with_names(stack, rules, names, budget))
     }
 
     /// The same with names that have been collected before.
-    pub fn with_names(stack: &'r Stack, rules: Option<&'r Rulebook>, names: Names, budget: &WorkBudget) -> Known<'r> {
+    pub fn with_names(
+        stack: &'r Stack,
+        rules: Option<&'r Rulebook>,
+        names: NamesOfFiles,
+        budget: &WorkBudget,
+    ) -> KnownNames<'r> {
         let texts: Vec<&str> =
             stack.parts().iter().filter_map(|part| part.folder.file("RULES.md")).map(|source| &*source.text).collect();
         let ids = texts.iter().flat_map(|text| text.lines()).flat_map(leading_ids).collect();
         let (dynamic_switches, budget) = (AtomicBool::new(false), budget.clone());
-        Known { stack, rules, names, ids, texts, dynamic_switches, budget, unwritten: Mutex::default() }
+        KnownNames { stack, rules, names, ids, texts, dynamic_switches, budget, unwritten: Mutex::default() }
     }
 
     pub fn schema(&self) -> Option<&'r Schema> {
@@ -97,7 +102,7 @@ impl<'r> Known<'r> {
     }
 
     /// A rule id that no rule text has.
-    pub fn wrong_rule(&self, id: &str) -> Option<Wrong> {
+    pub fn wrong_rule(&self, id: &str) -> Option<Mistake> {
         if self.texts.is_empty() {
             if let Ok(mut unwritten) = self.unwritten.lock() {
                 unwritten.insert(id.to_string());
@@ -139,12 +144,12 @@ impl<'r> Known<'r> {
     }
 
     /// An audience is named by a seat, or by one of the words for all and for none.
-    pub fn wrong_audience(&self, name: &str) -> Option<Wrong> {
+    pub fn wrong_audience(&self, name: &str) -> Option<Mistake> {
         if matches!(name, "everybody" | "nobody" | "gm") { None } else { self.wrong_name("seat", name) }
     }
 
     /// Says that a name of a sort is not there, with the nearest one.
-    pub fn wrong_name(&self, sort: &str, name: &str) -> Option<Wrong> {
+    pub fn wrong_name(&self, sort: &str, name: &str) -> Option<Mistake> {
         let names = self.names(sort)?;
         if names.iter().any(|known| known == name) {
             return None;
@@ -157,7 +162,7 @@ impl<'r> Known<'r> {
     }
 
     /// Says that a kind has no such field or derived value.
-    pub fn wrong_member(&self, kind: &Kind, name: &str, methods: &[&str]) -> Option<Wrong> {
+    pub fn wrong_member(&self, kind: &Kind, name: &str, methods: &[&str]) -> Option<Mistake> {
         let members: Vec<String> = kind.members().chain(methods.iter().copied()).map(str::to_string).collect();
         if members.iter().any(|known| known == name) {
             return None;

@@ -40,8 +40,8 @@ use std::sync::atomic::AtomicBool;
 use std::thread;
 
 pub use self::analysis::Analysis;
-use self::known::Known;
-use self::script::Reader;
+use self::known::KnownNames;
+use self::script::ScriptReader;
 use riskbreaker_play::{Driver, MACHINE_STACK, Ruleset, Scenario, Session, Setup, Step};
 use riskbreaker_ruleset::{
     Library, Problem, Rulebook, SCRIPT_FILES, SCRIPT_FOLDERS, Source, SourceKind, Stack, instead, nearest, with_layers,
@@ -166,7 +166,7 @@ fn find(library: &Library, id: &str, layers: &[String], depth: Depth, budget: &W
         Ok(rules) => (Some(rules), Vec::new()),
         Err(error) => (None, error.problems),
     };
-    let Some(known) = Known::new(&stack, rules.as_deref().map(Ruleset::book), budget) else {
+    let Some(known) = KnownNames::new(&stack, rules.as_deref().map(Ruleset::book), budget) else {
         return nothing_examined(found);
     };
     let Scripts { used, words, mut unreadable, mut idle, mut unexamined } =
@@ -243,7 +243,7 @@ struct Scripts {
 }
 
 /// Reads the scripts, and adds what is wrong with them.
-fn read_scripts(stack: &Stack, own: usize, known: &Known<'_>, found: &mut Vec<Problem>) -> Scripts {
+fn read_scripts(stack: &Stack, own: usize, known: &KnownNames<'_>, found: &mut Vec<Problem>) -> Scripts {
     let mut scripts = Scripts::default();
     for (part, path, source) in stack.scripts() {
         // Specs of the rulesets below do not concern this one.
@@ -254,7 +254,7 @@ fn read_scripts(stack: &Stack, own: usize, known: &Known<'_>, found: &mut Vec<Pr
             scripts.unexamined.push(source.path.to_string());
             continue;
         }
-        let mut reader = Reader::new(known, part, path, source);
+        let mut reader = ScriptReader::new(known, part, path, source);
         reader.read();
         if reader.is_over() {
             scripts.unexamined.push(reader.rest());
@@ -284,7 +284,7 @@ fn read_scripts(stack: &Stack, own: usize, known: &Known<'_>, found: &mut Vec<Pr
 fn wrong_switches(
     stack: &Stack,
     own: usize,
-    known: &Known<'_>,
+    known: &KnownNames<'_>,
     found: &[Problem],
     words: &BTreeSet<String>,
     unreadable: bool,
@@ -325,7 +325,7 @@ fn of_data(
     stack: &Stack,
     own: usize,
     rules: &Rulebook,
-    known: &Known<'_>,
+    known: &KnownNames<'_>,
     unexamined: &mut Vec<String>,
 ) -> Vec<Problem> {
     let parts = &stack.parts()[own..];
@@ -349,7 +349,7 @@ fn inside(path: &str, folder: &str) -> bool {
 }
 
 /// A hook that nothing ever puts on anybody.
-fn unattached(known: &Known<'_>, path: &str, source: &Source) -> Option<Problem> {
+fn unattached(known: &KnownNames<'_>, path: &str, source: &Source) -> Option<Problem> {
     let id = path.strip_prefix("hooks/")?.rsplit_once('.')?.0;
     if known.names.is_attached(id) {
         return None;
@@ -365,7 +365,7 @@ fn words_for_nothing(
     library: &Library,
     stack: &Stack,
     own: usize,
-    (rules, known): (&Rulebook, &Known<'_>),
+    (rules, known): (&Rulebook, &KnownNames<'_>),
 ) -> Vec<Problem> {
     let topics = known.names.topics();
     let mut found = Vec::new();

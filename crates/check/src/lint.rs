@@ -3,15 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::flow::goes_on;
-use super::known::Wrong;
+use super::known::Mistake;
 use super::syntax::{literal, local_id, text};
 use riskbreaker_script::syntax::{
-    AstNode, AstVisitor, BinaryOp, Block, Expression, ExpressionKind, Function, Location, Position, Statement,
-    StatementFunctionDeclaration, StatementIf, StatementLocal, StatementNumericFor, StatementView, TableItem, UnaryOp,
+    AstNode, AstVisitor, BinaryOp, Block, Expression, ExpressionKind, Function, Location, Statement,
+    StatementFunctionDeclaration, StatementIf, StatementLocal, StatementNumericFor, StatementView, TableItem,
+    TextPosition, UnaryOp,
 };
 
 /// Everything of that sort in a script.
-pub(super) fn lints(root: Block<'_>, source: &str) -> Vec<(Location, Wrong)> {
+pub(super) fn lints(root: Block<'_>, source: &str) -> Vec<(Location, Mistake)> {
     let mut lints = Lints { lines: source.lines().collect(), ..Lints::default() };
     lints.block(root);
     root.visit(&mut lints);
@@ -22,11 +23,11 @@ pub(super) fn lints(root: Block<'_>, source: &str) -> Vec<(Location, Wrong)> {
 #[derive(Default)]
 struct Lints<'s> {
     lines: Vec<&'s str>,
-    found: Vec<(Location, Wrong)>,
+    found: Vec<(Location, Mistake)>,
     /// Local variables that are declared without a value, by where and by what name.
     empty: BTreeMap<u64, (Location, String)>,
     /// Where a variable is first given a value.
-    given: BTreeMap<u64, Position>,
+    given: BTreeMap<u64, TextPosition>,
     /// Where a variable is first added to.
     added: BTreeMap<u64, Location>,
     read: BTreeSet<u64>,

@@ -1,11 +1,11 @@
-use super::script::Reader;
+use super::script::ScriptReader;
 use super::symbol::Symbol;
 use super::syntax::{literal, text};
 use riskbreaker_ruleset::{instead_or, slips};
 use riskbreaker_script::api;
 use riskbreaker_script::syntax::{Expression, ExpressionKind, Location};
 
-impl Reader<'_> {
+impl ScriptReader<'_> {
     /// Something is read off an expression by name.
     pub(super) fn member(&mut self, of: Expression<'_>, name: &str, at: Location) {
         match self.symbol(of) {

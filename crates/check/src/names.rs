@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::CheckReport;
-use super::evidence::Fields;
+use super::evidence::FieldEvidence;
 use super::known::WORK_OF_COMPARISON;
 use super::signature::{Callee, Signature, Surroundings, is_vocabulary};
 use super::syntax::{is_text_map, literal, local_id, member, path_of, possible_texts, text};
@@ -11,8 +11,8 @@ use super::value_type::{ValueType, orders, reckons};
 use riskbreaker_ruleset::{Data, SourceKind, Stack, slips};
 use riskbreaker_script::api;
 use riskbreaker_script::syntax::{
-    Arena, AstNode, AstVisitor, BinaryOp, Expression, ExpressionKind, Local, Position, Statement, StatementView,
-    TableItem, UnaryOp, parse,
+    Arena, AstNode, AstVisitor, BinaryOp, Expression, ExpressionKind, Local, Statement, StatementView, TableItem,
+    TextPosition, UnaryOp, parse,
 };
 use riskbreaker_state::Schema;
 use riskbreaker_work::WorkBudget;
@@ -22,7 +22,7 @@ const CALLS_DEEP: usize = 4;
 
 /// Names over all files of a ruleset, those of its parents among them.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Names {
+pub(super) struct NamesOfFiles {
     /// What the check may still do.
     budget: WorkBudget,
     /// Known names: keys of tables and of data, fields, texts that read like a name.
@@ -85,7 +85,7 @@ pub(super) struct Names {
     /// Whether the scripts make a table called `ctx`, and whether one is filled by computed names or comes from elsewhere.
     makes_context: bool,
     open_context: bool,
-    fields: Fields,
+    fields: FieldEvidence,
 }
 
 /// What a file returns, as far as that can be read off.
@@ -97,11 +97,11 @@ pub(super) struct Module {
     pub text_maps: BTreeSet<String>,
 }
 
-impl Names {
+impl NamesOfFiles {
     /// Collects the names of a stack; `None` if the budget does not cover that.
-    pub fn new(stack: &Stack, schema: Option<&Schema>, budget: &WorkBudget) -> Option<Names> {
-        let fields = Fields::new(schema);
-        let mut names = Names { attached: Some(BTreeSet::new()), fields, ..Names::default() };
+    pub fn new(stack: &Stack, schema: Option<&Schema>, budget: &WorkBudget) -> Option<NamesOfFiles> {
+        let fields = FieldEvidence::new(schema);
+        let mut names = NamesOfFiles { attached: Some(BTreeSet::new()), fields, ..NamesOfFiles::default() };
         for name in api::known_members() {
             names.give(name.to_string(), true);
             names.note_read(name.to_string(), 1);
@@ -133,7 +133,7 @@ impl Names {
     }
 
     /// The same names and those of another text of one file.
-    pub fn with_script(&self, inside: &str, full: &str, text: &str) -> Names {
+    pub fn with_script(&self, inside: &str, full: &str, text: &str) -> NamesOfFiles {
         let mut names = self.clone();
         names.script(inside, full, text);
         names
@@ -183,7 +183,7 @@ impl Names {
         }
     }
 
-    pub fn fields(&self) -> &Fields {
+    pub fn fields(&self) -> &FieldEvidence {
         &self.fields
     }
 
@@ -505,9 +505,9 @@ impl Module {
 }
 
 struct Gatherer<'n> {
-    names: &'n mut Names,
+    names: &'n mut NamesOfFiles,
     /// Tables that are handed to a word of the vocabulary.
-    handed: BTreeSet<Position>,
+    handed: BTreeSet<TextPosition>,
     /// With the ruleset's id before it.
     file: &'n str,
     kinds: bool,
@@ -901,7 +901,7 @@ mod tests {
     use super::*;
 
     fn signature(source: &str) -> Signature {
-        let (fields, modules) = (Fields::default(), BTreeMap::new());
+        let (fields, modules) = (FieldEvidence::default(), BTreeMap::new());
         let around = Surroundings { fields: &fields, modules: &modules };
         functions_of(parse(&Arena::new(), source).unwrap().as_slice(), around).into_values().next().unwrap()
     }
@@ -916,7 +916,7 @@ mod tests {
     }
 
     fn members(source: &str) -> Option<Vec<String>> {
-        let (fields, modules) = (Fields::default(), BTreeMap::new());
+        let (fields, modules) = (FieldEvidence::default(), BTreeMap::new());
         let around = Surroundings { fields: &fields, modules: &modules };
         let module = module_of(parse(&Arena::new(), source).unwrap().as_slice(), around);
         module.map(|module| module.members.into_keys().collect())

@@ -1,7 +1,7 @@
 //! Finds the block that has no `end`, by the indentation of the lines.
 
 /// A block that is open.
-struct Opened {
+struct OpenBlock {
     indent: usize,
     line: u32,
     word: &'static str,
@@ -12,7 +12,7 @@ struct Opened {
 ///
 /// A block has no `end` if a later line is indented no further than the line that opened it.
 pub(super) fn find(text: &str) -> Option<(u32, &'static str, Option<u32>)> {
-    let mut open: Vec<Opened> = Vec::new();
+    let mut open: Vec<OpenBlock> = Vec::new();
     for (at, line) in (1..).zip(text.lines()) {
         let code = line.trim_start();
         let indent = line.len() - code.len();
@@ -40,7 +40,7 @@ pub(super) fn find(text: &str) -> Option<(u32, &'static str, Option<u32>)> {
                     return Some((top.line, top.word, Some(at)));
                 }
                 if let Some(word) = opener(code, first) {
-                    open.push(Opened { indent, line: at, word });
+                    open.push(OpenBlock { indent, line: at, word });
                 }
             }
         }

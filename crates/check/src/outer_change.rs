@@ -1,10 +1,10 @@
 //! Functions that may only read and change a variable around them: they are called once, several times or not at all.
 
-use super::script::Reader;
+use super::script::ScriptReader;
 use super::syntax::text;
 use riskbreaker_script::syntax::{AstNode, Expression, ExpressionKind};
 
-impl Reader<'_> {
+impl ScriptReader<'_> {
     /// A function that may only read is written down here.
     pub(super) fn changes_nothing_outside(&mut self, value: Expression<'_>, what: &str) {
         let ExpressionKind::FunctionLiteral(_) = value.kind() else { return };

@@ -1,4 +1,4 @@
-use super::script::Reader;
+use super::script::ScriptReader;
 use super::slip::is_slip;
 use super::symbol::Symbol;
 use super::syntax::{constant, literal, named, value_of};
@@ -7,7 +7,7 @@ use riskbreaker_script::api;
 use riskbreaker_script::syntax::{Expression, ExpressionKind, TableItem};
 use riskbreaker_state::Value;
 
-impl Reader<'_> {
+impl ScriptReader<'_> {
     /// A question as it stands in the list of `rb.all` or `rb.race`, wherever that list is made.
     pub(super) fn question_listed(&mut self, table: Expression<'_>, items: &[TableItem<'_>]) {
         let value = |wanted: &str| value_of(items, wanted);

@@ -1,21 +1,23 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::evidence::Evidence;
-use super::known::{Known, Wrong};
+use super::known::{KnownNames, Mistake};
 use super::signature::Signature;
 use super::silent::Silent;
 use super::symbol::Symbol;
 use super::syntax::{Locals, literal};
 use super::value_type::ValueType;
 use riskbreaker_ruleset::Problem;
-use riskbreaker_script::syntax::{Arena, Block, Expression, ExpressionKind, Location, Position, StatementView, parse};
+use riskbreaker_script::syntax::{
+    Arena, Block, Expression, ExpressionKind, Location, StatementView, TextPosition, parse,
+};
 
 /// So many problems are told of one file at the most.
 const MOST_PROBLEMS: usize = 200;
 
 /// Reads one script and collects its problems.
-pub(super) struct Reader<'r> {
-    pub known: &'r Known<'r>,
+pub(super) struct ScriptReader<'r> {
+    pub known: &'r KnownNames<'r>,
     part: usize,
     /// Inside the ruleset's folder.
     pub path: &'r str,
@@ -75,14 +77,14 @@ pub(super) struct Reader<'r> {
     pub keys: Vec<String>,
 }
 
-impl<'r> Reader<'r> {
+impl<'r> ScriptReader<'r> {
     pub fn new(
-        known: &'r Known<'r>,
+        known: &'r KnownNames<'r>,
         part: usize,
         path: &'r str,
         source: &'r riskbreaker_ruleset::Source,
-    ) -> Reader<'r> {
-        Reader {
+    ) -> ScriptReader<'r> {
+        ScriptReader {
             known,
             part,
             path,
@@ -177,7 +179,7 @@ impl<'r> Reader<'r> {
         }
     }
 
-    pub(super) fn problem(&mut self, at: Location, (message, cure): Wrong) {
+    pub(super) fn problem(&mut self, at: Location, (message, cure): Mistake) {
         if self.found.len() >= MOST_PROBLEMS {
             return;
         }
@@ -190,7 +192,7 @@ impl<'r> Reader<'r> {
         }
     }
 
-    pub(super) fn tell(&mut self, at: Location, wrong: Option<Wrong>) {
+    pub(super) fn tell(&mut self, at: Location, wrong: Option<Mistake>) {
         if let Some(wrong) = wrong {
             self.problem(at, wrong);
         }
@@ -216,7 +218,7 @@ impl<'r> Reader<'r> {
 }
 
 /// Line and column of a position, from 1, as problems have them: the parser counts the bytes of a line, and problems its letters.
-pub(super) fn place_in(text: &str, at: Position) -> (u32, u32) {
+pub(super) fn place_in(text: &str, at: TextPosition) -> (u32, u32) {
     let line = text.lines().nth(at.line as usize).unwrap_or_default();
     let column = line.get(..at.column as usize).map_or(at.column, |before| before.chars().count() as u32);
     (at.line.saturating_add(1), column.saturating_add(1))

@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::evidence::{Evidence, Fields, is_arithmetic_with, is_math};
+use super::evidence::{Evidence, FieldEvidence, is_arithmetic_with, is_math};
 use super::flow::{falls_through, promised_type};
 use super::syntax::{local_id, returned, text};
 use super::value_type::{ValueType, params_of, result_of};
 use riskbreaker_script::api;
 use riskbreaker_script::syntax::{
     AstNode, AstVisitor, BinaryOp, Expression, ExpressionKind, Function, Local, Location, Statement, StatementView,
-    TableItem, Type, UnaryOp,
+    TableItem, TypeNode, UnaryOp,
 };
 
 /// How a function of a script is called.
@@ -62,7 +62,7 @@ pub(super) struct Pass {
 /// What the functions of a file are read with.
 #[derive(Clone, Copy)]
 pub(super) struct Surroundings<'f> {
-    pub fields: &'f Fields,
+    pub fields: &'f FieldEvidence,
     /// The local variables that hold modules, by the names under which these are required.
     pub modules: &'f BTreeMap<u64, String>,
 }
@@ -104,7 +104,7 @@ pub(super) fn run_by<'a, 'b>(
 impl Signature {
     pub fn of(function: &Function<'_>, around: Surroundings<'_>) -> Signature {
         let params = function.args.iter().map(|arg| text(arg.name)).collect();
-        let asked = Asked::of(function);
+        let asked = TestedLocals::of(function);
         let mut certain = CertainUses { around, used: BTreeSet::new(), calls: Vec::new() };
         certain.block(function.body.as_slice());
         let used = |arg: &Local<'_>| certain.used.contains(&arg.id) && !asked.contains(&arg.id);
@@ -125,7 +125,7 @@ impl Signature {
             _ => None,
         };
         let gives_of: Option<Vec<Callee>> = returns.iter().map(handed_on).collect();
-        let mut acts = Acts { around, acts: false, own: BTreeSet::new(), calls: Vec::new() };
+        let mut acts = FunctionActs { around, acts: false, own: BTreeSet::new(), calls: Vec::new() };
         function.body.visit(&mut acts);
         let place = |id: u64| function.args.iter().position(|arg| arg.id == id);
         let mut passes = Vec::new();
@@ -228,7 +228,7 @@ fn given_by(
 }
 
 /// Collects whether a function changes, asks or tells anything, and the functions that it calls.
-struct Acts<'f> {
+struct FunctionActs<'f> {
     around: Surroundings<'f>,
     acts: bool,
     /// Tables that it makes for itself.
@@ -237,7 +237,7 @@ struct Acts<'f> {
     calls: Vec<(Callee, Vec<Option<u64>>)>,
 }
 
-impl Acts<'_> {
+impl FunctionActs<'_> {
     fn writes(&mut self, target: Expression<'_>) {
         match target.kind() {
             ExpressionKind::Local { upvalue, .. } => self.acts |= upvalue,
@@ -280,7 +280,7 @@ impl Acts<'_> {
     }
 }
 
-impl<'ast> AstVisitor<'ast> for Acts<'_> {
+impl<'ast> AstVisitor<'ast> for FunctionActs<'_> {
     fn visit_node(&mut self, node: AstNode<'ast>) -> bool {
         match node {
             AstNode::Statement(statement) => match statement.view() {
@@ -312,8 +312,8 @@ impl<'ast> AstVisitor<'ast> for Acts<'_> {
 }
 
 /// The value that a type of one word says.
-pub(super) fn type_named(ty: Type<'_>) -> Option<ValueType> {
-    let Type::Named(name) = ty else { return None };
+pub(super) fn type_named(ty: TypeNode<'_>) -> Option<ValueType> {
+    let TypeNode::Named(name) = ty else { return None };
     match text(name).as_str() {
         "number" => Some(ValueType::Number),
         "string" => Some(ValueType::Text),
@@ -323,8 +323,8 @@ pub(super) fn type_named(ty: Type<'_>) -> Option<ValueType> {
 }
 
 /// Whether a parameter of that type cannot be left out: where it is plain, and not `T?`, `T | nil` or `any`.
-fn is_needed(ty: Type<'_>) -> bool {
-    type_named(ty).is_some() || matches!(ty, Type::Table)
+fn is_needed(ty: TypeNode<'_>) -> bool {
+    type_named(ty).is_some() || matches!(ty, TypeNode::Table)
 }
 
 /// Parameters that a function reads from, calls or calculates with on every path.
@@ -440,11 +440,11 @@ impl CertainUses<'_> {
 }
 
 /// Local variables of which a script asks whether they are there, or to which it assigns.
-struct Asked(BTreeSet<u64>);
+struct TestedLocals(BTreeSet<u64>);
 
-impl Asked {
+impl TestedLocals {
     fn of(function: &Function<'_>) -> BTreeSet<u64> {
-        let mut asked = Asked(BTreeSet::new());
+        let mut asked = TestedLocals(BTreeSet::new());
         function.body.visit(&mut asked);
         asked.0
     }
@@ -460,7 +460,7 @@ impl Asked {
     }
 }
 
-impl<'ast> AstVisitor<'ast> for Asked {
+impl<'ast> AstVisitor<'ast> for TestedLocals {
     fn visit_node(&mut self, node: AstNode<'ast>) -> bool {
         match node {
             AstNode::Statement(statement) => match statement.view() {

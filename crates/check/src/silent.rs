@@ -1,6 +1,6 @@
 //! Functions that return nothing, although their result is used.
 
-use super::script::{Reader, place_in};
+use super::script::{ScriptReader, place_in};
 use riskbreaker_ruleset::Problem;
 use riskbreaker_script::syntax::{Expression, ExpressionKind, Location};
 
@@ -15,7 +15,7 @@ pub(super) struct Silent {
     end: Location,
 }
 
-impl Reader<'_> {
+impl ScriptReader<'_> {
     /// The function that an expression calls, if it returns nothing.
     pub(super) fn silent_call(&self, expression: Expression<'_>) -> Option<Silent> {
         match expression.kind() {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::script::Reader;
+use super::script::ScriptReader;
 use super::syntax::{listed, literal, named};
 use riskbreaker_ruleset::slips;
 use riskbreaker_script::syntax::{Expression, ExpressionKind, Location, TableItem};
@@ -26,7 +26,7 @@ pub(super) fn is_slip(word: &str, other: &str) -> bool {
     (swapped || one_off) && !plural
 }
 
-impl Reader<'_> {
+impl ScriptReader<'_> {
     /// A text argument of a ruleset function, or one in a list. An added letter does not count there, since names such as `whom`
     /// beside `who` often occur once.
     pub(super) fn slip_in_call(&mut self, value: Expression<'_>) {

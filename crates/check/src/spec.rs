@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::script::Reader;
+use super::script::ScriptReader;
 use super::syntax::{constant, listed_texts, literal, named};
 use super::value_type::ValueType;
 use riskbreaker_ruleset::SwitchValue;
@@ -26,7 +26,7 @@ pub(super) fn texts_of(block: Block<'_>) -> BTreeMap<String, (usize, String)> {
     texts
 }
 
-impl Reader<'_> {
+impl ScriptReader<'_> {
     /// A call of a method of a spec's `t`.
     pub(super) fn spec_call(&mut self, name: &str, args: &[Expression<'_>]) {
         if self.elsewhere {

@@ -1,7 +1,7 @@
 //! Statements of a script.
 
 use super::evidence::is_length_of;
-use super::script::Reader;
+use super::script::ScriptReader;
 use super::symbol::Symbol;
 use super::syntax::{is_text_map, leaves_loop, literal, text};
 use super::value_type::ValueType;
@@ -10,7 +10,7 @@ use riskbreaker_script::syntax::{
     TableItem,
 };
 
-impl Reader<'_> {
+impl ScriptReader<'_> {
     pub(super) fn block(&mut self, block: Block<'_>) {
         for statement in block.as_slice() {
             if self.is_over() {

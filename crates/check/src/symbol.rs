@@ -1,4 +1,4 @@
-use super::script::Reader;
+use super::script::ScriptReader;
 use super::syntax::{literal, text};
 use super::value_type::ValueType;
 use riskbreaker_script::api;
@@ -29,7 +29,7 @@ pub(super) enum Symbol {
 /// Of what is read off something through more names and calls than that, nothing is known.
 const LONGEST_CHAIN: usize = 32;
 
-impl Reader<'_> {
+impl ScriptReader<'_> {
     pub(super) fn symbol(&self, expression: Expression<'_>) -> Option<Symbol> {
         self.symbol_within(expression, LONGEST_CHAIN)
     }
@@ -102,7 +102,7 @@ impl Reader<'_> {
     }
 }
 
-impl Reader<'_> {
+impl ScriptReader<'_> {
     /// Whether a verb is given an entity under a name: its function uses it as one, or those that call it hand one over.
     fn is_entity_given(&self, verb: &str, name: &str) -> bool {
         let params = self.known.rules.and_then(|rules| rules.verb_params(verb)).unwrap_or_default();

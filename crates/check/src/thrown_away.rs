@@ -1,13 +1,13 @@
 //! Results that are computed and then not used.
 
 use super::flow::falls_through;
-use super::script::Reader;
+use super::script::ScriptReader;
 use super::signature::Signature;
 use super::symbol::Symbol;
 use super::syntax::{returned, text};
 use riskbreaker_script::syntax::{Expression, ExpressionKind, Function, StatementView};
 
-impl Reader<'_> {
+impl ScriptReader<'_> {
     /// A statement that calls a function which only works something out.
     pub(super) fn thrown_away(&mut self, statement: Expression<'_>) {
         let ExpressionKind::Call { func, self_call, .. } = statement.kind() else { return };

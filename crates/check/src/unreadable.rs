@@ -1,15 +1,15 @@
 //! Files that are not valid Luau: the message, and its place.
 
-use super::known::Wrong;
-use super::script::Reader;
-use riskbreaker_script::syntax::{Location, Position};
+use super::known::Mistake;
+use super::script::ScriptReader;
+use riskbreaker_script::syntax::{Location, TextPosition};
 
-impl Reader<'_> {
+impl ScriptReader<'_> {
     pub(super) fn unreadable(&mut self, at: Location, message: &str) {
         self.reads = false;
         let is_else_if = |line: &&str| line.trim().starts_with("else if ") && line.trim().ends_with(" then");
         if let Some((line, text)) = (0..).zip(self.text.lines()).find(|(_, line)| is_else_if(line)) {
-            let begin = Position::new(line, (text.len() - text.trim_start().len()) as u32);
+            let begin = TextPosition::new(line, (text.len() - text.trim_start().len()) as u32);
             let wrong = "`else if` opens a block of its own, which has no `end`".to_string();
             return self.problem(Location::new(begin, begin), (wrong, "write `elseif`".into()));
         }
@@ -26,7 +26,7 @@ impl Reader<'_> {
         {
             let end = if block == "repeat" { "until" } else { "end" };
             let at = here.map_or(at, |here| {
-                let begin = Position::new(here - 1, 0);
+                let begin = TextPosition::new(here - 1, 0);
                 Location::new(begin, begin)
             });
             let wrong = format!("`{end}` is missing: the `{block}` of line {line} is still open");
@@ -48,7 +48,7 @@ impl Reader<'_> {
 }
 
 /// What is wrong with a file that does not read as Luau.
-fn does_not_read(message: &str) -> Wrong {
+fn does_not_read(message: &str) -> Mistake {
     let cure = riskbreaker_script::cure_of_syntax(message).unwrap_or("the file does not read as Luau");
     (message.to_string(), cure.to_string())
 }

@@ -1,6 +1,6 @@
 //! The type of an expression, where it is certain, and the types that the vocabulary takes.
 
-use super::script::Reader;
+use super::script::ScriptReader;
 use super::symbol::Symbol;
 use super::syntax::{name_of, text};
 use riskbreaker_script::api;
@@ -165,7 +165,7 @@ fn pieces(text: &str, mark: char) -> Vec<&str> {
     found
 }
 
-impl Reader<'_> {
+impl ScriptReader<'_> {
     /// The sort of an expression, where that is certain.
     pub(super) fn value_type(&self, expression: Expression<'_>) -> Option<ValueType> {
         match expression.kind() {

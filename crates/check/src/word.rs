@@ -1,13 +1,13 @@
 //! Calls of the vocabulary: names in arguments, dice, and texts with places to fill.
 
 use super::expression::not_dice;
-use super::script::Reader;
+use super::script::ScriptReader;
 use super::syntax::{listed, literal, named, value_of};
 use riskbreaker_dice::Dice;
 use riskbreaker_script::api;
 use riskbreaker_script::syntax::{BinaryOp, Expression, ExpressionKind, Location, TableItem};
 
-impl Reader<'_> {
+impl ScriptReader<'_> {
     /// A word of the vocabulary is called.
     pub(super) fn word(&mut self, name: &'static str, args: &[Expression<'_>], at: Location) {
         let acts = api::word(name).is_some_and(|word| word.acts);
@@ -130,7 +130,7 @@ impl Reader<'_> {
         if let Some(table) = fields {
             self.fields_of(kind, *table);
         }
-        if api::word(name).is_some_and(|word| word.group == api::Group::Relations) && kind.relates.len() != 2 {
+        if api::word(name).is_some_and(|word| word.group == api::WordGroup::Relations) && kind.relates.len() != 2 {
             let wrong = format!("the kind `{}` is no relation between two entities", kind.name);
             let cure = "declare relates = { \"from\", \"to\" } in kinds.luau, the names of two references";
             self.problem(*at, (wrong, cure.to_string()));

@@ -4,7 +4,7 @@ use super::foreign::{Foreign, foreign};
 use super::notation::{NotationError, Suggested};
 
 /// A word that other programs write behind dice.
-pub(super) struct Word {
+pub(super) struct DialectWord {
     /// Its spellings.
     words: &'static [&'static str],
     /// Why it is refused, as the end of a sentence that begins with the word.
@@ -17,14 +17,14 @@ pub(super) struct Word {
     pub words_instead: &'static str,
 }
 
-const fn word(words: &'static [&'static str], message: &'static str, writes: &'static [&'static str]) -> Word {
-    Word { words, message, writes, leaves: false, words_instead: "write dice as in `4d6kh3` or `4d6ro1`" }
+const fn word(words: &'static [&'static str], message: &'static str, writes: &'static [&'static str]) -> DialectWord {
+    DialectWord { words, message, writes, leaves: false, words_instead: "write dice as in `4d6kh3` or `4d6ro1`" }
 }
 
 const NO_SUCH: &str = "is an operation of another program that has no like here";
 
 /// Words behind dice.
-const BEHIND_DICE: [Word; 21] = [
+const BEHIND_DICE: [DialectWord; 21] = [
     word(&["k", "keep"], "alone can mean two things (keep the highest or the lowest)", &["kh", "kl"]),
     word(&["d", "drop"], "alone can mean two things (drop the highest or the lowest)", &["dh", "dl"]),
     word(&["r", "reroll"], "alone can mean two things (roll again once or as long as needed)", &["ro", "rr"]),
@@ -54,21 +54,21 @@ const BEHIND_DICE: [Word; 21] = [
         "is a comparison here: it counts dice",
         &["", ">="],
     ),
-    Word {
+    DialectWord {
         words: &["sa", "sd", "sort", "sorted", "asc", "desc"],
         message: "only changes the order that another program shows",
         writes: &[],
         leaves: true,
         words_instead: "leave it out",
     },
-    Word {
+    DialectWord {
         words: &["f", "cf", "df", "sf", "ms", "margin", "u", "unique", "uniq", "m", "match", "matches", "mt"],
         message: NO_SUCH,
         writes: &[],
         leaves: false,
         words_instead: "count the dice that fit, as in `10d10>=8`, or leave it out",
     },
-    Word {
+    DialectWord {
         words: &["p", "ra", "rp", "xo", "eo", "xx", "c", "o", "rc", "drc", "cc"],
         message: NO_SUCH,
         writes: &[],
@@ -99,7 +99,7 @@ pub(super) fn is_meant(text: &str) -> bool {
 }
 
 /// What another program means by a word behind dice, in small letters.
-pub(super) fn behind_dice(word: &str) -> Option<&'static Word> {
+pub(super) fn behind_dice(word: &str) -> Option<&'static DialectWord> {
     BEHIND_DICE.iter().find(|known| known.words.contains(&word))
 }
 

@@ -5,8 +5,8 @@ use super::fraction::{Fraction, float, ratio};
 use dashu_int::ops::BitTest;
 use dashu_int::{IBig, UBig};
 
-use super::notation::{Dice, Group, Source, Term};
-use super::pool::{Pool, Reroll};
+use super::notation::{Dice, DiceGroup, DiceTerm, TermSource};
+use super::pool::{DicePool, Reroll};
 use super::roll::EXPLOSIONS;
 use super::weights::{Effort, TooMuch, Weights};
 
@@ -193,19 +193,19 @@ impl Distribution {
         Distribution { weights: Weights::certain(total), whole: UBig::ONE, unlisted: Unlisted::None }
     }
 
-    fn of_term(Term { times, source }: &Term, effort: &mut Effort) -> Result<Distribution, TooMuch> {
+    fn of_term(DiceTerm { times, source }: &DiceTerm, effort: &mut Effort) -> Result<Distribution, TooMuch> {
         if *times == 0 {
             return Ok(Distribution::certain(0));
         }
         let one = match source {
-            Source::Pool(pool) => Distribution::of_pool(pool, effort)?,
-            Source::Group(group) => Distribution::of_group(group, effort)?,
+            TermSource::Pool(pool) => Distribution::of_pool(pool, effort)?,
+            TermSource::Group(group) => Distribution::of_group(group, effort)?,
         };
         Ok(one.times(*times))
     }
 
     /// What the kept rolls of a group come to together.
-    fn of_group(group: &Group, effort: &mut Effort) -> Result<Distribution, TooMuch> {
+    fn of_group(group: &DiceGroup, effort: &mut Effort) -> Result<Distribution, TooMuch> {
         let members = group.members.iter().map(|member| member.distribution_within(effort).map_err(|_| TooMuch));
         let mut members = members.collect::<Result<Vec<_>, _>>()?;
         let kept = group.keep.places(members.len() as u32).len();
@@ -288,7 +288,7 @@ impl Distribution {
     }
 
     /// What a pool comes to.
-    fn of_pool(pool: &Pool, effort: &mut Effort) -> Result<Distribution, TooMuch> {
+    fn of_pool(pool: &DicePool, effort: &mut Effort) -> Result<Distribution, TooMuch> {
         let die = Distribution::of_die(pool, effort)?;
         let kept = pool.keep.map_or(pool.count, |keep| keep.places(pool.count).len() as u32);
         let weights = match pool.keep {
@@ -311,7 +311,7 @@ impl Distribution {
     }
 
     /// What one die of `pool` comes to with its rerolls and explosions.
-    fn of_die(pool: &Pool, effort: &mut Effort) -> Result<Distribution, TooMuch> {
+    fn of_die(pool: &DicePool, effort: &mut Effort) -> Result<Distribution, TooMuch> {
         let rest = Distribution::of_rest(pool)?;
         let worth = |weights: Weights| match pool.successes {
             None => weights,
@@ -347,7 +347,7 @@ impl Distribution {
     }
 
     /// The face on which one die of `pool` comes to rest after its rerolls.
-    pub(super) fn of_rest(pool: &Pool) -> Result<Distribution, TooMuch> {
+    pub(super) fn of_rest(pool: &DicePool) -> Result<Distribution, TooMuch> {
         let sides = pool.sides;
         let taken = pool.reroll.as_ref().map(Reroll::faces);
         let again = taken.map_or(0, |taken| pool.count_of(taken));
@@ -493,7 +493,7 @@ mod tests {
                 given.next().copied()
             });
             let rerolls = |faces: &[u32]| match &dice.terms[..] {
-                [Term { source: Source::Pool(pool), .. }] => match &pool.reroll {
+                [DiceTerm { source: TermSource::Pool(pool), .. }] => match &pool.reroll {
                     Some(Reroll::While(taken)) => faces.iter().any(|face| taken.holds(pool.shown(*face))),
                     _ => false,
                 },

@@ -4,8 +4,8 @@ use std::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::dialect;
-use super::pool::{Keep, Pool};
-use super::reader::Reader;
+use super::pool::{DicePool, Keep};
+use super::reader::NotationReader;
 
 /// What is rolled: a sum of dice and constants, such as `2d6+1` or `4d6kh3 - 2*d4`.
 ///
@@ -43,27 +43,27 @@ use super::reader::Reader;
 /// canonical text, which parses to the same expression; serde writes that text.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Dice {
-    pub(super) terms: Vec<Term>,
+    pub(super) terms: Vec<DiceTerm>,
     pub(super) constant: i64,
 }
 
 /// A pool or a group, and what its total is multiplied by.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct Term {
+pub(super) struct DiceTerm {
     pub times: i64,
-    pub source: Source,
+    pub source: TermSource,
 }
 
 /// What a term rolls.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) enum Source {
-    Pool(Pool),
-    Group(Group),
+pub(super) enum TermSource {
+    Pool(DicePool),
+    Group(DiceGroup),
 }
 
 /// Rolls of which some count, by their totals: `{2d6,d12}kh1`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct Group {
+pub(super) struct DiceGroup {
     /// The rolls that are compared, at least two; one of them may be a constant.
     pub members: Vec<Dice>,
     pub keep: Keep,
@@ -106,11 +106,11 @@ impl Dice {
     }
 
     /// Every pool in the order in which they are rolled, those of groups among them.
-    pub(super) fn pools(&self) -> Vec<&Pool> {
-        fn of_term(term: &Term) -> Vec<&Pool> {
+    pub(super) fn pools(&self) -> Vec<&DicePool> {
+        fn of_term(term: &DiceTerm) -> Vec<&DicePool> {
             match &term.source {
-                Source::Pool(pool) => vec![pool],
-                Source::Group(group) => group.members.iter().flat_map(Dice::pools).collect(),
+                TermSource::Pool(pool) => vec![pool],
+                TermSource::Group(group) => group.members.iter().flat_map(Dice::pools).collect(),
             }
         }
         self.terms.iter().flat_map(of_term).collect()
@@ -119,10 +119,10 @@ impl Dice {
     /// The largest number that dice are multiplied by in it, and the largest constant, groups included; both without sign.
     pub(super) fn largest(&self) -> (i64, i64) {
         let mut largest = (1, self.constant.abs());
-        for Term { times, source } in &self.terms {
+        for DiceTerm { times, source } in &self.terms {
             let inside = match source {
-                Source::Pool(_) => (1, 0),
-                Source::Group(group) => group.members.iter().fold((1, 0), |(factor, constant), member| {
+                TermSource::Pool(_) => (1, 0),
+                TermSource::Group(group) => group.members.iter().fold((1, 0), |(factor, constant), member| {
                     let (other, more) = member.largest();
                     (factor.max(other), constant.max(more))
                 }),
@@ -141,7 +141,7 @@ impl Dice {
     ///
     /// [`NotationError`] for anything else, with the column of the first problem and its cure.
     pub fn parse(text: &str) -> Result<Dice, NotationError> {
-        Reader::parse(text)
+        NotationReader::parse(text)
     }
 
     /// Whether a text is meant as dice, whether it can be read or not: it has dice or signs in it, and is no mere name.
@@ -153,7 +153,7 @@ impl Dice {
     #[inline]
     pub fn simple(&self) -> Option<(u32, u32, i64)> {
         match self.terms.as_slice() {
-            [Term { times: 1, source: Source::Pool(pool) }] if pool.is_plain() => {
+            [DiceTerm { times: 1, source: TermSource::Pool(pool) }] if pool.is_plain() => {
                 Some((pool.count, pool.sides, self.constant))
             }
             _ => None,
@@ -181,8 +181,8 @@ impl fmt::Display for Dice {
                 write!(f, "{}*", term.times.abs())?;
             }
             match &term.source {
-                Source::Pool(pool) => write!(f, "{pool}")?,
-                Source::Group(Group { members, keep }) => {
+                TermSource::Pool(pool) => write!(f, "{pool}")?,
+                TermSource::Group(DiceGroup { members, keep }) => {
                     let members: Vec<String> = members.iter().map(Dice::to_string).collect();
                     write!(f, "{{{}}}{keep}", members.join(","))?;
                 }

@@ -11,8 +11,8 @@ use dashu_int::UBig;
 use dashu_int::ops::BitTest;
 
 use super::distribution::{Distribution, TooWide};
-use super::notation::{Dice, Source, Term};
-use super::pool::{Keep, Pool};
+use super::notation::{Dice, DiceTerm, TermSource};
+use super::pool::{DicePool, Keep};
 use super::roll::EXPLOSIONS;
 use super::weights::Effort;
 
@@ -116,7 +116,7 @@ impl Dice {
             Seen::Faces => self.of_faces(sorted).ok_or_else(|| TooWide { dice: self.clone() }),
             Seen::Ordered => self.of_faces(ordered).ok_or_else(|| TooWide { dice: self.clone() }),
             Seen::Ranks => match &self.terms[..] {
-                [Term { source: Source::Pool(pool), .. }] if pool.keep.is_none() && pool.explode.is_none() => {
+                [DiceTerm { source: TermSource::Pool(pool), .. }] if pool.keep.is_none() && pool.explode.is_none() => {
                     of_ranks(pool).ok_or_else(|| TooWide { dice: self.clone() })
                 }
                 _ => self.partition(&Seen::Ordered, effort).map(Partition::by_ranks),
@@ -125,12 +125,12 @@ impl Dice {
     }
 
     /// The lists of faces of all pools in turn.
-    fn of_faces(&self, of_pool: fn(&Pool) -> Option<(Ways, UBig)>) -> Option<Partition> {
+    fn of_faces(&self, of_pool: fn(&DicePool) -> Option<(Ways, UBig)>) -> Option<Partition> {
         let mut all: Ways = BTreeMap::from([(Vec::new(), UBig::ONE)]);
         let mut whole = UBig::ONE;
         for term in &self.terms {
             // A script that looks at faces is to see those of the rolls that count: they are too many to go through.
-            let Source::Pool(pool) = &term.source else { return None };
+            let TermSource::Pool(pool) = &term.source else { return None };
             let (ways, of) = of_pool(pool)?;
             if all.len() * ways.len() > MOST {
                 return None;
@@ -181,7 +181,7 @@ fn reached_by(total: i64, cuts: &[i64]) -> usize {
 
 /// What one die can show with its rerolls and explosions, face by face, in parts of the second value. `tell`: which of the
 /// lists of faces are one.
-fn of_die(pool: &Pool, tell: fn(Vec<i32>) -> Vec<i32>) -> Option<(Ways, UBig)> {
+fn of_die(pool: &DicePool, tell: fn(Vec<i32>) -> Vec<i32>) -> Option<(Ways, UBig)> {
     if pool.sides as usize > MOST {
         return None;
     }
@@ -226,7 +226,7 @@ fn negligible() -> Fraction {
 }
 
 /// The lists of faces that are kept of a pool, in the order rolled; `None` if there are too many.
-fn ordered(pool: &Pool) -> Option<(Ways, UBig)> {
+fn ordered(pool: &DicePool) -> Option<(Ways, UBig)> {
     let (die, whole) = of_die(pool, |faces| faces)?;
     let lists = u32::try_from(die.len()).ok()?.checked_pow(pool.count)? as usize;
     if lists > MOST_ORDERED {
@@ -260,7 +260,7 @@ fn ordered(pool: &Pool) -> Option<(Ways, UBig)> {
 /// An order puts the dice into groups of equal faces, the lowest group first. Its chance depends on the sizes of the groups
 /// alone. For each rising list of faces, take the product of their chances to the powers of those sizes; the chance is the sum
 /// of these products.
-fn of_ranks(pool: &Pool) -> Option<Partition> {
+fn of_ranks(pool: &DicePool) -> Option<Partition> {
     let (die, whole) = Distribution::of_rest(pool).ok()?.parts();
     let die: Vec<(i32, UBig)> =
         die.into_iter().filter(|(_, weight)| !weight.is_zero()).map(|(face, weight)| (face as i32, weight)).collect();
@@ -325,7 +325,7 @@ pub fn ranks(faces: &[i32]) -> Vec<i32> {
 ///
 /// Of dice with the same sum, those rolled first are kept. Which of them that is says nothing of what they show, so that the
 /// order rolled does not matter.
-fn sorted(pool: &Pool) -> Option<(Ways, UBig)> {
+fn sorted(pool: &DicePool) -> Option<(Ways, UBig)> {
     let (die, whole) = of_die(pool, high_first)?;
     let places = pool.keep.map_or(0..pool.count as usize, |keep| keep.places(pool.count));
     let prefers_low = pool.keep.is_some_and(Keep::prefers_low);
@@ -473,7 +473,7 @@ mod tests {
             match roll {
                 Some(roll) => {
                     let chance = asked.iter().fold(of(1, 1), |chance, &sides| chance / of(sides.into(), 1));
-                    let kept = |(faces, pool): (&[crate::Face], &Pool)| -> Vec<i32> {
+                    let kept = |(faces, pool): (&[crate::Face], &DicePool)| -> Vec<i32> {
                         let kept = faces.iter().filter(|face| face.fate == Fate::Kept);
                         kept.map(|face| pool.shown(face.value)).collect()
                     };

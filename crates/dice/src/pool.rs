@@ -10,7 +10,7 @@ pub(super) const FATE: [i32; 3] = [-1, 0, 1];
 /// What is done comes in this order, however it was written: each die is rerolled, then explodes, and then dice are
 /// kept or dropped. A die that exploded counts with all that it added as *one* die when dice are kept.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct Pool {
+pub(super) struct DicePool {
     /// How many dice, at least 1.
     pub count: u32,
     /// Faces of each die, at least 1: they are drawn as 1 to `sides`.
@@ -40,11 +40,11 @@ pub(super) enum Reroll {
 
 /// The faces for which one of these conditions holds, at least one: `1`, `<3`, `1,>=5`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct Faces(pub Box<[Condition]>);
+pub(super) struct Faces(pub Box<[FaceCondition]>);
 
 /// A set of faces without gaps: `3`, `<3`, `<=3`, `>3`, `>=3`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Condition {
+pub(super) enum FaceCondition {
     Exactly(i32),
     Under(i32),
     AtMost(i32),
@@ -61,7 +61,7 @@ pub(super) enum Keep {
     DropLowest(u32),
 }
 
-impl Pool {
+impl DicePool {
     /// True if every die counts with the first face that it shows.
     pub fn is_plain(&self) -> bool {
         self.is_numbered()
@@ -129,15 +129,15 @@ impl Reroll {
     }
 }
 
-impl Condition {
+impl FaceCondition {
     #[inline]
     pub fn holds(self, face: i32) -> bool {
         match self {
-            Condition::Exactly(n) => face == n,
-            Condition::Under(n) => face < n,
-            Condition::AtMost(n) => face <= n,
-            Condition::Over(n) => face > n,
-            Condition::AtLeast(n) => face >= n,
+            FaceCondition::Exactly(n) => face == n,
+            FaceCondition::Under(n) => face < n,
+            FaceCondition::AtMost(n) => face <= n,
+            FaceCondition::Over(n) => face > n,
+            FaceCondition::AtLeast(n) => face >= n,
         }
     }
 
@@ -145,11 +145,11 @@ impl Condition {
     pub fn of(self, sides: u32) -> Range<i32> {
         let end = sides as i32 + 1;
         let (from, to) = match self {
-            Condition::Exactly(n) => (n, n.saturating_add(1)),
-            Condition::Under(n) => (1, n),
-            Condition::AtMost(n) => (1, n.saturating_add(1)),
-            Condition::Over(n) => (n.saturating_add(1), end),
-            Condition::AtLeast(n) => (n, end),
+            FaceCondition::Exactly(n) => (n, n.saturating_add(1)),
+            FaceCondition::Under(n) => (1, n),
+            FaceCondition::AtMost(n) => (1, n.saturating_add(1)),
+            FaceCondition::Over(n) => (n.saturating_add(1), end),
+            FaceCondition::AtLeast(n) => (n, end),
         };
         from.clamp(1, end)..to.clamp(1, end)
     }
@@ -187,7 +187,7 @@ impl Keep {
     }
 }
 
-impl fmt::Display for Pool {
+impl fmt::Display for DicePool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.count != 1 {
             write!(f, "{}", self.count)?;
@@ -211,7 +211,7 @@ impl fmt::Display for Pool {
         match &self.explode {
             // What follows would be read as the faces that explode.
             Some(faces) if self.successes.is_some() => write!(f, "!{faces}")?,
-            Some(faces) if *faces.0 == [Condition::Exactly(self.shown(self.sides))] => write!(f, "!")?,
+            Some(faces) if *faces.0 == [FaceCondition::Exactly(self.shown(self.sides))] => write!(f, "!")?,
             Some(faces) => write!(f, "!{faces}")?,
             None => {}
         }
@@ -219,7 +219,7 @@ impl fmt::Display for Pool {
             write!(f, "{keep}")?;
         }
         match &self.successes {
-            Some(faces) if matches!(faces.0[0], Condition::Exactly(_)) => write!(f, "={faces}"),
+            Some(faces) if matches!(faces.0[0], FaceCondition::Exactly(_)) => write!(f, "={faces}"),
             Some(faces) => write!(f, "{faces}"),
             None => Ok(()),
         }
@@ -244,14 +244,14 @@ impl fmt::Display for Reroll {
     }
 }
 
-impl fmt::Display for Condition {
+impl fmt::Display for FaceCondition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Condition::Exactly(n) => write!(f, "{n}"),
-            Condition::Under(n) => write!(f, "<{n}"),
-            Condition::AtMost(n) => write!(f, "<={n}"),
-            Condition::Over(n) => write!(f, ">{n}"),
-            Condition::AtLeast(n) => write!(f, ">={n}"),
+            FaceCondition::Exactly(n) => write!(f, "{n}"),
+            FaceCondition::Under(n) => write!(f, "<{n}"),
+            FaceCondition::AtMost(n) => write!(f, "<={n}"),
+            FaceCondition::Over(n) => write!(f, ">{n}"),
+            FaceCondition::AtLeast(n) => write!(f, ">={n}"),
         }
     }
 }

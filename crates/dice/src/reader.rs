@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
 use super::dialect;
-use super::notation::{Dice, Group, NotationError, Source, Suggested, Term};
-use super::pool::{Condition, FATE, Faces, Keep, Pool, Reroll};
+use super::notation::{Dice, DiceGroup, DiceTerm, NotationError, Suggested, TermSource};
+use super::pool::{DicePool, FATE, FaceCondition, Faces, Keep, Reroll};
 
 /// The longest expression that is read, in characters.
 const LONGEST: usize = 1_000;
@@ -28,7 +28,7 @@ const WORDS: [&str; 10] = ["kh", "kl", "dh", "dl", "ro", "rr", "min", "max", "mi
 const LEAST_SHARE_LEFT: u64 = 100;
 
 /// Reads an expression from left to right. The text is ASCII, so that a byte is a column.
-pub(super) struct Reader<'a> {
+pub(super) struct NotationReader<'a> {
     text: &'a str,
     at: usize,
     /// Dice that were read so far.
@@ -40,22 +40,22 @@ pub(super) struct Reader<'a> {
 }
 
 /// Faces of a die as they are written: how many, and what they show unless that is 1, 2, 3...
-type Written = (u32, Option<Arc<[i32]>>);
+type WrittenFaces = (u32, Option<Arc<[i32]>>);
 
-impl<'a> Reader<'a> {
+impl<'a> NotationReader<'a> {
     /// Reads an expression. A refusal suggests only what can be read.
     pub fn parse(text: &str) -> Result<Dice, NotationError> {
-        let read = Reader::new(text, true).and_then(Reader::expression);
-        read.map_err(|error| dialect::translated(error, Reader::reads))
+        let read = NotationReader::new(text, true).and_then(NotationReader::expression);
+        read.map_err(|error| dialect::translated(error, NotationReader::reads))
     }
 
     /// Whether a text is an expression.
     pub fn reads(text: &str) -> bool {
-        Reader::new(text, false).and_then(Reader::expression).is_ok()
+        NotationReader::new(text, false).and_then(NotationReader::expression).is_ok()
     }
 
-    fn new(text: &'a str, suggests: bool) -> Result<Reader<'a>, NotationError> {
-        let reader = Reader { text, at: 0, rolled: 0, open: 0, suggests };
+    fn new(text: &'a str, suggests: bool) -> Result<NotationReader<'a>, NotationError> {
+        let reader = NotationReader { text, at: 0, rolled: 0, open: 0, suggests };
         let refuse = |column, message: String, cure: &str| {
             Err(NotationError {
                 text: text.to_owned(),
@@ -180,7 +180,7 @@ impl<'a> Reader<'a> {
         self.skip_spaces();
         let behind = self.word_at(self.at).to_ascii_lowercase();
         if members.len() == 1 && (word.is_some() || !behind.is_empty()) {
-            let is_pool = matches!(members[0].terms.as_slice(), [Term { times: 1, source: Source::Pool(_) }]);
+            let is_pool = matches!(members[0].terms.as_slice(), [DiceTerm { times: 1, source: TermSource::Pool(_) }]);
             let keep = match word {
                 Some("min") => "kl1",
                 Some(_) => "kh1",
@@ -227,7 +227,10 @@ impl<'a> Reader<'a> {
             constants.sort_unstable();
             return Ok(Dice { terms: Vec::new(), constant: constants[keep.places(count)].iter().sum() });
         }
-        Ok(Dice { terms: vec![Term { times: 1, source: Source::Group(Group { members, keep }) }], constant: 0 })
+        Ok(Dice {
+            terms: vec![DiceTerm { times: 1, source: TermSource::Group(DiceGroup { members, keep }) }],
+            constant: 0,
+        })
     }
 
     /// Reads which rolls of a group count, behind its brace; `None` if all do.
@@ -301,8 +304,8 @@ impl<'a> Reader<'a> {
         let added = match held {
             None => times,
             Some(Dice { terms, constant }) => {
-                for Term { times: own, source } in terms {
-                    let term = Term { times: own.saturating_mul(times), source };
+                for DiceTerm { times: own, source } in terms {
+                    let term = DiceTerm { times: own.saturating_mul(times), source };
                     let alone = Dice { terms: vec![term], constant: 0 };
                     let (factor, within) = alone.largest();
                     if factor > LARGEST_FACTOR {
@@ -329,11 +332,11 @@ impl<'a> Reader<'a> {
         self.take(b'd');
         let pool = self.pool(count, start)?;
         self.rolled += pool.count;
-        Ok(Dice { terms: vec![Term { times: 1, source: Source::Pool(pool) }], constant: 0 })
+        Ok(Dice { terms: vec![DiceTerm { times: 1, source: TermSource::Pool(pool) }], constant: 0 })
     }
 
     /// Reads what follows the `d` of a pool: its faces and what is done to it. `start` is where its term began.
-    fn pool(&mut self, count: Option<i64>, start: usize) -> Result<Pool, NotationError> {
+    fn pool(&mut self, count: Option<i64>, start: usize) -> Result<DicePool, NotationError> {
         let count = count.unwrap_or(1);
         if count == 0 {
             // Of `0d0` both numbers are wrong.
@@ -363,7 +366,7 @@ impl<'a> Reader<'a> {
             Some(own) => (own.len() as u32, Some(own)),
             None => (sides, None),
         };
-        let mut pool = Pool {
+        let mut pool = DicePool {
             count,
             sides,
             own,
@@ -415,7 +418,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads `!` and the faces behind it.
-    fn explosion(&mut self, pool: &mut Pool) -> Result<(), NotationError> {
+    fn explosion(&mut self, pool: &mut DicePool) -> Result<(), NotationError> {
         self.skip_spaces();
         let at = self.at;
         self.at += 1;
@@ -439,13 +442,13 @@ impl<'a> Reader<'a> {
         let sides = pool.sides;
         pool.explode = Some(match self.faces(pool, false)? {
             Some(faces) => faces,
-            None => Faces([Condition::Exactly(pool.shown(sides))].into()),
+            None => Faces([FaceCondition::Exactly(pool.shown(sides))].into()),
         });
         Ok(())
     }
 
     /// Reads one of [`WORDS`] and what follows it. `start` is where the term began.
-    fn operation(&mut self, pool: &mut Pool, word: &str, start: usize) -> Result<(), NotationError> {
+    fn operation(&mut self, pool: &mut DicePool, word: &str, start: usize) -> Result<(), NotationError> {
         let at = self.at;
         self.at = at + word.len();
         match word {
@@ -559,7 +562,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads a list of faces in brackets: `[0,0,1,1,2,3]`, `{2..5}`, `{1:3,6}`.
-    fn own_faces(&mut self, close: u8) -> Result<Written, NotationError> {
+    fn own_faces(&mut self, close: u8) -> Result<WrittenFaces, NotationError> {
         self.skip_spaces();
         let opened = self.at;
         self.at += 1;
@@ -646,7 +649,7 @@ impl<'a> Reader<'a> {
     /// Reads the faces that a reroll, an explosion or a count is for, if they are next: conditions with commas between.
     ///
     /// `sign`: whether a face below 0 may stand there without a comparison.
-    fn faces(&mut self, pool: &Pool, sign: bool) -> Result<Option<Faces>, NotationError> {
+    fn faces(&mut self, pool: &DicePool, sign: bool) -> Result<Option<Faces>, NotationError> {
         let Some(first) = self.condition(pool, sign)? else { return Ok(None) };
         let mut conditions = vec![first];
         // In a group a comma may stand before the next roll.
@@ -706,23 +709,23 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads the faces that a reroll or an explosion is for, if they are next.
-    fn condition(&mut self, pool: &Pool, sign: bool) -> Result<Option<Condition>, NotationError> {
+    fn condition(&mut self, pool: &DicePool, sign: bool) -> Result<Option<FaceCondition>, NotationError> {
         self.skip_spaces();
         let at = self.at;
         let (low, high) = (pool.shown(1), pool.shown(pool.sides));
         let signed = low < 0
             && self.text[at..].strip_prefix('-').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
-        let compare: fn(i32) -> Condition = match self.peek() {
-            Some(b'0'..=b'9') if !self.begins_dice() => Condition::Exactly,
-            Some(b'-') if sign && signed => Condition::Exactly,
+        let compare: fn(i32) -> FaceCondition = match self.peek() {
+            Some(b'0'..=b'9') if !self.begins_dice() => FaceCondition::Exactly,
+            Some(b'-') if sign && signed => FaceCondition::Exactly,
             Some(sign @ (b'<' | b'>' | b'=')) => {
                 self.at += 1;
                 match (sign, sign != b'=' && self.take(b'=')) {
-                    (b'<', false) => Condition::Under,
-                    (b'<', true) => Condition::AtMost,
-                    (b'>', false) => Condition::Over,
-                    (b'>', true) => Condition::AtLeast,
-                    _ => Condition::Exactly,
+                    (b'<', false) => FaceCondition::Under,
+                    (b'<', true) => FaceCondition::AtMost,
+                    (b'>', false) => FaceCondition::Over,
+                    (b'>', true) => FaceCondition::AtLeast,
+                    _ => FaceCondition::Exactly,
                 }
             }
             _ => return Ok(None),
@@ -792,7 +795,7 @@ impl<'a> Reader<'a> {
         Err(self.error(number_at, message, format!("{verb} at most {most}")))
     }
 
-    fn check_end_of_rerolls(&self, at: usize, pool: &Pool, faces: &Faces) -> Result<(), NotationError> {
+    fn check_end_of_rerolls(&self, at: usize, pool: &DicePool, faces: &Faces) -> Result<(), NotationError> {
         let sides = pool.sides;
         let left = sides - pool.count_of(faces);
         let once = self.alternatives(at, 2, &["ro"]);
@@ -812,7 +815,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn check_end_of_explosions(&self, at: usize, pool: &Pool) -> Result<(), NotationError> {
+    fn check_end_of_explosions(&self, at: usize, pool: &DicePool) -> Result<(), NotationError> {
         if pool.explode.is_none() {
             return Ok(());
         }
@@ -921,7 +924,7 @@ impl<'a> Reader<'a> {
         }
         let readable = |by: &&str| {
             let choices = [self.rewritten(at, length, by), self.whole(at, length, by)];
-            choices.into_iter().find(|choice| Reader::reads(choice))
+            choices.into_iter().find(|choice| NotationReader::reads(choice))
         };
         by.iter().filter_map(readable).collect()
     }
@@ -935,7 +938,7 @@ impl<'a> Reader<'a> {
         words: &str,
     ) -> NotationError {
         let writes = writes.into_iter().filter(|_| self.suggests);
-        match dialect::cure(writes, Reader::reads) {
+        match dialect::cure(writes, NotationReader::reads) {
             Some(cure) => NotationError { suggested: Suggested::Meaning, ..self.error(at, message, cure) },
             None => self.error(at, message, words.to_owned()),
         }

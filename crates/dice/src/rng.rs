@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// words. How a word becomes a face is ours, and settled by [`DiceRng::face`]. A `DiceRng` is saved as its seed, stream
 /// and position.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "Place", into = "Place")]
+#[serde(from = "StreamPosition", into = "StreamPosition")]
 pub struct DiceRng {
     seed: u64,
     words: ChaCha8Rng,
@@ -75,24 +75,24 @@ impl DiceRng {
 
 /// How a [`DiceRng`] is written down.
 #[derive(Serialize, Deserialize)]
-struct Place {
+struct StreamPosition {
     seed: u64,
     #[serde(default)]
     stream: u64,
     position: u64,
 }
 
-impl From<Place> for DiceRng {
-    fn from(place: Place) -> DiceRng {
+impl From<StreamPosition> for DiceRng {
+    fn from(place: StreamPosition) -> DiceRng {
         let mut rng = DiceRng::stream(place.seed, place.stream);
         rng.set_position(place.position);
         rng
     }
 }
 
-impl From<DiceRng> for Place {
-    fn from(rng: DiceRng) -> Place {
-        Place { seed: rng.seed, stream: rng.words.get_stream(), position: rng.position() }
+impl From<DiceRng> for StreamPosition {
+    fn from(rng: DiceRng) -> StreamPosition {
+        StreamPosition { seed: rng.seed, stream: rng.words.get_stream(), position: rng.position() }
     }
 }
 

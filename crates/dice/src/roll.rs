@@ -2,9 +2,9 @@ use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
-use super::notation::{Dice, Group, Source, Term};
+use super::notation::{Dice, DiceGroup, DiceTerm, TermSource};
 use super::partition::high_first;
-use super::pool::{Pool, Reroll};
+use super::pool::{DicePool, Reroll};
 
 /// The largest number of explosions of one die. The next face adds no more dice, whatever it shows.
 pub(super) const EXPLOSIONS: u32 = 1_000;
@@ -109,7 +109,7 @@ impl Dice {
     pub fn roll_with(&self, next: &mut impl FnMut(u32) -> Option<u32>) -> Option<Roll> {
         let mut faces = Vec::with_capacity(self.count());
         let mut total = self.constant;
-        for Term { times, source } in &self.terms {
+        for DiceTerm { times, source } in &self.terms {
             total += times * source.roll(next, &mut faces)?;
         }
         Some(Roll { dice: self.clone(), total, faces, standing: None })
@@ -121,11 +121,11 @@ impl Dice {
     #[inline]
     pub fn total_with<N: FnMut(u32) -> Option<u32>>(&self, next: &mut N) -> Option<i64> {
         let mut total = self.constant;
-        for Term { times, source } in &self.terms {
+        for DiceTerm { times, source } in &self.terms {
             total += times
                 * match source {
-                    Source::Pool(pool) => pool.total(next, &mut |_| {})?,
-                    Source::Group(group) => group.total(next)?,
+                    TermSource::Pool(pool) => pool.total(next, &mut |_| {})?,
+                    TermSource::Group(group) => group.total(next)?,
                 };
         }
         Some(total)
@@ -140,7 +140,7 @@ impl Dice {
     fn sum(&self, faces: &mut &[Face]) -> String {
         let terms = &self.terms;
         let mut sum = String::new();
-        for (i, Term { times, source }) in terms.iter().enumerate() {
+        for (i, DiceTerm { times, source }) in terms.iter().enumerate() {
             sum += match (*times < 0, i) {
                 (true, 0) => "-",
                 (true, _) => " - ",
@@ -151,7 +151,7 @@ impl Dice {
                 let _ = write!(sum, "{} * ", times.abs());
             }
             match source {
-                Source::Pool(pool) => {
+                TermSource::Pool(pool) => {
                     let (of_pool, rest) = faces.split_at(pool.faces_rolled(faces));
                     *faces = rest;
                     if of_pool.len() > 1
@@ -162,7 +162,7 @@ impl Dice {
                         sum += &shown(of_pool, pool, SUM);
                     }
                 }
-                Source::Group(group) => sum += &group.sums(faces),
+                TermSource::Group(group) => sum += &group.sums(faces),
             }
         }
         match (terms.is_empty(), self.constant) {
@@ -226,7 +226,7 @@ impl Roll {
     }
 
     /// The faces of each pool and the pool, in the order of the expression.
-    pub(super) fn pools(&self) -> impl Iterator<Item = (&[Face], &Pool)> {
+    pub(super) fn pools(&self) -> impl Iterator<Item = (&[Face], &DicePool)> {
         let mut faces = self.faces.as_slice();
         self.dice.pools().into_iter().map(move |pool| {
             let (of_pool, rest) = faces.split_at(pool.faces_rolled(faces));
@@ -238,7 +238,7 @@ impl Roll {
     /// What the faces show that were kept: of each pool the highest first, or in the order rolled.
     #[doc(hidden)]
     pub fn kept(&self, in_order: bool) -> Vec<i32> {
-        let kept = |(faces, pool): (&[Face], &Pool)| -> Vec<i32> {
+        let kept = |(faces, pool): (&[Face], &DicePool)| -> Vec<i32> {
             let kept = faces.iter().filter(|face| face.fate == Fate::Kept);
             let faces = kept.map(|face| pool.shown(face.value)).collect();
             if in_order { faces } else { high_first(faces) }
@@ -346,24 +346,24 @@ impl Roll {
     }
 }
 
-impl Source {
+impl TermSource {
     /// Rolls it, adds its faces to `faces` and returns the total.
     fn roll<N: FnMut(u32) -> Option<u32>>(&self, next: &mut N, faces: &mut Vec<Face>) -> Option<i64> {
         match self {
-            Source::Pool(pool) => pool.roll(next, faces),
-            Source::Group(group) => group.roll(next, faces),
+            TermSource::Pool(pool) => pool.roll(next, faces),
+            TermSource::Group(group) => group.roll(next, faces),
         }
     }
 }
 
-impl Group {
+impl DiceGroup {
     /// Rolls every member, adds the faces to `faces` and returns the sum of the totals that are kept.
     fn roll<N: FnMut(u32) -> Option<u32>>(&self, next: &mut N, faces: &mut Vec<Face>) -> Option<i64> {
         let (mut totals, mut rolled) = (Vec::new(), Vec::new());
         for member in &self.members {
             let first = faces.len();
             let mut total = member.constant;
-            for Term { times, source } in &member.terms {
+            for DiceTerm { times, source } in &member.terms {
                 total += times * source.roll(next, faces)?;
             }
             totals.push(total);
@@ -399,7 +399,7 @@ impl Group {
     }
 }
 
-impl Pool {
+impl DicePool {
     /// Rolls every die, adds its faces to `faces` and returns the total.
     fn roll(&self, next: &mut impl FnMut(u32) -> Option<u32>, faces: &mut Vec<Face>) -> Option<i64> {
         let first = faces.len();
@@ -528,7 +528,7 @@ fn is_face(value: u32, sides: u32) -> bool {
 
 /// The faces of a pool as a sum, and those that do not count behind it.
 /// `between`: what stands between faces that are not counted as successes.
-fn shown(faces: &[Face], pool: &Pool, between: &str) -> String {
+fn shown(faces: &[Face], pool: &DicePool, between: &str) -> String {
     let counts = pool.successes.is_some();
     let list = |fate: Fate, between: &str| {
         let of_fate = || faces.iter().filter(|face| face.fate == fate);

@@ -1,5 +1,5 @@
 use super::notation::Dice;
-use super::pool::Pool;
+use super::pool::DicePool;
 
 /// Stands among the faces of a roll for a die that is still to be thrown. No die has such a face.
 pub const NOT_THROWN: u32 = 0;
@@ -14,7 +14,7 @@ pub struct Throws<'d> {
 }
 
 struct Die<'d> {
-    pool: &'d Pool,
+    pool: &'d DicePool,
     /// The first face is of the first throw, the second of the second, and so on.
     faces: Vec<u32>,
     /// Whether it is in the next throw.
@@ -67,7 +67,7 @@ impl Throws<'_> {
 
 impl<'d> Die<'d> {
     /// Takes the faces of one die from the front of `faces`.
-    fn read(pool: &'d Pool, faces: &mut impl Iterator<Item = u32>) -> Die<'d> {
+    fn read(pool: &'d DicePool, faces: &mut impl Iterator<Item = u32>) -> Die<'d> {
         let (mut shown, mut missing) = (Vec::new(), false);
         let mut next = |_: u32| match faces.next() {
             Some(face) if face != NOT_THROWN => {

@@ -21,7 +21,7 @@ use riskbreaker_work::is_set;
 pub(super) type Worth = BTreeMap<Arc<str>, Fraction>;
 
 /// The numbers that a chain is solved in.
-pub(super) trait Number: Clone + Debug + Default + PartialEq {
+pub(super) trait ChainNumber: Clone + Debug + Default + PartialEq {
     fn one() -> Self;
     fn is_zero(&self) -> bool;
     fn plus(&self, other: &Self) -> Self;
@@ -34,7 +34,7 @@ pub(super) trait Number: Clone + Debug + Default + PartialEq {
     fn cost(&self) -> u64;
 }
 
-impl Number for Fraction {
+impl ChainNumber for Fraction {
     fn one() -> Fraction {
         Fraction::ONE
     }
@@ -65,7 +65,7 @@ impl Number for Fraction {
     }
 }
 
-impl Number for Interval {
+impl ChainNumber for Interval {
     fn one() -> Interval {
         Interval::ONE
     }
@@ -125,7 +125,7 @@ pub(super) const TOO_LONG: &str = "the fractions of its chances are too long to 
 
 /// The work that fractions take, in steps of a script, and who may end it.
 #[derive(Debug)]
-struct Effort<'p> {
+struct FractionWork<'p> {
     /// Once this is set, the work ends.
     interrupt: Option<&'p AtomicBool>,
     left: Cell<u64>,
@@ -137,11 +137,11 @@ const LEAST: u64 = 72;
 const WORD: u64 = 140;
 const SQUARE: u64 = 2;
 
-impl Effort<'_> {
+impl FractionWork<'_> {
     const MOST: u64 = 6_000_000_000;
 
     /// Counts an operation on a number.
-    fn pay<N: Number>(&self, number: &N) -> Result<(), Unsolved> {
+    fn pay<N: ChainNumber>(&self, number: &N) -> Result<(), Unsolved> {
         self.left.set(self.left.get().saturating_sub(number.cost()));
         if self.left.get() == 0 { Err(Unsolved::TooLong) } else { Ok(()) }
     }
@@ -152,7 +152,7 @@ impl Effort<'_> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Target {
+pub(super) enum ChainTarget {
     State(u32),
     End(u32),
     /// What was not followed.
@@ -161,7 +161,7 @@ pub(super) enum Target {
     Step,
 }
 
-pub(super) type Row<N = Fraction> = BTreeMap<Target, N>;
+pub(super) type Row<N = Fraction> = BTreeMap<ChainTarget, N>;
 
 pub(super) struct Chain<'p, N = Fraction> {
     points: &'p [ChoicePoint],
@@ -170,13 +170,13 @@ pub(super) struct Chain<'p, N = Fraction> {
     components: Vec<Vec<u32>>,
     /// The branch that is chosen where somebody chooses.
     choice: HashMap<u32, usize>,
-    effort: Effort<'p>,
+    effort: FractionWork<'p>,
 }
 
 impl<'p> Chain<'p> {
     pub fn new(points: &'p [ChoicePoint], start: Edge, interrupt: Option<&'p AtomicBool>) -> Chain<'p> {
         let rows = points.iter().map(row).collect();
-        let effort = Effort { interrupt, left: Cell::new(Effort::MOST) };
+        let effort = FractionWork { interrupt, left: Cell::new(FractionWork::MOST) };
         let mut chain = Chain { points, rows, components: Vec::new(), choice: HashMap::new(), effort };
         if let Edge::To(start) = start {
             chain.find_components(start);
@@ -193,10 +193,10 @@ impl<'p> Chain<'p> {
     /// As [`Unsolved`] says.
     pub fn choose(&mut self, worth: &[Worth]) -> Result<(), Unsolved> {
         let mut values: HashMap<u32, Worth> = HashMap::new();
-        let value_of = |values: &HashMap<u32, Worth>, target: &Target| match target {
-            Target::State(state) => values.get(state).cloned().unwrap_or_default(),
-            Target::End(end) => worth[*end as usize].clone(),
-            Target::Rest | Target::Step => Worth::new(),
+        let value_of = |values: &HashMap<u32, Worth>, target: &ChainTarget| match target {
+            ChainTarget::State(state) => values.get(state).cloned().unwrap_or_default(),
+            ChainTarget::End(end) => worth[*end as usize].clone(),
+            ChainTarget::Rest | ChainTarget::Step => Worth::new(),
         };
         for component in self.components.clone() {
             self.effort.check()?;
@@ -230,7 +230,7 @@ impl<'p> Chain<'p> {
         &mut self,
         component: &[u32],
         values: &mut HashMap<u32, Worth>,
-        value_of: &dyn Fn(&HashMap<u32, Worth>, &Target) -> Worth,
+        value_of: &dyn Fn(&HashMap<u32, Worth>, &ChainTarget) -> Worth,
     ) -> Result<(), Unsolved> {
         let points = self.points;
         let members: BTreeSet<u32> = component.iter().copied().collect();
@@ -243,8 +243,8 @@ impl<'p> Chain<'p> {
             return Err(Unsolved::CircularChoice);
         }
         // States from which the way out is known, and the first step of it.
-        let leads_out = |known: &BTreeSet<u32>, target: &Target| match target {
-            Target::State(to) => !members.contains(to) || known.contains(to),
+        let leads_out = |known: &BTreeSet<u32>, target: &ChainTarget| match target {
+            ChainTarget::State(to) => !members.contains(to) || known.contains(to),
             _ => true,
         };
         let mut known: BTreeSet<u32> = BTreeSet::new();
@@ -303,10 +303,10 @@ impl<'p> Chain<'p> {
     }
 }
 
-impl<'p, N: Number> Chain<'p, N> {
+impl<'p, N: ChainNumber> Chain<'p, N> {
     /// A chain whose states nobody chooses in.
     pub fn of_rows(rows: Vec<Row<N>>, start: u32, interrupt: Option<&'p AtomicBool>) -> Chain<'p, N> {
-        let effort = Effort { interrupt, left: Cell::new(Effort::MOST) };
+        let effort = FractionWork { interrupt, left: Cell::new(FractionWork::MOST) };
         let mut chain = Chain { points: &[], rows, components: Vec::new(), choice: HashMap::new(), effort };
         chain.find_components(start);
         chain
@@ -314,7 +314,7 @@ impl<'p, N: Number> Chain<'p, N> {
 
     /// The same with less work before it is given up.
     pub fn with_effort(self, most: u64) -> Chain<'p, N> {
-        self.effort.left.set(most.min(Effort::MOST));
+        self.effort.left.set(most.min(FractionWork::MOST));
         self
     }
 
@@ -326,10 +326,10 @@ impl<'p, N: Number> Chain<'p, N> {
     pub fn expected_steps(&self, start: u32) -> Result<N, Unsolved> {
         let mut steps: HashMap<u32, N> = HashMap::new();
         let counted = |row: &Row<N>, steps: &HashMap<u32, N>| -> N {
-            let of = |(target, chance): (&Target, &N)| match target {
-                Target::Step => chance.clone(),
-                Target::State(state) => steps.get(state).map(|steps| chance.times(steps)).unwrap_or_default(),
-                Target::End(_) | Target::Rest => N::default(),
+            let of = |(target, chance): (&ChainTarget, &N)| match target {
+                ChainTarget::Step => chance.clone(),
+                ChainTarget::State(state) => steps.get(state).map(|steps| chance.times(steps)).unwrap_or_default(),
+                ChainTarget::End(_) | ChainTarget::Rest => N::default(),
             };
             row.iter().map(of).fold(N::default(), |sum, part| sum.plus(&part))
         };
@@ -343,7 +343,7 @@ impl<'p, N: Number> Chain<'p, N> {
                 continue;
             }
             let mut elimination = Elimination::new(component, &self.rows);
-            elimination.rows.values_mut().for_each(|row| drop(row.insert(Target::Step, N::one())));
+            elimination.rows.values_mut().for_each(|row| drop(row.insert(ChainTarget::Step, N::one())));
             for (state, row) in elimination.eliminate_all(&mut HashMap::new(), &self.effort)?.into_iter().rev() {
                 let count = counted(&row, &steps);
                 row.iter().try_for_each(|_| self.effort.pay(&count))?;
@@ -361,12 +361,12 @@ impl<'p, N: Number> Chain<'p, N> {
     pub fn settle(&self, start: Edge) -> Result<Settled<N>, Unsolved> {
         let mut mass: HashMap<u32, N> = HashMap::new();
         let mut settled = Settled::default();
-        let mut flow = |mass: &mut HashMap<u32, N>, target: Target, chance: N| {
+        let mut flow = |mass: &mut HashMap<u32, N>, target: ChainTarget, chance: N| {
             let sum = match target {
-                Target::State(state) => mass.entry(state).or_default(),
-                Target::End(end) => settled.ends.entry(end).or_default(),
-                Target::Rest => &mut settled.remaining,
-                Target::Step => return,
+                ChainTarget::State(state) => mass.entry(state).or_default(),
+                ChainTarget::End(end) => settled.ends.entry(end).or_default(),
+                ChainTarget::Rest => &mut settled.remaining,
+                ChainTarget::Step => return,
             };
             *sum = sum.plus(&chance);
         };
@@ -403,7 +403,7 @@ impl<'p, N: Number> Chain<'p, N> {
                 let Some(own) = own.remove(&state) else { continue };
                 for (target, chance) in row {
                     // What goes to other states of the component has been added to what they have.
-                    if !matches!(target, Target::State(other) if elimination.members.contains(&other)) {
+                    if !matches!(target, ChainTarget::State(other) if elimination.members.contains(&other)) {
                         self.effort.pay(&own)?;
                         flow(&mut mass, target, chance.times(&own));
                     }
@@ -416,12 +416,12 @@ impl<'p, N: Number> Chain<'p, N> {
 
     /// The work that was done so far, in steps of a script.
     pub fn work(&self) -> u64 {
-        Effort::MOST - self.effort.left.get()
+        FractionWork::MOST - self.effort.left.get()
     }
 
     fn is_cyclic(&self, component: &[u32]) -> bool {
         match component {
-            [only] => self.rows[*only as usize].contains_key(&Target::State(*only)),
+            [only] => self.rows[*only as usize].contains_key(&ChainTarget::State(*only)),
             _ => true,
         }
     }
@@ -434,7 +434,9 @@ impl<'p, N: Number> Chain<'p, N> {
             .rows
             .iter()
             .map(|row| {
-                row.keys().filter_map(|target| if let Target::State(to) = target { Some(*to) } else { None }).collect()
+                row.keys()
+                    .filter_map(|target| if let ChainTarget::State(to) = target { Some(*to) } else { None })
+                    .collect()
             })
             .collect();
         let (mut index, mut low) = (vec![NONE; count], vec![0_u32; count]);
@@ -483,11 +485,11 @@ impl<'p, N: Number> Chain<'p, N> {
     }
 }
 
-fn target(edge: Edge) -> Target {
+fn target(edge: Edge) -> ChainTarget {
     match edge {
-        Edge::Open => Target::Rest,
-        Edge::To(point) => Target::State(point),
-        Edge::End(end) => Target::End(end),
+        Edge::Open => ChainTarget::Rest,
+        Edge::To(point) => ChainTarget::State(point),
+        Edge::End(end) => ChainTarget::End(end),
     }
 }
 
@@ -500,7 +502,7 @@ fn row(point: &ChoicePoint) -> Row {
                 *row.entry(target(*edge)).or_default() += &branch.chance;
             }
             if !ranked.partition.rest.is_zero() {
-                *row.entry(Target::Rest).or_default() += &ranked.partition.rest;
+                *row.entry(ChainTarget::Rest).or_default() += &ranked.partition.rest;
             }
         }
         Fork::Answers { .. } | Fork::Entry => {
@@ -512,7 +514,7 @@ fn row(point: &ChoicePoint) -> Row {
     row
 }
 
-fn weighed(row: &Row, value_of: impl Fn(&Target) -> Worth) -> Worth {
+fn weighed(row: &Row, value_of: impl Fn(&ChainTarget) -> Worth) -> Worth {
     let mut sum = Worth::new();
     for (target, chance) in row {
         for (seat, worth) in value_of(target) {
@@ -529,13 +531,13 @@ struct Elimination<N> {
     before: HashMap<u32, BTreeSet<u32>>,
 }
 
-impl<N: Number> Elimination<N> {
+impl<N: ChainNumber> Elimination<N> {
     fn new(component: &[u32], rows: &[Row<N>]) -> Elimination<N> {
         let members: BTreeSet<u32> = component.iter().copied().collect();
         let mut before: HashMap<u32, BTreeSet<u32>> = component.iter().map(|state| (*state, BTreeSet::new())).collect();
         for state in component {
             for target in rows[*state as usize].keys() {
-                if let Target::State(to) = target
+                if let ChainTarget::State(to) = target
                     && to != state
                     && let Some(before) = before.get_mut(to)
                 {
@@ -555,7 +557,7 @@ impl<N: Number> Elimination<N> {
     fn eliminate_all(
         &mut self,
         own: &mut HashMap<u32, N>,
-        effort: &Effort<'_>,
+        effort: &FractionWork<'_>,
     ) -> Result<Vec<(u32, Row<N>)>, Unsolved> {
         let mut order = Vec::with_capacity(self.members.len());
         let cost = |before: &BTreeSet<u32>, row: &Row<N>| before.len() * row.len();
@@ -571,8 +573,8 @@ impl<N: Number> Elimination<N> {
             }
             let mut row = self.rows.remove(&state).expect("each is taken out once");
             let before = self.before.remove(&state).expect("each is taken out once");
-            if let Some(stays) = row.remove(&Target::State(state)) {
-                let others = row.iter().filter(|(target, _)| **target != Target::Step);
+            if let Some(stays) = row.remove(&ChainTarget::State(state)) {
+                let others = row.iter().filter(|(target, _)| **target != ChainTarget::Step);
                 let leaves = N::leaving(&stays, &mut others.map(|(_, chance)| chance));
                 if leaves.is_zero() {
                     return Err(Unsolved::Endless);
@@ -583,7 +585,7 @@ impl<N: Number> Elimination<N> {
                 }
             }
             for target in row.keys() {
-                if let Target::State(to) = target
+                if let ChainTarget::State(to) = target
                     && let Some(known) = self.before.get_mut(to)
                 {
                     known.remove(&state);
@@ -592,7 +594,7 @@ impl<N: Number> Elimination<N> {
             }
             for from in &before {
                 let Some(known) = self.rows.get_mut(from) else { continue };
-                let Some(share) = known.remove(&Target::State(state)) else { continue };
+                let Some(share) = known.remove(&ChainTarget::State(state)) else { continue };
                 for (target, chance) in &row {
                     effort.pay(chance)?;
                     let sum = known.entry(*target).or_default();
@@ -602,7 +604,7 @@ impl<N: Number> Elimination<N> {
             if let Some(mass) = own.get(&state).cloned() {
                 for (target, chance) in &row {
                     effort.pay(&mass)?;
-                    if let Target::State(to) = target
+                    if let ChainTarget::State(to) = target
                         && self.members.contains(to)
                     {
                         let sum = own.entry(*to).or_default();
@@ -626,8 +628,8 @@ mod tests {
         let half = || ratio(1, 2);
         let third = || ratio(1, 3);
         let place = |round: u32, at: u32| match round < count {
-            true => Target::State(8 * round + at % 8),
-            false => Target::End(at % 8),
+            true => ChainTarget::State(8 * round + at % 8),
+            false => ChainTarget::End(at % 8),
         };
         let row = |state: u32| {
             let (next, at) = (state / 8 + 1, state % 8);
@@ -647,11 +649,11 @@ mod tests {
         // Every third place leads back to where its round began, and the last round to the first one.
         for (at, row) in rows.iter_mut().enumerate().filter(|(at, _)| at % 3 == 0) {
             row.values_mut().for_each(|chance| *chance *= ratio(6, 7));
-            *row.entry(Target::State(at as u32 / 8 * 8)).or_default() += ratio(1, 7);
+            *row.entry(ChainTarget::State(at as u32 / 8 * 8)).or_default() += ratio(1, 7);
         }
         let back = ratio(1, 1_000);
         rows[8 * 59].values_mut().for_each(|chance| *chance *= Fraction::ONE - &back);
-        *rows[8 * 59].entry(Target::State(0)).or_default() += &back;
+        *rows[8 * 59].entry(ChainTarget::State(0)).or_default() += &back;
         let exact = Chain::of_rows(rows.clone(), 0, None);
         let bounds = rows.iter().map(|row| row.iter().map(|(to, chance)| (*to, Interval::around(chance))).collect());
         let bounded = Chain::<Interval>::of_rows(bounds.collect(), 0, None);

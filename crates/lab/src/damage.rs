@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value as Json;
 
-use super::simulation::{BLOCK, Findings, GIVEN_UP_AFTER, Part, is_hopeless};
+use super::simulation::{BLOCK, Findings, GIVEN_UP_AFTER, TrialPart, is_hopeless};
 use super::tally::Tally;
 use riskbreaker_state::LARGEST_NUMBER;
 
@@ -30,7 +30,7 @@ impl Findings {
             return Err("`plan.until` is a share from 0 to 1".into());
         }
         let blocks = plan.trials.div_ceil(BLOCK);
-        let part = Part::of(blocks, self.shard);
+        let part = TrialPart::of(blocks, self.shard);
         most("blocks", self.blocks, part.blocks)?;
         let gave_up = self.complete && self.tallies.iter().any(is_hopeless);
         let ended_early = gave_up || plan.until.is_some();
@@ -58,7 +58,7 @@ impl Findings {
         Ok(())
     }
 
-    fn tally_must_be_possible(&self, name: &str, tally: &Tally, part: Part, gave_up: bool) -> Result<(), String> {
+    fn tally_must_be_possible(&self, name: &str, tally: &Tally, part: TrialPart, gave_up: bool) -> Result<(), String> {
         let trials = tally.trials;
         adds_up(&format!("{name}.results"), tally.results.values(), trials)?;
         adds_up(&format!("{name}.outcomes"), tally.outcomes.values(), trials)?;

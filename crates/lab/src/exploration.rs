@@ -56,7 +56,7 @@ const LAST_MOMENT: Duration = Duration::from_millis(150);
 /// The work of the plays for an estimate after the budget of several queries is spent.
 const LAST_WORK: u64 = 20_000_000;
 
-enum Failure {
+enum ExplorationFailure {
     Refused(Refusal),
     /// There is more than can be followed; the text says what.
     TooMuch(String),
@@ -65,9 +65,9 @@ enum Failure {
     Unstable,
 }
 
-impl From<Refusal> for Failure {
-    fn from(refusal: Refusal) -> Failure {
-        Failure::Refused(refusal)
+impl From<Refusal> for ExplorationFailure {
+    fn from(refusal: Refusal) -> ExplorationFailure {
+        ExplorationFailure::Refused(refusal)
     }
 }
 
@@ -142,11 +142,11 @@ pub(crate) fn explore(
         work: 0,
         limits,
     };
-    let mut found = Err(Failure::Unstable);
+    let mut found = Err(ExplorationFailure::Unstable);
     for _ in 0..MOST_STARTS {
         exploration.kept = exploration.vm.kept();
         found = exploration.exact();
-        if !matches!(found, Err(Failure::Unstable)) {
+        if !matches!(found, Err(ExplorationFailure::Unstable)) {
             break;
         }
         // What a script worked out once and keeps from then on is there now.
@@ -155,9 +155,13 @@ pub(crate) fn explore(
     }
     if detail == Detail::Outcomes && query.answering != Answering::Best {
         let (why, samples, interrupted) = match &found {
-            Err(Failure::TooMuch(why)) => (Some(why.clone()), limits.samples, false),
-            Err(Failure::Unstable) => (Some("a script keeps something between its runs".into()), limits.samples, false),
-            Err(Failure::Interrupted) => (Some("it was interrupted".into()), LAST_SAMPLES.min(limits.samples), true),
+            Err(ExplorationFailure::TooMuch(why)) => (Some(why.clone()), limits.samples, false),
+            Err(ExplorationFailure::Unstable) => {
+                (Some("a script keeps something between its runs".into()), limits.samples, false)
+            }
+            Err(ExplorationFailure::Interrupted) => {
+                (Some("it was interrupted".into()), LAST_SAMPLES.min(limits.samples), true)
+            }
             _ => (None, 0, false),
         };
         if let Some(why) = why {
@@ -172,10 +176,12 @@ pub(crate) fn explore(
     let Explorer { used, taken, offered, .. } = *explorer.expect("it was put there above");
     let odds = match found {
         Ok(counted) => counted.odds(outcomes, &ends),
-        Err(Failure::Refused(refusal)) => return Err(refusal),
-        Err(Failure::Interrupted) => return Err(Refusal::failing("it was interrupted before anything was known")),
-        Err(Failure::Unstable) => return Err(Refusal::failing("a script keeps something between its runs")),
-        Err(Failure::TooMuch(why)) => {
+        Err(ExplorationFailure::Refused(refusal)) => return Err(refusal),
+        Err(ExplorationFailure::Interrupted) => {
+            return Err(Refusal::failing("it was interrupted before anything was known"));
+        }
+        Err(ExplorationFailure::Unstable) => return Err(Refusal::failing("a script keeps something between its runs")),
+        Err(ExplorationFailure::TooMuch(why)) => {
             return Err(Refusal::failing(format!(
                 "{why}: the best answer there cannot be computed; give the answers, or take the defaults"
             )));
@@ -347,14 +353,14 @@ struct Exploration<'a> {
     /// The game at the stage `at`.
     game: Game,
     /// The state with which outcomes are compared, and its number.
-    origin: Origin,
+    origin: PathOrigin,
     /// The point between two agenda entries at which `game` stands; `None`: at the action that was open first. [`PASSING`]: where
     /// a sampled run is.
     at: Option<u32>,
     /// The game at the other stages.
-    stages: HashMap<Option<u32>, (Game, Origin)>,
+    stages: HashMap<Option<u32>, (Game, PathOrigin)>,
     /// The states in which paths begin, by what `deal` has dealt.
-    origins: HashMap<Vec<u8>, Origin>,
+    origins: HashMap<Vec<u8>, PathOrigin>,
     /// Agenda entries behind the open action on the sampled run.
     passed: usize,
     /// The entities that the given answers name and that can be hit, each with the one who would hit it, if that is known.
@@ -381,7 +387,7 @@ struct Exploration<'a> {
 }
 
 /// A state in which paths begin, with its number.
-type Origin = (u32, Arc<State>);
+type PathOrigin = (u32, Arc<State>);
 
 /// The stage of a sampled run that has passed an agenda entry.
 const PASSING: u32 = u32::MAX;
@@ -410,7 +416,7 @@ impl Exploration<'_> {
     }
 
     /// Puts another game in place of the current one, which is kept.
-    fn put(&mut self, stage: Option<u32>, (game, origin): (Game, Origin)) {
+    fn put(&mut self, stage: Option<u32>, (game, origin): (Game, PathOrigin)) {
         let explorer = self.game.context.explorer.take();
         let was = (std::mem::replace(&mut self.game, game), std::mem::replace(&mut self.origin, origin));
         let at = std::mem::replace(&mut self.at, stage);
@@ -437,14 +443,14 @@ impl Exploration<'_> {
     }
 
     /// Follows every way.
-    fn exact(&mut self) -> Result<Counted, Failure> {
+    fn exact(&mut self) -> Result<EndChances, ExplorationFailure> {
         let mut met_again = 0_u64;
         let (mut is_judged, mut keeps) = (false, false);
         let mut work_to_tail = None;
         loop {
             while self.explorer().begin() {
                 if self.is_interrupted() {
-                    return Err(Failure::Interrupted);
+                    return Err(ExplorationFailure::Interrupted);
                 }
                 let is_full =
                     self.work > self.limits.work || self.query.budget.is_spent() || self.effects > MOST_EFFECTS;
@@ -458,14 +464,14 @@ impl Exploration<'_> {
                 }
                 let ran = self.run()?;
                 if self.kept.is_some() && self.vm.kept() != self.kept {
-                    return Err(Failure::Unstable);
+                    return Err(ExplorationFailure::Unstable);
                 }
                 match ran {
                     Ran::End(end) => self.explorer().end(end),
                     Ran::OffPlan(OffPlan::Known) => met_again += 1,
                     Ran::OffPlan(OffPlan::Deep | OffPlan::Reached) => {}
                     Ran::OffPlan(OffPlan::Spent) => return self.all_but_little(),
-                    Ran::OffPlan(OffPlan::TooWide(why)) => return Err(Failure::TooMuch(why)),
+                    Ran::OffPlan(OffPlan::TooWide(why)) => return Err(ExplorationFailure::TooMuch(why)),
                     Ran::OffPlan(OffPlan::Refused(refusal)) => return Err(refusal.into()),
                 }
                 let (runs, steps) = (self.explorer().runs, self.explorer().steps);
@@ -480,7 +486,7 @@ impl Exploration<'_> {
                     let counted = self.solve()?;
                     if counted.remaining <= ratio(1, NEGLIGIBLE) {
                         // `solve` leaves out the run that was begun and not played: here there is none.
-                        return Ok(Counted { ways: runs, ..counted });
+                        return Ok(EndChances { ways: runs, ..counted });
                     }
                 }
                 let many = self.explorer().points.len() as u64 >= HOPELESS_AFTER;
@@ -507,7 +513,7 @@ impl Exploration<'_> {
     }
 
     /// At a limit: returns the odds found so far if the remainder is negligible.
-    fn all_but_little(&mut self) -> Result<Counted, Failure> {
+    fn all_but_little(&mut self) -> Result<EndChances, ExplorationFailure> {
         if self.explorer().open_mass() < 0.01 {
             let counted = self.solve()?;
             if counted.remaining <= ratio(1, NEGLIGIBLE) {
@@ -517,14 +523,17 @@ impl Exploration<'_> {
         Err(self.too_many())
     }
 
-    fn too_many(&mut self) -> Failure {
+    fn too_many(&mut self) -> ExplorationFailure {
         let explorer = self.explorer();
         let doubt = explorer.unproven.iter().max_by_key(|(_, times)| **times).map(|(why, _)| *why);
         let doubt = doubt.map(|why| format!(" (states could not be compared: {why})")).unwrap_or_default();
-        Failure::TooMuch(format!("it has more paths than the {} that were followed{doubt}", explorer.runs - 1))
+        ExplorationFailure::TooMuch(format!(
+            "it has more paths than the {} that were followed{doubt}",
+            explorer.runs - 1
+        ))
     }
 
-    fn solve(&mut self) -> Result<Counted, Failure> {
+    fn solve(&mut self) -> Result<EndChances, ExplorationFailure> {
         let explorer = self.game.context.explorer.as_ref().expect("it is there while ways are explored");
         let mut chain = Chain::new(&explorer.points, explorer.start, self.query.interrupt.as_deref());
         let solved = (|| {
@@ -538,7 +547,7 @@ impl Exploration<'_> {
         self.work += chain.work();
         self.query.budget.spend(chain.work());
         let settled = solved.map_err(|unsolved| {
-            Failure::Refused(Refusal::failing(match unsolved {
+            ExplorationFailure::Refused(Refusal::failing(match unsolved {
                 Unsolved::Endless if !self.query.until.is_empty() => {
                     "from some states no path leads to the end of these odds: the game goes on for ever; name another agenda \
                      entry with `until`"
@@ -549,8 +558,8 @@ impl Exploration<'_> {
                 Unsolved::CircularChoice => {
                     "somebody may choose the same again and again, so that no answer is the best; give the answers"
                 }
-                Unsolved::Interrupted => return Failure::Interrupted,
-                Unsolved::TooLong => return Failure::TooMuch(TOO_LONG.into()),
+                Unsolved::Interrupted => return ExplorationFailure::Interrupted,
+                Unsolved::TooLong => return ExplorationFailure::TooMuch(TOO_LONG.into()),
             }))
         })?;
         let sum = sum(settled.ends.values()) + &settled.remaining;
@@ -565,7 +574,7 @@ impl Exploration<'_> {
         };
         let guessed = explorer.points.iter().any(chooses) && explorer.points.iter().any(is_open);
         let (ways, points) = (explorer.runs - 1, explorer.points.len());
-        Ok(Counted {
+        Ok(EndChances {
             ends: settled.ends,
             remaining: settled.remaining,
             estimate: None,
@@ -584,7 +593,7 @@ impl Exploration<'_> {
     }
 
     /// Plays the action at random, the same dice for the same call.
-    fn sampled(&mut self, estimate: Estimate) -> Result<Counted, Failure> {
+    fn sampled(&mut self, estimate: Estimate) -> Result<EndChances, ExplorationFailure> {
         let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
         let mut played = 0;
         let mut interrupted = estimate.interrupted;
@@ -619,11 +628,11 @@ impl Exploration<'_> {
             played += 1;
         }
         if played == 0 {
-            return Err(Failure::Interrupted);
+            return Err(ExplorationFailure::Interrupted);
         }
         let ended: u64 = counts.values().sum();
         let explorer = self.explorer();
-        Ok(Counted {
+        Ok(EndChances {
             ends: counts.into_iter().map(|(end, count)| (end, ratio(count, played))).collect(),
             remaining: ratio(played - ended, played),
             estimate: Some(Estimate { samples: played, interrupted, ..estimate }),
@@ -646,7 +655,7 @@ impl Exploration<'_> {
     }
 
     /// Runs an action once, and with sampled dice all that follow it up to the end.
-    fn run(&mut self) -> Result<Ran, Failure> {
+    fn run(&mut self) -> Result<Ran, ExplorationFailure> {
         let stage = self.explorer().stage;
         self.go_to(stage);
         self.passed = 0;
@@ -666,7 +675,7 @@ impl Exploration<'_> {
 
     /// Goes on behind an action that is done, up to the agenda entry at which the odds end. `None`: a sampled run goes on with
     /// the next action.
-    fn go_on(&mut self) -> Result<Option<Ran>, Failure> {
+    fn go_on(&mut self) -> Result<Option<Ran>, ExplorationFailure> {
         if self.at.is_none() {
             self.origin = self.dealt_state();
         }
@@ -717,7 +726,7 @@ impl Exploration<'_> {
     }
 
     /// The state in which the script of the open action began: the same on each path, unless `deal` has dealt.
-    fn dealt_state(&mut self) -> Origin {
+    fn dealt_state(&mut self) -> PathOrigin {
         let context = &self.game.context;
         let mut key = Vec::new();
         let mut dealt = None;
@@ -734,7 +743,7 @@ impl Exploration<'_> {
     }
 
     /// Looks at what came of the run of an action: why it was cut short, if it was, or that the run ends before the action does.
-    fn after(&mut self, run: Result<(), Fault>) -> Result<Result<Option<String>, OffPlan>, Failure> {
+    fn after(&mut self, run: Result<(), Fault>) -> Result<Result<Option<String>, OffPlan>, ExplorationFailure> {
         let rolled = std::mem::take(&mut self.explorer().work);
         let events = WORK_OF_EVENT * self.game.context.events.len() as u64;
         let script = self.vm.work_of_last_call();
@@ -760,7 +769,7 @@ impl Exploration<'_> {
     }
 
     /// The end of a run, by its number: what came of it, and what that is worth.
-    fn end(&mut self, cut: Option<&str>) -> Result<Ran, Failure> {
+    fn end(&mut self, cut: Option<&str>) -> Result<Ran, ExplorationFailure> {
         let context = &mut self.game.context;
         let mut outcome = match self.detail {
             Detail::Outcomes if self.query.until.is_empty() => Outcome::of(context, cut, self.viewer, &self.valued),
@@ -825,7 +834,7 @@ impl Exploration<'_> {
     }
 
     /// Checks what is given against what nobody was asked, since only one answer was possible.
-    fn check_autos(&mut self) -> Result<(), Failure> {
+    fn check_autos(&mut self) -> Result<(), ExplorationFailure> {
         let is_later = self.at.is_some();
         let context = &mut self.game.context;
         if context.autos.is_empty() {
@@ -860,7 +869,7 @@ impl Exploration<'_> {
 }
 
 /// How likely each end is.
-struct Counted {
+struct EndChances {
     ends: BTreeMap<u32, Fraction>,
     remaining: Fraction,
     estimate: Option<Estimate>,
@@ -870,7 +879,7 @@ struct Counted {
     answers: Vec<Assumed>,
 }
 
-impl Counted {
+impl EndChances {
     /// The odds, with the outcomes by number, and the outcome and the worth of each end.
     fn odds(self, outcomes: Vec<Arc<Outcome>>, ends: &[(u32, EndWorth)]) -> Odds {
         let mut chances: BTreeMap<u32, Fraction> = BTreeMap::new();

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::simulation::{MemoUse, Simulation, SimulationError};
 use super::tally::Tally;
-use super::trial::Table;
+use super::trial::TrialTable;
 use riskbreaker_play::{NewBranch, NotRecorded};
 
 /// How much of a simulation the memo (the trace cache) replays, and what it cannot record.
@@ -37,7 +37,7 @@ impl Simulation {
     ///
     /// As [`Simulation::run`].
     pub fn memo_report(&self, stop: &Arc<AtomicBool>) -> Result<Vec<MemoReport>, SimulationError> {
-        let report = |ready: &super::trial::Ready, name: &str| {
+        let report = |ready: &super::trial::ReadyVariant, name: &str| {
             let mut report = MemoReport { variant: name.to_owned(), ..MemoReport::default() };
             if let Some(seat) = ready.ahead.iter().next() {
                 report.unused = Some(format!("{seat} looks ahead, so each answer that it tries plays another game"));
@@ -47,7 +47,7 @@ impl Simulation {
             if report.unused.is_some() {
                 return Ok(report);
             }
-            let mut table = Table::new(ready, 1, MemoUse::Always)?;
+            let mut table = TrialTable::new(ready, 1, MemoUse::Always)?;
             let mut tally = Tally::default();
             for trial in 1..=self.trials {
                 if stop.load(Ordering::Relaxed) {

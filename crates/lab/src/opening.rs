@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::Position;
-use super::position::{Note, has_card, whom, with_people};
+use super::position::{AnswerListener, has_card, whom, with_people};
 use riskbreaker_play::{Answer, Edit, Question, QuestionId, Ruleset, Session, Step};
 use riskbreaker_state::{EntityId, Type, Value};
 
@@ -102,7 +102,11 @@ impl Position {
     }
 
     /// The game at the question for the card, and why the card is closed there, if it is.
-    fn at_card(&self, rules: &Arc<Ruleset>, note: &mut Note) -> Option<(Session, QuestionId, Option<String>)> {
+    fn at_card(
+        &self,
+        rules: &Arc<Ruleset>,
+        note: &mut AnswerListener,
+    ) -> Option<(Session, QuestionId, Option<String>)> {
         let mut session = with_people(rules, self.setup.clone()).ok()?;
         self.go_to(&mut session, note).ok()?;
         self.edit_by_hand(&mut session, &mut |_, _, _| {}).ok()?;

@@ -65,7 +65,7 @@ const WAY: usize = 1_000;
 pub type Way = Vec<(String, String, String)>;
 
 /// Hears of each question on the way to a card and of the answer that is taken.
-pub(super) type Note<'n> = dyn FnMut(&Session, &Question, &Answer) + 'n;
+pub(super) type AnswerListener<'n> = dyn FnMut(&Session, &Question, &Answer) + 'n;
 
 impl Position {
     /// Works out what the card comes to.
@@ -169,7 +169,11 @@ impl Position {
 
     /// Changes by hand what is to be changed, and plays on to the card. What does not fit is left out where that is allowed,
     /// and told.
-    pub(super) fn edit_by_hand(&self, session: &mut Session, note: &mut Note) -> Result<Vec<String>, Refusal> {
+    pub(super) fn edit_by_hand(
+        &self,
+        session: &mut Session,
+        note: &mut AnswerListener,
+    ) -> Result<Vec<String>, Refusal> {
         let mut left_out = Vec::new();
         for (name, field, value) in &self.edits {
             let edited = read_edit(session, name, field, value).and_then(|edit| session.edit(edit));
@@ -185,7 +189,7 @@ impl Position {
     }
 
     /// Plays to where somebody is asked for the card; `note` hears of each answer on the way.
-    pub(super) fn go_to(&self, session: &mut Session, note: &mut Note) -> Result<(), Refusal> {
+    pub(super) fn go_to(&self, session: &mut Session, note: &mut AnswerListener) -> Result<(), Refusal> {
         let mut asked: Vec<String> = Vec::new();
         for _ in 0..WAY {
             match session.advance()? {

@@ -23,22 +23,22 @@ pub(super) fn give_reasons(advice: &mut [Advice], game: &Game, question: &Questi
 }
 
 /// A number that is told at the table and can change.
-struct Change<'o> {
+struct ReasonChange<'o> {
     field: &'o FieldOdds,
     from: i64,
     /// The chance to be higher or lower than before, and the least and most by which.
-    up: Option<Step>,
-    down: Option<Step>,
+    up: Option<ReasonStep>,
+    down: Option<ReasonStep>,
 }
 
-struct Step {
+struct ReasonStep {
     chance: Fraction,
     least: u64,
     most: u64,
 }
 
-impl Change<'_> {
-    fn of(field: &FieldOdds) -> Option<Change<'_>> {
+impl ReasonChange<'_> {
+    fn of(field: &FieldOdds) -> Option<ReasonChange<'_>> {
         let from = field.from.as_int().filter(|_| field.shown)?;
         let step = |is_up: bool| {
             let there = field.to.iter().filter_map(|(to, chance)| Some((to.as_int()?, chance)));
@@ -46,25 +46,25 @@ impl Change<'_> {
                 there.filter(|(to, _)| if is_up { *to > from } else { *to < from }).collect();
             let by = || there.iter().map(|(to, _)| to.abs_diff(from));
             let (least, most) = (by().min()?, by().max()?);
-            Some(Step { chance: sum(there.iter().map(|(_, chance)| *chance)), least, most })
+            Some(ReasonStep { chance: sum(there.iter().map(|(_, chance)| *chance)), least, most })
         };
         let (up, down) = (step(true), step(false));
-        (up.is_some() || down.is_some()).then_some(Change { field, from, up, down })
+        (up.is_some() || down.is_some()).then_some(ReasonChange { field, from, up, down })
     }
 
-    fn is_of(&self, other: &Change) -> bool {
+    fn is_of(&self, other: &ReasonChange) -> bool {
         self.field.entity == other.field.entity && self.field.field == other.field.field
     }
 
     /// Whether the same field has the same values with the same chances.
-    fn is_same(&self, other: &Change) -> bool {
+    fn is_same(&self, other: &ReasonChange) -> bool {
         self.is_of(other) && self.field.to == other.field.to
     }
 }
 
 fn reason<'o>(odds: &'o Odds, all: impl Iterator<Item = &'o Odds>, game: &Game, question: &Question) -> Option<String> {
     let own = changes(odds);
-    let others: Vec<Vec<Change>> = all.filter(|other| !std::ptr::eq(*other, odds)).map(changes).collect();
+    let others: Vec<Vec<ReasonChange>> = all.filter(|other| !std::ptr::eq(*other, odds)).map(changes).collect();
     if others.is_empty() {
         return None;
     }
@@ -86,7 +86,7 @@ fn reason<'o>(odds: &'o Odds, all: impl Iterator<Item = &'o Odds>, game: &Game, 
         for (step, [will, may, that]) in
             [(&change.up, ["gains", "to gain", "gains"]), (&change.down, ["loses", "to lose", "loses"])]
         {
-            let Some(Step { chance, least, most }) = step else { continue };
+            let Some(ReasonStep { chance, least, most }) = step else { continue };
             let amount = if least == most { most.to_string() } else { format!("{least} to {most}") };
             let what = format!("{amount} {}", change.field.label);
             let percent = percent(chance);
@@ -105,8 +105,8 @@ fn reason<'o>(odds: &'o Odds, all: impl Iterator<Item = &'o Odds>, game: &Game, 
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
-fn changes(odds: &Odds) -> Vec<Change<'_>> {
-    odds.fields.iter().filter_map(Change::of).collect()
+fn changes(odds: &Odds) -> Vec<ReasonChange<'_>> {
+    odds.fields.iter().filter_map(ReasonChange::of).collect()
 }
 
 /// Whether an entity is the one that is asked about, or something of another kind that one of its fields names.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::damage::no_count;
 use super::tally::{LeftOut, Tally, add_counts};
-use super::trial::{LONGEST, Ready, Rounds, TOO_LONG, Table, answer_ahead};
+use super::trial::{LONGEST, ReadyVariant, Rounds, TOO_LONG, TrialTable, answer_ahead};
 use riskbreaker_dice::DiceRng;
 use riskbreaker_play::{
     Driver, Event, Halt, Happening, MACHINE_STACK, Prepared, Ruleset, Session, SessionError, Setup, StartError,
@@ -234,12 +234,12 @@ impl Variant {
     }
 
     /// `seed`: that of the simulation, by which a game also numbers what is made in secret.
-    fn ready(&self, seed: u64) -> Result<Ready, SimulationError> {
+    fn ready(&self, seed: u64) -> Result<ReadyVariant, SimulationError> {
         if !self.ahead.is_empty() && !self.rules.measures() {
             return Err(SimulationError::NoValue(self.rules.id().to_string()));
         }
         let declarations = self.rules.declarations();
-        Ok(Ready {
+        Ok(ReadyVariant {
             prepared: Prepared::new(&self.rules, self.setup.clone().seed(seed))?,
             ahead: self.ahead.clone(),
             boundary: declarations.boundary.clone(),
@@ -251,7 +251,7 @@ impl Variant {
 }
 
 /// What came of one block of trials.
-struct Block {
+struct TrialBlock {
     tallies: Vec<Tally>,
     pairs: Vec<BTreeMap<String, BTreeMap<String, u64>>>,
     /// No more are played, see [`GIVEN_UP_AFTER`].
@@ -259,11 +259,11 @@ struct Block {
 }
 
 /// A block that a thread has played, by its place in the run.
-type Played = Result<(u64, Block), SimulationError>;
+type PlayedBlock = Result<(u64, TrialBlock), SimulationError>;
 
 /// The blocks of trials that a run plays: all, or those of a shard.
 #[derive(Clone, Copy)]
-pub(super) struct Part {
+pub(super) struct TrialPart {
     /// The first block.
     pub first: u64,
     /// How far each block is behind the one before it.
@@ -272,11 +272,11 @@ pub(super) struct Part {
     pub blocks: u64,
 }
 
-impl Part {
+impl TrialPart {
     /// The blocks of a shard, out of `all`.
-    pub fn of(all: u64, shard: Option<Shard>) -> Part {
+    pub fn of(all: u64, shard: Option<Shard>) -> TrialPart {
         let (first, step) = shard.map_or((0, 1), |shard| (shard.index - 1, shard.count));
-        Part { first, step, blocks: all.saturating_sub(first).div_ceil(step) }
+        TrialPart { first, step, blocks: all.saturating_sub(first).div_ceil(step) }
     }
 
     /// The games in the first blocks, where there are `trials` in all. The last block of all may be a short one.
@@ -355,7 +355,7 @@ impl Simulation {
         if findings.complete {
             return Ok(findings);
         }
-        let part = Part::of(self.trials.div_ceil(BLOCK), shard);
+        let part = TrialPart::of(self.trials.div_ceil(BLOCK), shard);
         let (next, stop) = (AtomicU64::new(findings.blocks), Arc::new(AtomicBool::new(false)));
         let threads = threads.clamp(1, 256);
         thread::scope(|scope| {
@@ -409,14 +409,14 @@ impl Simulation {
     /// One thread of a run: plays one block after another, until none is left or the run stops.
     fn play_blocks(
         &self,
-        ready: &[Ready],
+        ready: &[ReadyVariant],
         tables: usize,
-        part: Part,
+        part: TrialPart,
         next: &AtomicU64,
         stop: &Arc<AtomicBool>,
-        send: &mpsc::SyncSender<Played>,
+        send: &mpsc::SyncSender<PlayedBlock>,
     ) {
-        let tables = ready.iter().map(|ready| Table::new(ready, tables, self.memo)).collect::<Result<Vec<_>, _>>();
+        let tables = ready.iter().map(|ready| TrialTable::new(ready, tables, self.memo)).collect::<Result<Vec<_>, _>>();
         let mut tables = match tables {
             Ok(tables) => tables,
             Err(error) => return drop(send.send(Err(error))),
@@ -441,15 +441,15 @@ impl Simulation {
     fn gather(
         &self,
         findings: &mut Findings,
-        part: Part,
-        receive: &mpsc::Receiver<Played>,
+        part: TrialPart,
+        receive: &mpsc::Receiver<PlayedBlock>,
         stop: &AtomicBool,
         told: &mut dyn FnMut(&Findings, Progress) -> bool,
     ) -> Result<(), SimulationError> {
         let trials = |at: u64| self.trials_of(part.block(at)).count() as u64;
         let of = (0..part.blocks).map(trials).sum();
         let mut done = (0..findings.blocks).map(trials).sum();
-        let mut waiting: BTreeMap<u64, Block> = BTreeMap::new();
+        let mut waiting: BTreeMap<u64, TrialBlock> = BTreeMap::new();
         loop {
             let result = match receive.recv_timeout(LOOKED_AT_EVERY) {
                 Ok(result) => result,
@@ -483,7 +483,7 @@ impl Simulation {
     }
 
     /// Each variant, ready to be played.
-    pub(super) fn ready(&self) -> Result<Vec<Ready>, SimulationError> {
+    pub(super) fn ready(&self) -> Result<Vec<ReadyVariant>, SimulationError> {
         self.variants.iter().map(|variant| variant.ready(self.seed)).collect()
     }
 
@@ -495,11 +495,11 @@ impl Simulation {
     /// The block at a place of a run; nothing if it was stopped. A shard gives up where the whole does, by the same first games.
     fn block_at(
         &self,
-        tables: &mut [Table],
-        part: Part,
+        tables: &mut [TrialTable],
+        part: TrialPart,
         at: u64,
         stop: &Arc<AtomicBool>,
-    ) -> Result<Option<Block>, SimulationError> {
+    ) -> Result<Option<TrialBlock>, SimulationError> {
         if at == 0 && part.first > 0 {
             let first = 1..=self.trials.min(GIVEN_UP_AFTER as u64);
             match self.block(tables, (true, first), stop)? {
@@ -514,10 +514,10 @@ impl Simulation {
     /// Plays the trials of a block; nothing if it was stopped. `is_first`: it is the first block of all shards, which may give up.
     fn block(
         &self,
-        tables: &mut [Table],
+        tables: &mut [TrialTable],
         (is_first, trials): (bool, std::ops::RangeInclusive<u64>),
         stop: &Arc<AtomicBool>,
-    ) -> Result<Option<Block>, SimulationError> {
+    ) -> Result<Option<TrialBlock>, SimulationError> {
         let mut given_up = false;
         let mut tallies = vec![Tally::default(); tables.len()];
         let mut pairs = vec![BTreeMap::<String, BTreeMap<String, u64>>::new(); tables.len() - 1];
@@ -542,7 +542,7 @@ impl Simulation {
         for (table, tally) in tables.iter_mut().zip(&mut tallies) {
             table.settle(tally);
         }
-        Ok(Some(Block { tallies, pairs, given_up }))
+        Ok(Some(TrialBlock { tallies, pairs, given_up }))
     }
 
     /// One trial as a game that can be looked at: `trial` is counted from 1.

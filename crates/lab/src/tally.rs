@@ -61,19 +61,19 @@ mod whole {
 
     #[derive(Serialize, Deserialize)]
     #[serde(untagged)]
-    enum Written {
+    enum WrittenTally {
         Number(i64),
         Text(String),
     }
 
     pub fn serialize<S: Serializer>(sum: &i128, to: S) -> Result<S::Ok, S::Error> {
-        i64::try_from(*sum).map_or_else(|_| Written::Text(sum.to_string()), Written::Number).serialize(to)
+        i64::try_from(*sum).map_or_else(|_| WrittenTally::Text(sum.to_string()), WrittenTally::Number).serialize(to)
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<i128, D::Error> {
-        match Written::deserialize(from)? {
-            Written::Number(sum) => Ok(sum.into()),
-            Written::Text(text) => text.parse().map_err(de::Error::custom),
+        match WrittenTally::deserialize(from)? {
+            WrittenTally::Number(sum) => Ok(sum.into()),
+            WrittenTally::Text(text) => text.parse().map_err(de::Error::custom),
         }
     }
 }

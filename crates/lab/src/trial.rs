@@ -15,7 +15,7 @@ use riskbreaker_ruleset::Statistic;
 use riskbreaker_state::{EntryId, State};
 
 /// A prepared variant: everything that all its games share.
-pub(super) struct Ready {
+pub(super) struct ReadyVariant {
     pub prepared: Prepared,
     pub ahead: BTreeSet<Arc<str>>,
     pub boundary: Option<Arc<str>>,
@@ -27,12 +27,12 @@ pub(super) struct Ready {
 }
 
 /// A table at which games of one variant are played one after the other.
-pub(super) struct Table<'r> {
-    ready: &'r Ready,
+pub(super) struct TrialTable<'r> {
+    ready: &'r ReadyVariant,
     prepared: Prepared,
     /// `None` until first used, and after a machine was discarded: it is dropped before the next one is built.
     pub vm: Option<Box<dyn Machine>>,
-    opening: Option<Opening>,
+    opening: Option<SharedOpening>,
     /// The state of the last game, whose allocations the next game reuses.
     spare: State,
     use_memo: MemoUse,
@@ -57,14 +57,15 @@ pub(super) const TOO_LONG: &str = "it took more than three seconds of processor 
 /// Held while a game runs that needs more memory than its table's share. One game at a time may use the full limit.
 static ALONE: Mutex<()> = Mutex::new(());
 
-impl Table<'_> {
+impl TrialTable<'_> {
     /// Makes one of `tables` tables that play at the same time.
-    pub fn new(ready: &Ready, tables: usize, use_memo: MemoUse) -> Result<Table<'_>, SimulationError> {
+    pub fn new(ready: &ReadyVariant, tables: usize, use_memo: MemoUse) -> Result<TrialTable<'_>, SimulationError> {
         // A seat that looks ahead plays forks of the game between two entries, which the memo does not cover.
         let use_memo = if ready.ahead.is_empty() { use_memo } else { MemoUse::Never };
         let prepared = ready.prepared.apart();
         let (spare, rounds) = (State::default(), Rounds::new(ready));
-        let mut table = Table { ready, prepared, vm: None, opening: None, spare, use_memo, memo: None, rounds, tables };
+        let mut table =
+            TrialTable { ready, prepared, vm: None, opening: None, spare, use_memo, memo: None, rounds, tables };
         let mut vm = table.machine()?;
         // An action that spends the budget of its machine here does so in each trial, where it is reported.
         table.opening =
@@ -330,7 +331,7 @@ fn machine(prepared: &Prepared) -> Result<Box<dyn Machine>, SimulationError> {
 }
 
 /// Where all games of a variant begin.
-struct Opening {
+struct SharedOpening {
     game: Game,
     /// The rounds that have passed by then.
     passed: Passed,
@@ -344,7 +345,7 @@ const MOST_WORK: u64 = 2_000_000;
 
 /// The game behind its first actions, at most so many: those that no die decides and in which no card is played. Every trial
 /// begins there. Nothing if there are none.
-fn opening(prepared: &Prepared, vm: &mut dyn Machine, rounds: &mut Rounds, most: usize) -> Option<Opening> {
+fn opening(prepared: &Prepared, vm: &mut dyn Machine, rounds: &mut Rounds, most: usize) -> Option<SharedOpening> {
     let mut game = prepared.game();
     game.context.listening = false;
     game.context.observers.counts = Some(Box::new(CardCounts::default()));
@@ -365,8 +366,10 @@ fn opening(prepared: &Prepared, vm: &mut dyn Machine, rounds: &mut Rounds, most:
         if !alike {
             break;
         }
-        opening =
-            Some(Opening { game: game.go_on_over(game.context.state.before_journal()), passed: rounds.passed.clone() });
+        opening = Some(SharedOpening {
+            game: game.go_on_over(game.context.state.before_journal()),
+            passed: rounds.passed.clone(),
+        });
     }
     opening.map(|mut opening| {
         opening.game.context.state.set_apart();
@@ -403,7 +406,7 @@ impl Passed {
 
 impl Rounds {
     /// Copies the texts, so that threads do not contend for shared reference counts.
-    pub fn new(ready: &Ready) -> Rounds {
+    pub fn new(ready: &ReadyVariant) -> Rounds {
         let (boundary, statistics): (_, Arc<[Statistic]>) =
             (ready.boundary.as_deref().map(Arc::from), ready.statistics.iter().cloned().collect());
         let worked_out = statistics.iter().filter(|statistic| statistic.field.is_none());
@@ -483,7 +486,7 @@ mod tests {
             ("scenarios/cave.toml", include_str!("../../../tests/data/imps/scenarios/cave.toml")),
         ];
         let ready = simulation(&files, "imps", "cave", most).ready()?.remove(0);
-        let mut table = Table::new(&ready, 1, MemoUse::Always)?;
+        let mut table = TrialTable::new(&ready, 1, MemoUse::Always)?;
         change(table.memo.as_mut().expect("it records"));
         let (mut tally, stop) = (Tally::default(), Arc::new(AtomicBool::new(false)));
         (1..=most).try_for_each(|trial| table.play(11, trial, 2_000, &mut tally, &stop).map(drop))
@@ -518,7 +521,7 @@ return rb.play({
         for memo in [MemoUse::Always, MemoUse::Never] {
             let simulation = simulation(&files, "rope", "hall", 200);
             let ready = simulation.ready().expect("it can begin").remove(0);
-            let mut table = Table::new(&ready, 1, memo).expect("there is a machine");
+            let mut table = TrialTable::new(&ready, 1, memo).expect("there is a machine");
             assert_eq!(
                 table.opening.as_ref().map(|opening| opening.game.actions),
                 Some(4),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BinaryHeap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::chain::{Chain, Row, TOO_LONG, Target, Unsolved};
+use super::chain::{Chain, ChainTarget, Row, TOO_LONG, Unsolved};
 use super::exploration::{MOST_STARTS, NEGLIGIBLE, WORK_OF_RUN};
 use super::interval::Interval;
 use super::simulation::{MemoUse, Simulation, Variant};
@@ -114,24 +114,24 @@ pub fn game_odds(
         let timeless = !prepared.rules.computes_keys();
         // If a script looks at the time of entries, states that differ only in it are different.
         let mut solve = |timeless| {
-            let mut found = Err(Failure::Unstable);
+            let mut found = Err(WholeGameFailure::Unstable);
             for _ in 0..MOST_STARTS {
                 found = solve(vm, &prepared, limits, interrupt.as_deref(), timeless);
-                if !matches!(found, Err(Failure::Unstable)) {
+                if !matches!(found, Err(WholeGameFailure::Unstable)) {
                     break;
                 }
             }
             found
         };
         let mut found = solve(timeless);
-        if matches!(found, Err(Failure::SeesTime)) {
+        if matches!(found, Err(WholeGameFailure::SeesTime)) {
             found = solve(false);
         }
         match found {
             Ok(odds) => Ok(odds),
-            Err(Failure::Refused(refusal)) => Err(refusal),
-            Err(Failure::SeesTime) => Err(Refusal::failing("the host itself failed: time was seen twice")),
-            Err(Failure::Unstable) => {
+            Err(WholeGameFailure::Refused(refusal)) => Err(refusal),
+            Err(WholeGameFailure::SeesTime) => Err(Refusal::failing("the host itself failed: time was seen twice")),
+            Err(WholeGameFailure::Unstable) => {
                 Err(Refusal::failing("a script keeps something between its runs: `sim` plays the game instead"))
             }
         }
@@ -168,7 +168,7 @@ fn estimate(rules: &Arc<Ruleset>, setup: Setup, interrupt: Option<&AtomicBool>) 
     Some(GameEstimate { games: tally.trials, left_out: tally.left_out.len() as u64, results })
 }
 
-enum Failure {
+enum WholeGameFailure {
     Refused(Refusal),
     /// A script looks at the time of agenda entries.
     SeesTime,
@@ -176,13 +176,13 @@ enum Failure {
     Unstable,
 }
 
-impl From<Refusal> for Failure {
-    fn from(refusal: Refusal) -> Failure {
-        Failure::Refused(refusal)
+impl From<Refusal> for WholeGameFailure {
+    fn from(refusal: Refusal) -> WholeGameFailure {
+        WholeGameFailure::Refused(refusal)
     }
 }
 
-struct Node {
+struct GameNode {
     /// `None` once its action has been explored.
     state: Option<State>,
     /// Whether policies have been asked for free acts since the last entry.
@@ -198,7 +198,7 @@ struct Solver<'a> {
     base: Game,
     timeless: bool,
     limits: GameLimits,
-    nodes: Vec<Node>,
+    nodes: Vec<GameNode>,
     known: HashMap<Box<[u8]>, u32>,
     rows: Vec<Row>,
     waiting: BinaryHeap<(u64, Reverse<u32>)>,
@@ -214,7 +214,7 @@ fn solve(
     limits: GameLimits,
     interrupt: Option<&AtomicBool>,
     timeless: bool,
-) -> Result<GameOdds, Failure> {
+) -> Result<GameOdds, WholeGameFailure> {
     let mut solver = Solver::new(vm, prepared, limits, timeless);
     let found = solver.explore(interrupt);
     solver.vm.end_exploring();
@@ -239,10 +239,10 @@ impl<'a> Solver<'a> {
         }
     }
 
-    fn explore(&mut self, interrupt: Option<&AtomicBool>) -> Result<GameOdds, Failure> {
+    fn explore(&mut self, interrupt: Option<&AtomicBool>) -> Result<GameOdds, WholeGameFailure> {
         let fingerprint = self.vm.begin_exploring();
         let kept = self.vm.kept();
-        let start = Node { state: Some(State::new()), asked: false, result: None, mass: 1.0 };
+        let start = GameNode { state: Some(State::new()), asked: false, result: None, mass: 1.0 };
         self.nodes.push(start);
         self.rows.push(Row::new());
         self.waiting.push((1.0_f64.to_bits(), Reverse(0)));
@@ -269,7 +269,7 @@ impl<'a> Solver<'a> {
                 self.step(number, fingerprint, interrupt)?;
             }
             if kept.is_some() && self.vm.kept() != kept {
-                return Err(Failure::Unstable);
+                return Err(WholeGameFailure::Unstable);
             }
             // At least that much is open: chances that come back to a state that was explored are not in it.
             if spent && open > 2.0 / NEGLIGIBLE as f64 {
@@ -380,8 +380,8 @@ impl<'a> Solver<'a> {
         node: u32,
         fingerprint: Option<riskbreaker_play::Fingerprint>,
         interrupt: Option<&AtomicBool>,
-    ) -> Result<(), Failure> {
-        let Node { state, asked, mass, .. } = &mut self.nodes[node as usize];
+    ) -> Result<(), WholeGameFailure> {
+        let GameNode { state, asked, mass, .. } = &mut self.nodes[node as usize];
         let (state, asked, mass) = (state.take().expect("it was not explored before"), *asked, *mass);
         let mut game = self.base.fork_onto(state);
         game.context.seats.clone_from(&self.base.context.seats);
@@ -440,8 +440,8 @@ impl<'a> Solver<'a> {
             let to = &mut self.nodes[next as usize];
             to.mass += mass * float(&chance);
             let target = match to.result {
-                Some(result) => Target::End(result),
-                None => Target::State(next),
+                Some(result) => ChainTarget::End(result),
+                None => ChainTarget::State(next),
             };
             if to.state.is_some() {
                 self.waiting.push((to.mass.to_bits(), Reverse(next)));
@@ -449,18 +449,18 @@ impl<'a> Solver<'a> {
             *row.entry(target).or_default() += chance;
         }
         if !rest.is_zero() {
-            row.insert(Target::Rest, rest);
+            row.insert(ChainTarget::Rest, rest);
         }
         if nothing_left {
             // That the agenda is empty is no action: it takes back the step that each state counts.
-            row.insert(Target::Step, -Fraction::ONE);
+            row.insert(ChainTarget::Step, -Fraction::ONE);
         }
         self.rows[node as usize] = row;
         Ok(())
     }
 
     /// The states that an action leads to, by number, and what was not followed.
-    fn settled(&mut self, game: &Game) -> Result<(BTreeMap<u32, Fraction>, Fraction), Failure> {
+    fn settled(&mut self, game: &Game) -> Result<(BTreeMap<u32, Fraction>, Fraction), WholeGameFailure> {
         let explorer = game.context.explorer.as_ref().expect("it is there while ways are explored");
         let chain = Chain::new(&explorer.points, explorer.start, None);
         let settled = chain.settle(explorer.start);
@@ -472,7 +472,7 @@ impl<'a> Solver<'a> {
     }
 
     /// Runs the action once.
-    fn run(&mut self, game: &mut Game, node: u32, asked: bool) -> Result<(), Failure> {
+    fn run(&mut self, game: &mut Game, node: u32, asked: bool) -> Result<(), WholeGameFailure> {
         game.context.observers.sees_time = false;
         let ran = game.attempt(self.vm);
         let rolled = game.context.explorer.as_mut().map_or(0, |explorer| std::mem::take(&mut explorer.work));
@@ -503,8 +503,8 @@ impl<'a> Solver<'a> {
     }
 
     /// Whether states that differ only in the time of entries are still the same: no script has looked at it.
-    fn may_merge(&self, game: &Game) -> Result<(), Failure> {
-        if self.timeless && game.context.observers.sees_time { Err(Failure::SeesTime) } else { Ok(()) }
+    fn may_merge(&self, game: &Game) -> Result<(), WholeGameFailure> {
+        if self.timeless && game.context.observers.sees_time { Err(WholeGameFailure::SeesTime) } else { Ok(()) }
     }
 
     /// Whether the states take more room than they may, or more work: those of a game that grows are large long before they
@@ -515,7 +515,7 @@ impl<'a> Solver<'a> {
     }
 
     /// The number of the state that a game has come to. A new one has no chance yet.
-    fn place(&mut self, game: &mut Game, asked: bool) -> Result<u32, Failure> {
+    fn place(&mut self, game: &mut Game, asked: bool) -> Result<u32, WholeGameFailure> {
         let state = &game.context.state;
         let mut key = vec![u8::from(asked)];
         write_whole_state(state, self.timeless, &mut key);
@@ -539,8 +539,8 @@ impl<'a> Solver<'a> {
         self.bytes += key.len();
         self.work += WORK_OF_BYTE * key.len() as u64;
         self.known.insert(key.into_boxed_slice(), number);
-        self.rows.push(Row::from([(Target::Rest, Fraction::ONE)]));
-        self.nodes.push(Node { state: Some(state).filter(|_| result.is_none()), asked, result, mass: 0.0 });
+        self.rows.push(Row::from([(ChainTarget::Rest, Fraction::ONE)]));
+        self.nodes.push(GameNode { state: Some(state).filter(|_| result.is_none()), asked, result, mass: 0.0 });
         Ok(number)
     }
 }

@@ -14,10 +14,10 @@ use serde_json::{Value as Json, json};
 
 use super::completion::completions;
 use super::document::{offset_in, span_in};
-use super::lookup::{Lookup, Spot};
-use super::outline::{Declared, Sort, outline};
+use super::lookup::{FileLookup, Spot};
+use super::outline::{OutlineItem, Sort, outline};
 use super::path::{of_uri, to_uri};
-use super::target::{Target, is_rule_id, target_at};
+use super::target::{NameTarget, is_rule_id, target_at};
 use super::workspace::Workspace;
 use riskbreaker_script::api;
 
@@ -29,10 +29,10 @@ const MOST_SYMBOLS: usize = 200;
 
 impl Workspace {
     /// What stands at a position, with its range for the editor.
-    fn pointed_at(&self, uri: &Uri, position: Position) -> Option<(Lookup<'_>, Target, Range)> {
+    fn pointed_at(&self, uri: &Uri, position: Position) -> Option<(FileLookup<'_>, NameTarget, Range)> {
         let file = of_uri(uri)?;
         let text = self.text_of(&file);
-        let lookup = Lookup::new(self, &file)?;
+        let lookup = FileLookup::new(self, &file)?;
         let (target, range) = target_at(&lookup.place.inside, &text, offset_in(&text, position))?;
         Some((lookup, target, span_in(&text, range)))
     }
@@ -68,7 +68,7 @@ impl Workspace {
     pub fn completion(&self, uri: &Uri, position: Position) -> Option<Vec<CompletionItem>> {
         let file = of_uri(uri)?;
         let text = self.text_of(&file);
-        let lookup = Lookup::new(self, &file)?;
+        let lookup = FileLookup::new(self, &file)?;
         Some(completions(&lookup, &text, offset_in(&text, position)))
     }
 
@@ -78,10 +78,10 @@ impl Workspace {
             return Err("there is no name here".into());
         };
         match &target {
-            Target::Word { .. } => return Err("a word of the vocabulary has the same name in every ruleset".into()),
-            Target::File(_) => return Err("a file is renamed by moving it".into()),
-            Target::Rule(_) => {}
-            Target::Name(name) => {
+            NameTarget::Word { .. } => return Err("a word of the vocabulary has the same name in every ruleset".into()),
+            NameTarget::File(_) => return Err("a file is renamed by moving it".into()),
+            NameTarget::Rule(_) => {}
+            NameTarget::Name(name) => {
                 if api::known_members().any(|known| known == name) {
                     return Err(format!("`{name}` is also a name of the host, so its places cannot be told apart"));
                 }
@@ -104,7 +104,7 @@ impl Workspace {
         let Some((lookup, target, _)) = self.pointed_at(uri, position) else {
             return Err("there is no name here".into());
         };
-        let is_rule = matches!(target, Target::Rule(_));
+        let is_rule = matches!(target, NameTarget::Rule(_));
         let is_name = new_name.starts_with(|letter: char| letter.is_ascii_lowercase() || letter == '_')
             && new_name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
         if is_rule && !is_rule_id(new_name) {
@@ -113,7 +113,7 @@ impl Workspace {
         if !is_rule && !is_name {
             return Err(format!("`{new_name}` is no name: use letters, digits and `_`, and begin with a small letter"));
         }
-        let new = if is_rule { Target::Rule(new_name.into()) } else { Target::Name(new_name.into()) };
+        let new = if is_rule { NameTarget::Rule(new_name.into()) } else { NameTarget::Name(new_name.into()) };
         if !lookup.declarations(&new).is_empty() || api::known_members().any(|known| known == new_name) {
             return Err(format!("`{new_name}` is there already"));
         }
@@ -124,7 +124,7 @@ impl Workspace {
         for Location { uri, range } in self.locations(lookup.mentions(&target)) {
             edits.entry(uri.0).or_default().push(TextEdit { range, new_text: new_name.to_owned() });
         }
-        let Target::Name(old) = &target else { return Ok(json!({ "changes": edits })) };
+        let NameTarget::Name(old) = &target else { return Ok(json!({ "changes": edits })) };
         let moved: Vec<Json> = lookup
             .files_of_all()
             .into_keys()
@@ -154,7 +154,7 @@ impl Workspace {
         let text = self.text_of(&file);
         let shown = outline(&place.inside, &text).into_iter().filter(is_shown);
         #[allow(deprecated)]
-        let symbol = |declared: Declared| {
+        let symbol = |declared: OutlineItem| {
             let range = span_in(&text, declared.range);
             let detail = (!declared.around.is_empty()).then(|| declared.around.join("."));
             let (name, kind) = (declared.name, symbol_kind(declared.sort));
@@ -177,7 +177,7 @@ impl Workspace {
         let query = query.to_lowercase();
         let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
         for file in self.documents.keys() {
-            let Some(lookup) = Lookup::new(self, file) else { continue };
+            let Some(lookup) = FileLookup::new(self, file) else { continue };
             if !seen.insert(lookup.place.folder.clone()) {
                 continue;
             }
@@ -185,7 +185,7 @@ impl Workspace {
                 if found.len() >= MOST_SYMBOLS {
                     return found;
                 }
-                let matching = |declared: &Declared| declared.name.to_lowercase().contains(&query);
+                let matching = |declared: &OutlineItem| declared.name.to_lowercase().contains(&query);
                 for declared in outline(&inside, &text).into_iter().filter(is_shown).filter(matching) {
                     let range = span_in(&text, declared.range);
                     let base = BaseSymbolInformation {
@@ -279,7 +279,7 @@ fn quoted(argument: &str) -> String {
 }
 
 /// What an outline lists: keys that are deep inside of a table are details.
-fn is_shown(declared: &Declared) -> bool {
+fn is_shown(declared: &OutlineItem) -> bool {
     declared.sort != Sort::Key || declared.around.len() <= 2
 }
 

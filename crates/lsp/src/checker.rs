@@ -11,7 +11,7 @@ use riskbreaker_ruleset::{Library, Problem};
 use riskbreaker_work::WorkBudget;
 
 /// A ruleset to check.
-pub(super) struct Job {
+pub(super) struct CheckJob {
     /// Where it lies.
     pub folder: PathBuf,
     pub id: String,
@@ -26,13 +26,13 @@ pub(super) struct Job {
 }
 
 /// What a check has found.
-pub(super) struct Outcome {
+pub(super) struct CheckOutcome {
     pub folder: PathBuf,
     pub turn: u64,
-    pub found: Found,
+    pub found: FoundProblems,
 }
 
-pub(super) enum Found {
+pub(super) enum FoundProblems {
     /// What the changed file alone shows.
     File { path: String, problems: Vec<Problem> },
     /// What the ruleset shows, by itself or over each ruleset that it is made for.
@@ -41,30 +41,30 @@ pub(super) enum Found {
 
 /// Checks rulesets in a thread of its own, the last change first. A newer job for a ruleset replaces an older one.
 pub(super) struct Checker {
-    queue: Arc<Queue>,
+    queue: Arc<CheckQueue>,
 }
 
 #[derive(Default)]
-struct Queue {
-    state: Mutex<State>,
+struct CheckQueue {
+    state: Mutex<CheckerState>,
     more: Condvar,
 }
 
 #[derive(Default)]
-struct State {
-    jobs: VecDeque<Job>,
+struct CheckerState {
+    jobs: VecDeque<CheckJob>,
     /// The folder of the ruleset that is being checked, and the flag that ends that.
     running: Option<(PathBuf, Arc<AtomicBool>)>,
     over: bool,
 }
 
-impl Queue {
-    fn lock(&self) -> MutexGuard<'_, State> {
+impl CheckQueue {
+    fn lock(&self) -> MutexGuard<'_, CheckerState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits for a job; `None` if there will be no more.
-    fn next(&self) -> Option<(Job, Arc<AtomicBool>)> {
+    fn next(&self) -> Option<(CheckJob, Arc<AtomicBool>)> {
         let mut state = self.lock();
         loop {
             if state.over {
@@ -80,7 +80,7 @@ impl Queue {
     }
 
     /// Puts a job that was interrupted back, unless a newer one has taken its place.
-    fn finish(&self, job: Job, stop: &AtomicBool) {
+    fn finish(&self, job: CheckJob, stop: &AtomicBool) {
         let mut state = self.lock();
         state.running = None;
         if stop.load(Ordering::Relaxed) && !state.jobs.iter().any(|other| other.folder == job.folder) {
@@ -91,8 +91,8 @@ impl Queue {
 
 impl Checker {
     /// Starts the thread. It hands each result to `tell`, and `None` at the end of each job.
-    pub fn start(tell: impl Fn(Option<Outcome>) + Send + 'static) -> io::Result<Checker> {
-        let queue = Arc::new(Queue::default());
+    pub fn start(tell: impl Fn(Option<CheckOutcome>) + Send + 'static) -> io::Result<Checker> {
+        let queue = Arc::new(CheckQueue::default());
         let jobs = queue.clone();
         thread::Builder::new().name("checker".into()).spawn(move || {
             while let Some((job, stop)) = jobs.next() {
@@ -112,7 +112,7 @@ impl Checker {
     }
 
     /// Checks a ruleset before the others that wait. An older job for it is forgotten; another one that runs waits for it.
-    pub fn submit(&self, job: Job) {
+    pub fn submit(&self, job: CheckJob) {
         let mut state = self.queue.lock();
         state.jobs.retain(|other| other.folder != job.folder);
         if let Some((_, stop)) = &state.running {
@@ -123,7 +123,7 @@ impl Checker {
     }
 
     /// Checks a ruleset after the others that wait.
-    pub fn submit_last(&self, job: Job) {
+    pub fn submit_last(&self, job: CheckJob) {
         let mut state = self.queue.lock();
         state.jobs.retain(|other| other.folder != job.folder);
         if let Some((_, stop)) = state.running.iter().find(|(folder, _)| *folder == job.folder) {
@@ -145,9 +145,9 @@ impl Drop for Checker {
     }
 }
 
-fn check(job: &Job, stop: &Arc<AtomicBool>, tell: &impl Fn(Outcome)) {
+fn check(job: &CheckJob, stop: &Arc<AtomicBool>, tell: &impl Fn(CheckOutcome)) {
     let budget = WorkBudget::new(CheckReport::WORK).until(stop);
-    let outcome = |found| Outcome { folder: job.folder.clone(), turn: job.turn, found };
+    let outcome = |found| CheckOutcome { folder: job.folder.clone(), turn: job.turn, found };
     if let Some((path, text)) = &job.changed {
         let again: Vec<_> = job.last.iter().map(|last| last.read_again(path, text, &budget)).collect();
         if !again.is_empty()
@@ -157,7 +157,7 @@ fn check(job: &Job, stop: &Arc<AtomicBool>, tell: &impl Fn(Outcome)) {
             let mut problems = problems.concat();
             problems.sort();
             problems.dedup();
-            tell(outcome(Found::File { path: path.clone(), problems }));
+            tell(outcome(FoundProblems::File { path: path.clone(), problems }));
         }
     }
     let mut analyses = Vec::new();
@@ -168,6 +168,6 @@ fn check(job: &Job, stop: &Arc<AtomicBool>, tell: &impl Fn(Outcome)) {
         analyses.push(Arc::new(Analysis::new(&job.library, &way, &budget)));
     }
     if !stop.load(Ordering::Relaxed) {
-        tell(outcome(Found::Whole(analyses)));
+        tell(outcome(FoundProblems::Whole(analyses)));
     }
 }

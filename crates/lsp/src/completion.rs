@@ -2,15 +2,15 @@ use std::collections::BTreeMap;
 
 use gen_lsp_types::{CompletionItem, CompletionItemKind, Documentation};
 
-use super::lookup::Lookup;
+use super::lookup::FileLookup;
 use super::target::code;
 use super::token::{Token, TokenKind};
 use riskbreaker_script::{api, luau_type};
 
 /// What can be written at a byte of a file.
-pub(super) fn completions(lookup: &Lookup<'_>, text: &str, at: usize) -> Vec<CompletionItem> {
+pub(super) fn completions(lookup: &FileLookup<'_>, text: &str, at: usize) -> Vec<CompletionItem> {
     let inside = &lookup.place.inside;
-    let mut found = Found::default();
+    let mut found = FoundItems::default();
     if inside.ends_with(".luau") || inside.ends_with(".lua") {
         of_script(lookup, text, at, &mut found);
     } else if inside.ends_with(".toml") {
@@ -26,9 +26,9 @@ pub(super) fn completions(lookup: &Lookup<'_>, text: &str, at: usize) -> Vec<Com
 
 /// By their labels, each once.
 #[derive(Default)]
-struct Found(BTreeMap<String, CompletionItem>);
+struct FoundItems(BTreeMap<String, CompletionItem>);
 
-impl Found {
+impl FoundItems {
     fn add(&mut self, label: &str, kind: CompletionItemKind, detail: impl Into<String>, text: &str) {
         self.0.entry(label.to_owned()).or_insert_with(|| CompletionItem {
             label: label.to_owned(),
@@ -43,7 +43,7 @@ impl Found {
 /// Sorts of names that stand in quotes.
 const SORTS: [&str; 9] = ["kind", "card", "hook", "entry", "field", "cast", "scenario", "switch", "free act"];
 
-fn of_script(lookup: &Lookup<'_>, text: &str, at: usize, found: &mut Found) {
+fn of_script(lookup: &FileLookup<'_>, text: &str, at: usize, found: &mut FoundItems) {
     let tokens: Vec<Token> = code(text).into_iter().take_while(|token| token.begin < at).collect();
     let Some(last) = tokens.last() else { return };
     if last.kind == TokenKind::Text && at <= last.inner(text).end && at > last.begin {
@@ -84,7 +84,7 @@ fn of_script(lookup: &Lookup<'_>, text: &str, at: usize, found: &mut Found) {
 }
 
 /// Names in quotes: those that the call before them takes, else all that can stand in quotes.
-fn in_quotes(lookup: &Lookup<'_>, text: &str, tokens: &[Token], found: &mut Found) {
+fn in_quotes(lookup: &FileLookup<'_>, text: &str, tokens: &[Token], found: &mut FoundItems) {
     let word =
         |back: usize| tokens.len().checked_sub(back).and_then(|at| tokens.get(at)).map_or("", |token| token.text(text));
     // The text itself is the last word.
@@ -141,7 +141,7 @@ fn is_among_rules(text: &str, tokens: &[Token]) -> bool {
     (next(), next(), next()) == ("{", "=", "rules")
 }
 
-fn names(lookup: &Lookup<'_>, sorts: &[&str], found: &mut Found) {
+fn names(lookup: &FileLookup<'_>, sorts: &[&str], found: &mut FoundItems) {
     for book in lookup.books() {
         for sort in sorts {
             for name in book.names_of(sort).unwrap_or_default() {
@@ -152,7 +152,7 @@ fn names(lookup: &Lookup<'_>, sorts: &[&str], found: &mut Found) {
     }
 }
 
-fn verbs(lookup: &Lookup<'_>, found: &mut Found) {
+fn verbs(lookup: &FileLookup<'_>, found: &mut FoundItems) {
     for book in lookup.books() {
         for verb in book.verbs() {
             let params = book.verb_params(verb).unwrap_or_default().join(", ");
@@ -161,7 +161,7 @@ fn verbs(lookup: &Lookup<'_>, found: &mut Found) {
     }
 }
 
-fn fields(lookup: &Lookup<'_>, found: &mut Found) {
+fn fields(lookup: &FileLookup<'_>, found: &mut FoundItems) {
     for kind in lookup.books().flat_map(|book| &book.schema().kinds) {
         for field in &kind.fields {
             found.add(&field.name, CompletionItemKind::Field, format!("{}: {}", kind.name, luau_type(&field.ty)), "");
@@ -169,7 +169,7 @@ fn fields(lookup: &Lookup<'_>, found: &mut Found) {
     }
 }
 
-fn derived(lookup: &Lookup<'_>, found: &mut Found) {
+fn derived(lookup: &FileLookup<'_>, found: &mut FoundItems) {
     for kind in lookup.books().flat_map(|book| &book.schema().kinds) {
         for name in &kind.derived {
             found.add(name, CompletionItemKind::Method, format!("derived value of {}", kind.name), "");

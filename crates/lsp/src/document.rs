@@ -4,12 +4,12 @@ use gen_lsp_types::{Position, Range as LspRange, TextDocumentContentChangeEvent}
 
 /// A text that an editor shows. The editor counts lines from 0, and the columns of a line in units of UTF-16.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Document {
+pub(super) struct EditorText {
     pub version: i32,
     pub text: String,
 }
 
-impl Document {
+impl EditorText {
     /// Applies the changes that an editor has made, in their order.
     pub fn change(&mut self, changes: Vec<TextDocumentContentChangeEvent>) {
         for change in changes {
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn changes_are_applied_in_their_order() {
-        let mut document = Document { version: 1, text: TEXT.into() };
+        let mut document = EditorText { version: 1, text: TEXT.into() };
         #[allow(deprecated)]
         let part = |start, end, text: &str| {
             TextDocumentContentChangeEvent::TextDocumentContentChangePartial(TextDocumentContentChangePartial {

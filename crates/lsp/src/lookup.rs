@@ -4,17 +4,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::outline::{Sort, outline, rule_text};
-use super::target::{Target, code, is_mentioned, is_rule_id};
+use super::target::{NameTarget, code, is_mentioned, is_rule_id};
 use super::token::TokenKind;
-use super::workspace::{Place, Workspace};
+use super::workspace::{RulesetFile, Workspace};
 use riskbreaker_play::Ruleset;
 use riskbreaker_ruleset::{Library, Rulebook, Stack};
 use riskbreaker_script::{api, luau_type};
 
 /// What is known around one file: its ruleset with all that it stands on, and the texts as the editor shows them.
-pub(super) struct Lookup<'w> {
+pub(super) struct FileLookup<'w> {
     workspace: &'w Workspace,
-    pub place: Place,
+    pub place: RulesetFile,
     library: Library,
     stacks: Vec<Arc<Stack>>,
     rules: Vec<Arc<Ruleset>>,
@@ -37,14 +37,14 @@ const OF_KEYS: [&str; 4] = ["kinds", "verbs", "play", "ruleset"];
 /// Keys whose texts are read by people.
 const PROSE_KEYS: [&str; 6] = ["label", "title", "text", "summary", "why", "note"];
 
-impl<'w> Lookup<'w> {
+impl<'w> FileLookup<'w> {
     /// `None` for a file that belongs to no ruleset.
-    pub fn new(workspace: &'w Workspace, file: &Path) -> Option<Lookup<'w>> {
+    pub fn new(workspace: &'w Workspace, file: &Path) -> Option<FileLookup<'w>> {
         let place = workspace.place_of(file)?;
         let analyses = workspace.analyses(&place.folder);
         let stacks = analyses.iter().filter_map(|analysis| analysis.stack().cloned()).collect();
         let rules = analyses.iter().filter_map(|analysis| analysis.rules().cloned()).collect();
-        Some(Lookup { workspace, library: workspace.library(&place.folder)?, place, stacks, rules })
+        Some(FileLookup { workspace, library: workspace.library(&place.folder)?, place, stacks, rules })
     }
 
     /// The rulesets as data: that of the file, over each ruleset that it is made for.
@@ -99,7 +99,7 @@ impl<'w> Lookup<'w> {
     }
 
     /// Where something is declared, the highest ruleset first.
-    pub fn declarations(&self, target: &Target) -> Vec<Spot> {
+    pub fn declarations(&self, target: &NameTarget) -> Vec<Spot> {
         let files = self.files();
         let mut found = Vec::new();
         for (file, (inside, text)) in &files {
@@ -108,17 +108,17 @@ impl<'w> Lookup<'w> {
                 found.push(Spot { file: file.clone(), begin: range.start, end: range.end });
             };
             match target {
-                Target::Rule(id) if inside == "RULES.md" => {
+                NameTarget::Rule(id) if inside == "RULES.md" => {
                     let rules = outline(inside, text).into_iter();
                     rules.filter(|rule| rule.sort == Sort::Rule && rule.name == *id).for_each(|rule| spot(rule.range));
                 }
-                Target::File(name) => {
+                NameTarget::File(name) => {
                     let name = name.strip_prefix("@parent/").unwrap_or(name);
                     if stem == name {
                         spot(0..0);
                     }
                 }
-                Target::Name(name) => {
+                NameTarget::Name(name) => {
                     let (folder, last) = stem.rsplit_once('/').unwrap_or(("", stem));
                     let first = folder.split('/').next().unwrap_or_default();
                     if last == name && OF_FILES.contains(&first) {
@@ -136,14 +136,14 @@ impl<'w> Lookup<'w> {
     }
 
     /// Every place that names something, in the files of all rulesets that can mean it.
-    pub fn mentions(&self, target: &Target) -> Vec<Spot> {
+    pub fn mentions(&self, target: &NameTarget) -> Vec<Spot> {
         let mut found = Vec::new();
         for (file, (inside, text)) in self.files_of_all() {
             let ranges = match target {
-                Target::Rule(id) => rule_mentions(&text, id),
-                Target::Name(name) => name_mentions(&inside, &text, name),
-                Target::File(name) => text_mentions(&text, name),
-                Target::Word { .. } => Vec::new(),
+                NameTarget::Rule(id) => rule_mentions(&text, id),
+                NameTarget::Name(name) => name_mentions(&inside, &text, name),
+                NameTarget::File(name) => text_mentions(&text, name),
+                NameTarget::Word { .. } => Vec::new(),
             };
             found.extend(ranges.into_iter().map(|range| Spot {
                 file: file.clone(),
@@ -155,19 +155,19 @@ impl<'w> Lookup<'w> {
     }
 
     /// What somebody who points at a name is told, in Markdown.
-    pub fn description(&self, target: &Target) -> Option<String> {
+    pub fn description(&self, target: &NameTarget) -> Option<String> {
         match target {
-            Target::Word { of: "rb", name } => {
+            NameTarget::Word { of: "rb", name } => {
                 let word = api::word(name)?;
                 Some(format!("```luau\n{}\n```\n{}", word.usage, word.text))
             }
-            Target::Word { name, .. } => {
+            NameTarget::Word { name, .. } => {
                 let method = api::spec_method(name)?;
                 Some(format!("```luau\n{}\n```\n{}", method.usage, method.text))
             }
-            Target::Rule(id) => self.rule(id),
-            Target::File(_) => None,
-            Target::Name(name) => {
+            NameTarget::Rule(id) => self.rule(id),
+            NameTarget::File(_) => None,
+            NameTarget::Name(name) => {
                 let mut told: Vec<String> = Vec::new();
                 for book in self.books() {
                     for line in described(book, name) {

@@ -8,7 +8,7 @@ use riskbreaker_spec::leading_ids;
 
 /// Something that a file declares.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Declared {
+pub(super) struct OutlineItem {
     pub name: String,
     pub sort: Sort,
     /// The keys of the tables around it, the outermost first.
@@ -28,7 +28,7 @@ pub(super) enum Sort {
 }
 
 /// Everything that a file declares, in the order of the text.
-pub(super) fn outline(inside: &str, text: &str) -> Vec<Declared> {
+pub(super) fn outline(inside: &str, text: &str) -> Vec<OutlineItem> {
     match inside.rsplit('.').next() {
         Some("luau" | "lua") => of_script(text),
         Some("toml") => of_data(text),
@@ -39,7 +39,7 @@ pub(super) fn outline(inside: &str, text: &str) -> Vec<Declared> {
 /// Tables nest so deep at the most where keys are noted.
 const DEEPEST: usize = 32;
 
-fn of_script(text: &str) -> Vec<Declared> {
+fn of_script(text: &str) -> Vec<OutlineItem> {
     let tokens = code(text);
     let mut found = Vec::new();
     // The keys of the open brackets; a bracket without a key has none.
@@ -57,20 +57,20 @@ fn of_script(text: &str) -> Vec<Declared> {
             (TokenKind::Name, "function") if before == "local" => {
                 if let Some(name) = tokens.get(index + 1).filter(|next| next.kind == TokenKind::Name) {
                     let (name, range) = (name.text(text).to_owned(), name.begin..name.end);
-                    found.push(Declared { name, sort: Sort::Function, around: Vec::new(), range });
+                    found.push(OutlineItem { name, sort: Sort::Function, around: Vec::new(), range });
                 }
             }
             (TokenKind::Name, "spec" | "cases") if before == "." => {
                 if let Some(name) = tokens.get(index + 2).filter(|next| next.kind == TokenKind::Text) {
                     let range = name.inner(text);
                     let name = text[range.clone()].to_owned();
-                    found.push(Declared { name, sort: Sort::Spec, around: Vec::new(), range });
+                    found.push(OutlineItem { name, sort: Sort::Spec, around: Vec::new(), range });
                 }
             }
             (TokenKind::Name, _) if matches!(before, "{" | "," | ";") && next(1) == "=" && next(2) != "=" => {
                 let around: Vec<String> = open.iter().flatten().take(DEEPEST).cloned().collect();
                 let range = token.begin..token.end;
-                found.push(Declared { name: word.to_owned(), sort: Sort::Key, around, range });
+                found.push(OutlineItem { name: word.to_owned(), sort: Sort::Key, around, range });
                 key = Some(word.to_owned());
             }
             // What stands behind a key is its value.
@@ -81,7 +81,7 @@ fn of_script(text: &str) -> Vec<Declared> {
     found
 }
 
-fn of_data(text: &str) -> Vec<Declared> {
+fn of_data(text: &str) -> Vec<OutlineItem> {
     let (mut found, mut section, mut begin) = (Vec::new(), Vec::new(), 0);
     for line in text.split_inclusive('\n') {
         let trimmed = line.trim_start();
@@ -94,33 +94,33 @@ fn of_data(text: &str) -> Vec<Declared> {
             let (Some(last), from) = (section.last().cloned(), at + trimmed.len() - inner.len()) else { continue };
             let place = from + name.rfind(&*last).unwrap_or_default();
             let around = section[..section.len() - 1].to_vec();
-            found.push(Declared { range: place..place + last.len(), name: last, sort: Sort::Key, around });
+            found.push(OutlineItem { range: place..place + last.len(), name: last, sort: Sort::Key, around });
         } else if let Some((key, _)) = trimmed.split_once('=') {
             let key = key.trim_end().trim_matches('"');
             if !key.is_empty() && key.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, '_' | '-')) {
                 let place = at + usize::from(trimmed.starts_with('"'));
                 let range = place..place + key.len();
-                found.push(Declared { name: key.to_owned(), sort: Sort::Key, around: section.clone(), range });
+                found.push(OutlineItem { name: key.to_owned(), sort: Sort::Key, around: section.clone(), range });
             }
         }
     }
     found
 }
 
-fn of_prose(text: &str) -> Vec<Declared> {
+fn of_prose(text: &str) -> Vec<OutlineItem> {
     let (mut found, mut begin) = (Vec::new(), 0);
     for line in text.split_inclusive('\n') {
         let title = line.trim_start_matches('#').trim();
         if line.starts_with('#') && !title.is_empty() {
             let at = begin + line.find(title).unwrap_or_default();
             let range = at..at + title.len();
-            found.push(Declared { name: title.to_owned(), sort: Sort::Heading, around: Vec::new(), range });
+            found.push(OutlineItem { name: title.to_owned(), sort: Sort::Heading, around: Vec::new(), range });
         }
         for id in leading_ids(line) {
             // Of a range of ids, those in the middle are not written.
             let at = line.find(&*id).map_or(begin, |at| begin + at);
             let range = at..at + if text[at..].starts_with(&*id) { id.len() } else { 0 };
-            found.push(Declared { name: id, sort: Sort::Rule, around: Vec::new(), range });
+            found.push(OutlineItem { name: id, sort: Sort::Rule, around: Vec::new(), range });
         }
         begin += line.len();
     }
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     fn listed(inside: &str, text: &str) -> Vec<String> {
-        let show = |declared: Declared| {
+        let show = |declared: OutlineItem| {
             assert_eq!(text[declared.range.clone()], declared.name);
             [declared.around, vec![declared.name]].concat().join("/")
         };

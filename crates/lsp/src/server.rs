@@ -17,20 +17,20 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value as Json, json};
 
-use super::checker::{Checker, Found, Outcome};
-use super::document::{Document, range_in, span_in};
+use super::checker::{CheckOutcome, Checker, FoundProblems};
+use super::document::{EditorText, range_in, span_in};
 use super::finding::{diagnostic, range_of};
 use super::fix::{Fix, fixes};
 use super::message::{self, Broken};
 use super::path::{of_uri, to_uri};
-use super::workspace::{Open, Workspace};
+use super::workspace::{RulesetFinder, Workspace};
 use riskbreaker_ruleset::Problem;
 use riskbreaker_work::WorkBudget;
 
 /// The server of one editor.
 pub struct Server<W: Write> {
     output: W,
-    events: (Sender<Event>, Receiver<Event>),
+    events: (Sender<ServerEvent>, Receiver<ServerEvent>),
     pub(super) workspace: Workspace,
     checker: Checker,
     /// The files of which the editor shows something.
@@ -51,12 +51,12 @@ enum Stage {
 }
 
 /// What the server waits for.
-enum Event {
+enum ServerEvent {
     Message(Box<Message>),
     Broken(Broken),
     /// The end of the input.
     End,
-    Checked(Outcome),
+    Checked(CheckOutcome),
     /// The checker has ended a job, or somebody asks whether it has.
     Finished {
         told: bool,
@@ -64,7 +64,7 @@ enum Event {
 }
 
 /// What a request asks for, or why it cannot be had.
-type Answer = Result<Json, ResponseError>;
+type RequestResult = Result<Json, ResponseError>;
 
 /// The work of trying whether a fix helps, for one file.
 const WORK_OF_TRIAL: u64 = 200_000_000;
@@ -77,12 +77,12 @@ const WATCH: i32 = 1;
 
 impl<W: Write> Server<W> {
     /// Starts the thread that checks.
-    pub(super) fn new(output: W, open: Open) -> io::Result<Server<W>> {
+    pub(super) fn new(output: W, open: RulesetFinder) -> io::Result<Server<W>> {
         let events = channel();
         let checked = events.0.clone();
         let checker = Checker::start(move |outcome| {
             // The server has ended if nobody takes it.
-            let _ = checked.send(outcome.map_or(Event::Finished { told: false }, Event::Checked));
+            let _ = checked.send(outcome.map_or(ServerEvent::Finished { told: false }, ServerEvent::Checked));
         })?;
         let (workspace, shown) = (Workspace::new(open), BTreeSet::new());
         let (stage, registers_watches, waiting) = (Stage::Begun, false, Vec::new());
@@ -95,11 +95,11 @@ impl<W: Write> Server<W> {
         thread::Builder::new().name("reader".into()).spawn(move || {
             loop {
                 let event = match message::read(&mut input) {
-                    Ok(Some(Ok(message))) => Event::Message(Box::new(message)),
-                    Ok(Some(Err(broken))) => Event::Broken(broken),
-                    Ok(None) | Err(_) => Event::End,
+                    Ok(Some(Ok(message))) => ServerEvent::Message(Box::new(message)),
+                    Ok(Some(Err(broken))) => ServerEvent::Broken(broken),
+                    Ok(None) | Err(_) => ServerEvent::End,
                 };
-                let over = matches!(event, Event::End);
+                let over = matches!(event, ServerEvent::End);
                 if read.send(event).is_err() || over {
                     return;
                 }
@@ -107,11 +107,11 @@ impl<W: Write> Server<W> {
         })?;
         while let Ok(event) = self.events.1.recv() {
             match event {
-                Event::End => break,
-                Event::Broken(broken) => broken.answer(&mut self.output)?,
-                Event::Checked(outcome) => self.checked(outcome)?,
-                Event::Finished { told } => self.finished(told)?,
-                Event::Message(message) => match *message {
+                ServerEvent::End => break,
+                ServerEvent::Broken(broken) => broken.answer(&mut self.output)?,
+                ServerEvent::Checked(outcome) => self.checked(outcome)?,
+                ServerEvent::Finished { told } => self.finished(told)?,
+                ServerEvent::Message(message) => match *message {
                     Message::Request(request) if request.method == IDLE && self.stage == Stage::Ready => {
                         self.waiting.push(request.id);
                         self.finished(false)?;
@@ -136,7 +136,7 @@ impl<W: Write> Server<W> {
         }
         if !told {
             // The queue ends with the server.
-            let _ = self.events.0.send(Event::Finished { told: true });
+            let _ = self.events.0.send(ServerEvent::Finished { told: true });
             return Ok(());
         }
         let waiting = std::mem::take(&mut self.waiting);
@@ -152,7 +152,7 @@ impl<W: Write> Server<W> {
         Response { id, response_result }
     }
 
-    fn answer(&mut self, method: &str, params: Json) -> Answer {
+    fn answer(&mut self, method: &str, params: Json) -> RequestResult {
         match (self.stage, method) {
             (Stage::Begun, "initialize") => {
                 self.stage = Stage::Ready;
@@ -227,7 +227,7 @@ impl<W: Write> Server<W> {
                 let params: DidOpenTextDocumentParams = read(params)?;
                 let item = params.text_document;
                 if let Some(file) = of_uri(&item.uri) {
-                    let document = Document { version: item.version, text: item.text };
+                    let document = EditorText { version: item.version, text: item.text };
                     self.workspace.documents.insert(file.clone(), document);
                     self.changed(&file);
                 }
@@ -286,16 +286,16 @@ impl<W: Write> Server<W> {
     }
 
     /// Shows what a check has found, unless its ruleset has changed since.
-    fn checked(&mut self, outcome: Outcome) -> io::Result<()> {
-        let Outcome { folder, turn, found } = outcome;
+    fn checked(&mut self, outcome: CheckOutcome) -> io::Result<()> {
+        let CheckOutcome { folder, turn, found } = outcome;
         if !self.workspace.is_current(&folder, turn) {
             return Ok(());
         }
         let files = match found {
-            Found::File { path, problems } => {
+            FoundProblems::File { path, problems } => {
                 self.workspace.keep_of_file(&folder, &path, problems).into_iter().collect()
             }
-            Found::Whole(analyses) => self.workspace.keep(&folder, analyses),
+            FoundProblems::Whole(analyses) => self.workspace.keep(&folder, analyses),
         };
         files.iter().try_for_each(|file| self.publish(file))
     }
@@ -422,22 +422,22 @@ fn read<P: DeserializeOwned>(params: Json) -> Result<P, ResponseError> {
 }
 
 /// Answers a request about a position. Other parameters are not asked for.
-fn at<R: Serialize>(params: Json, answer: impl FnOnce(&Uri, Position) -> R) -> Answer {
+fn at<R: Serialize>(params: Json, answer: impl FnOnce(&Uri, Position) -> R) -> RequestResult {
     with(params, |params: TextDocumentPositionParams| answer(&params.text_document.uri, params.position))
 }
 
 /// Answers a request about a file.
-fn of_file<R: Serialize>(mut params: Json, answer: impl FnOnce(&Uri) -> R) -> Answer {
+fn of_file<R: Serialize>(mut params: Json, answer: impl FnOnce(&Uri) -> R) -> RequestResult {
     with(params["textDocument"].take(), |id: TextDocumentIdentifier| answer(&id.uri))
 }
 
 /// The answer to a request that the person behind the editor made, who reads why it cannot be done.
-fn told(answer: Result<Json, String>) -> Answer {
+fn told(answer: Result<Json, String>) -> RequestResult {
     answer.map_err(|why| refusal(ErrorCode::RequestFailed, why))
 }
 
 /// Reads the parameters of a request and answers it.
-fn with<P: DeserializeOwned, R: Serialize>(params: Json, answer: impl FnOnce(P) -> R) -> Answer {
+fn with<P: DeserializeOwned, R: Serialize>(params: Json, answer: impl FnOnce(P) -> R) -> RequestResult {
     let answer = answer(read(params)?);
     serde_json::to_value(answer).map_err(|error| refusal(ErrorCode::InternalError, error.to_string()))
 }

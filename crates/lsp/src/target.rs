@@ -4,7 +4,7 @@ use super::token::{Token, TokenKind, tokens};
 
 /// What stands at a place of a text, as far as other places can have the same.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Target {
+pub(super) enum NameTarget {
     /// A word of the vocabulary: `rb.each`, or what a spec does: `t:dice`.
     Word { of: &'static str, name: String },
     /// The id of a rule.
@@ -34,21 +34,21 @@ fn word_around(text: &str, within: Range<usize>, at: usize, part: impl Fn(char) 
     (before + after > 0).then(|| at - before..at + after)
 }
 
-fn rule_at(text: &str, within: Range<usize>, at: usize) -> Option<(Target, Range<usize>)> {
+fn rule_at(text: &str, within: Range<usize>, at: usize) -> Option<(NameTarget, Range<usize>)> {
     let range = word_around(text, within, at, |letter| letter.is_ascii_alphanumeric() || letter == '-')?;
     let word = &text[range.clone()];
-    is_rule_id(word).then(|| (Target::Rule(word.to_owned()), range.clone()))
+    is_rule_id(word).then(|| (NameTarget::Rule(word.to_owned()), range.clone()))
 }
 
 /// What stands at a byte of a file, and the bytes in which it stands.
-pub(super) fn target_at(inside: &str, text: &str, at: usize) -> Option<(Target, Range<usize>)> {
+pub(super) fn target_at(inside: &str, text: &str, at: usize) -> Option<(NameTarget, Range<usize>)> {
     let rule = rule_at(text, 0..text.len(), at);
     if rule.is_some() {
         return rule;
     }
     if !(inside.ends_with(".luau") || inside.ends_with(".lua")) {
         let range = word_around(text, 0..text.len(), at, |letter| letter.is_alphanumeric() || letter == '_')?;
-        return Some((Target::Name(text[range.clone()].to_owned()), range));
+        return Some((NameTarget::Name(text[range.clone()].to_owned()), range));
     }
     let tokens: Vec<Token> = code(text);
     let index =
@@ -60,15 +60,16 @@ pub(super) fn target_at(inside: &str, text: &str, at: usize) -> Option<(Target, 
             let inner = token.inner(text);
             let said = &text[inner.clone()];
             let is_required = before(1) == "require" || before(2) == "require";
-            let target = if is_required { Target::File(said.to_owned()) } else { Target::Name(said.to_owned()) };
+            let target =
+                if is_required { NameTarget::File(said.to_owned()) } else { NameTarget::Name(said.to_owned()) };
             (!said.is_empty()).then_some((target, inner))
         }
         TokenKind::Name => {
             let name = token.text(text).to_owned();
             let target = match (before(2), before(1)) {
-                ("rb", ".") => Target::Word { of: "rb", name },
-                ("t", ":") => Target::Word { of: "t", name },
-                _ if is_mentioned(&tokens, index, text) => Target::Name(name),
+                ("rb", ".") => NameTarget::Word { of: "rb", name },
+                ("t", ":") => NameTarget::Word { of: "t", name },
+                _ if is_mentioned(&tokens, index, text) => NameTarget::Name(name),
                 _ => return None,
             };
             Some((target, token.begin..token.end))
@@ -98,7 +99,7 @@ pub(super) fn is_mentioned(tokens: &[Token], index: usize, text: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn at(inside: &str, text: &str, piece: &str) -> Option<(Target, String)> {
+    fn at(inside: &str, text: &str, piece: &str) -> Option<(NameTarget, String)> {
         let (target, range) = target_at(inside, text, text.find(piece).unwrap())?;
         Some((target, text[range].to_owned()))
     }
@@ -106,10 +107,13 @@ mod tests {
     #[test]
     fn a_place_names_a_word_a_rule_a_file_or_something_declared() {
         let script = "-- by TUG-1\nlocal lib = require(\"lib/x\")\nreturn rb.item({ id = \"cap\", f = function(e) return e.foe.hits end })";
-        let name = |name: &str| Some((Target::Name(name.into()), name.to_owned()));
-        assert_eq!(at("a.luau", script, "UG-1"), Some((Target::Rule("TUG-1".into()), "TUG-1".into())));
-        assert_eq!(at("a.luau", script, "ib/x"), Some((Target::File("lib/x".into()), "lib/x".into())));
-        assert_eq!(at("a.luau", script, "item"), Some((Target::Word { of: "rb", name: "item".into() }, "item".into())));
+        let name = |name: &str| Some((NameTarget::Name(name.into()), name.to_owned()));
+        assert_eq!(at("a.luau", script, "UG-1"), Some((NameTarget::Rule("TUG-1".into()), "TUG-1".into())));
+        assert_eq!(at("a.luau", script, "ib/x"), Some((NameTarget::File("lib/x".into()), "lib/x".into())));
+        assert_eq!(
+            at("a.luau", script, "item"),
+            Some((NameTarget::Word { of: "rb", name: "item".into() }, "item".into()))
+        );
         assert_eq!(at("a.luau", script, "cap"), name("cap"));
         assert_eq!(at("a.luau", script, "hits"), name("hits"));
         assert_eq!(at("a.luau", script, "id ="), name("id"));

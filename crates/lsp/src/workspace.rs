@@ -2,27 +2,27 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::checker::Job;
-use super::document::Document;
+use super::checker::CheckJob;
+use super::document::EditorText;
 use riskbreaker_check::Analysis;
 use riskbreaker_ruleset::{Library, Manifest, Problem};
 
 /// Finds the rulesets around one, by the folder in which it lies.
-pub(super) type Open = Box<dyn Fn(&Path) -> Option<Library>>;
+pub(super) type RulesetFinder = Box<dyn Fn(&Path) -> Option<Library>>;
 
 /// The open texts, and what is known of the rulesets to which they belong.
 pub(super) struct Workspace {
-    open: Open,
+    open: RulesetFinder,
     /// By their files.
-    pub documents: BTreeMap<PathBuf, Document>,
+    pub documents: BTreeMap<PathBuf, EditorText>,
     /// By their folders.
-    rulesets: BTreeMap<PathBuf, Watched>,
+    rulesets: BTreeMap<PathBuf, OpenRuleset>,
     turn: u64,
 }
 
 /// A ruleset with an open file.
 #[derive(Default)]
-struct Watched {
+struct OpenRuleset {
     /// The last change after which it is checked.
     turn: u64,
     analyses: Vec<Arc<Analysis>>,
@@ -34,7 +34,7 @@ struct Watched {
 
 /// A file of a ruleset.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Place {
+pub(super) struct RulesetFile {
     /// The folder of the ruleset.
     pub folder: PathBuf,
     pub id: String,
@@ -42,7 +42,7 @@ pub(super) struct Place {
     pub inside: String,
 }
 
-impl Place {
+impl RulesetFile {
     /// As problems name it.
     pub fn path(&self) -> String {
         format!("{}/{}", self.id, self.inside)
@@ -50,12 +50,12 @@ impl Place {
 }
 
 impl Workspace {
-    pub fn new(open: Open) -> Workspace {
+    pub fn new(open: RulesetFinder) -> Workspace {
         Workspace { open, documents: BTreeMap::new(), rulesets: BTreeMap::new(), turn: 0 }
     }
 
     /// The ruleset to which a file belongs: the nearest folder above it with a manifest.
-    pub fn place_of(&self, file: &Path) -> Option<Place> {
+    pub fn place_of(&self, file: &Path) -> Option<RulesetFile> {
         let is_ruleset = |folder: &&Path| {
             let manifest = folder.join(Manifest::FILE);
             self.documents.contains_key(&manifest) || manifest.is_file()
@@ -64,7 +64,7 @@ impl Workspace {
         let inside: Option<Vec<&str>> =
             file.strip_prefix(folder).ok()?.components().map(|part| part.as_os_str().to_str()).collect();
         let id = folder.file_name()?.to_str()?.to_owned();
-        Some(Place { folder: folder.to_owned(), id, inside: inside?.join("/") })
+        Some(RulesetFile { folder: folder.to_owned(), id, inside: inside?.join("/") })
     }
 
     /// The rulesets around one, with the texts that are not saved.
@@ -81,11 +81,11 @@ impl Workspace {
     }
 
     /// The checks that are due after a change of a file: its own ruleset first, then those that stand on it.
-    pub fn jobs_after(&mut self, file: &Path) -> Vec<Job> {
+    pub fn jobs_after(&mut self, file: &Path) -> Vec<CheckJob> {
         let Some(place) = self.place_of(file) else { return Vec::new() };
         self.turn += 1;
         self.rulesets.entry(place.folder.clone()).or_default();
-        let stands_on = |watched: &Watched| {
+        let stands_on = |watched: &OpenRuleset| {
             let stacks = watched.good.iter().chain(&watched.analyses).filter_map(|analysis| analysis.stack());
             stacks.into_iter().any(|stack| stack.parts().iter().any(|part| part.id() == place.id))
         };
@@ -97,13 +97,13 @@ impl Workspace {
         folders.into_iter().filter_map(|folder| self.job(folder, file, &place)).collect()
     }
 
-    fn job(&mut self, folder: PathBuf, file: &Path, place: &Place) -> Option<Job> {
+    fn job(&mut self, folder: PathBuf, file: &Path, place: &RulesetFile) -> Option<CheckJob> {
         let library = self.library(&folder)?;
         let changed = self.documents.get(file).map(|document| (place.path(), document.text.clone()));
         let id = folder.file_name()?.to_str()?.to_owned();
         let watched = self.rulesets.get_mut(&folder)?;
         watched.turn = self.turn;
-        Some(Job { library, id, turn: self.turn, changed, last: watched.good.clone(), folder })
+        Some(CheckJob { library, id, turn: self.turn, changed, last: watched.good.clone(), folder })
     }
 
     /// Whether a result is of the last change of its ruleset.

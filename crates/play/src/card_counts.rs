@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::memo::Played;
+use super::memo::PlayedCard;
 use super::operation::Op;
 use riskbreaker_state::Value;
 
@@ -14,7 +14,7 @@ use riskbreaker_state::Value;
 pub struct CardCounts {
     counts: BTreeMap<(Arc<str>, Arc<str>), [u64; 3]>,
     /// The cards of the action under way, in the order in which they were chosen.
-    current: Vec<Played>,
+    current: Vec<PlayedCard>,
     /// How many of these, from the first, wait for no roll any more.
     settled: usize,
 }
@@ -23,7 +23,7 @@ impl CardCounts {
     pub fn observe(&mut self, op: &Op) {
         match op {
             Op::Answer { seat, card } => {
-                self.current.push(Played { seat: seat.clone(), card: card.clone(), met: None });
+                self.current.push(PlayedCard { seat: seat.clone(), card: card.clone(), met: None });
             }
             Op::Roll { seen: Value::Bool(met), .. } => {
                 if let Some((first, others)) = self.current[self.settled..].split_first_mut() {
@@ -39,7 +39,7 @@ impl CardCounts {
     }
 
     /// The action is over: counts its cards, and gives them.
-    pub fn end_action(&mut self) -> Vec<Played> {
+    pub fn end_action(&mut self) -> Vec<PlayedCard> {
         self.settled = 0;
         let played = std::mem::take(&mut self.current);
         for one in &played {

@@ -14,13 +14,13 @@ use riskbreaker_state::{Audience, State, in_stored_form};
 #[derive(Serialize, Deserialize)]
 pub(super) struct SavedEnd {
     state: State,
-    told: Vec<Vec<Told>>,
+    told: Vec<Vec<CheckpointEvent>>,
     idle: u32,
 }
 
 /// An event without the number of its action.
 #[derive(Serialize, Deserialize)]
-struct Told(u32, Audience, Happening);
+struct CheckpointEvent(u32, Audience, Happening);
 
 /// The part of a history that came from a checkpoint and was not replayed: the changes of its actions are not known yet.
 #[derive(Debug)]
@@ -40,7 +40,7 @@ impl SavedEnd {
         if !plain || game.history.is_empty() || game.history.iter().any(changes_rules) {
             return None;
         }
-        let told = |event: Event| Told(event.n, event.audience, event.happening);
+        let told = |event: Event| CheckpointEvent(event.n, event.audience, event.happening);
         let told = game.history.iter().map(|done| done.events.iter().map(told).collect()).collect();
         Some(SavedEnd { state, told, idle: game.idle })
     }
@@ -68,7 +68,8 @@ impl SavedEnd {
         for (mut done, told) in done.into_iter().zip(told) {
             game.count_in(done.number);
             let action = done.number;
-            let event = |Told(n, audience, happening): Told| Event { action, n, audience, happening };
+            let event =
+                |CheckpointEvent(n, audience, happening): CheckpointEvent| Event { action, n, audience, happening };
             done.events = told.into_iter().map(event).collect();
             game.history.push(done);
         }

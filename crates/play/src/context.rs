@@ -5,7 +5,7 @@ use super::early::EarlyAnswers;
 use super::explorer::Explorer;
 use super::observers::Observers;
 use super::operation::Op;
-use super::peek::Reached;
+use super::peek::RunProgress;
 use super::secrecy::Secrecy;
 use super::{
     Answer, Choice, DicePosition, DiceSource, Driver, Event, Happening, Headless, Masked, MigrationNote, MissingRoll,
@@ -100,7 +100,7 @@ pub struct ActionContext {
     /// The parts of this run that are secret.
     pub secrecy: Secrecy,
     /// How far the run had come at each place of its tape.
-    pub reached: Vec<Reached>,
+    pub reached: Vec<RunProgress>,
     /// Places among the events of answers that were kept back until others were there, too.
     pub unsealed: Vec<u32>,
     /// Places of the tape of questions that show what not everybody may see.

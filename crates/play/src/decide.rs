@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::action::{Cause, Open, words_of};
-use super::undo::Op;
+use super::undo::UndoOp;
 use super::{Answer, By, Driver, Event, Game, Happening, Machine, QuestionId, Refusal, Remedy, Slot, Viewer};
 use riskbreaker_dice::{Dice, Throws};
 use riskbreaker_state::{Audience, Value};
@@ -23,7 +23,7 @@ impl Game {
     }
 
     /// Puts an answer on the tape; `seq` is the number of the decision, if it is one.
-    fn take_answer(&mut self, id: QuestionId, answer: Answer, seq: Option<u32>) -> Result<Op, Refusal> {
+    fn take_answer(&mut self, id: QuestionId, answer: Answer, seq: Option<u32>) -> Result<UndoOp, Refusal> {
         let position = self.context.position();
         let Some(open) = self.open.as_mut().filter(|open| open.number == id.action) else {
             return Err(Refusal::Stale { question: id });
@@ -43,7 +43,7 @@ impl Game {
         if !matches!(answer, Answer::Faces(_)) {
             open.untold.insert(id.ordinal, question.seat.clone());
         }
-        let op = Op::answer(&question, &answer);
+        let op = UndoOp::answer(&question, &answer);
         let slot = match answer {
             Answer::Faces(thrown) => {
                 let super::Ask::Dice { dice, .. } = question.ask else {
@@ -91,7 +91,7 @@ impl Game {
             return Err(Refusal::new(reason));
         }
         let seq = self.next_seq();
-        self.did(Op::Free { seat: seat.clone(), name: name.clone(), audience: Audience::Everybody });
+        self.did(UndoOp::Free { seat: seat.clone(), name: name.clone(), audience: Audience::Everybody });
         if self.act_waits(&seat) {
             self.queued.push_back((seat, name, seq));
             return Ok(());
@@ -147,7 +147,7 @@ impl Game {
                 self.outbox.push(event.clone());
                 open.events = vec![event];
                 self.commit(open);
-                self.did(Op::Skip);
+                self.did(UndoOp::Skip);
                 Ok(())
             }
         }

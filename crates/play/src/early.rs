@@ -1,7 +1,7 @@
 //! Early answers: what a person types on one line for questions that the action has not asked yet.
 
 use super::reply::take_reply;
-use super::undo::Op;
+use super::undo::UndoOp;
 use super::{Answer, Question, Refusal, Viewer};
 use riskbreaker_state::Value;
 
@@ -17,7 +17,7 @@ pub struct EarlyAnswers {
     /// The number of the next decision.
     seq: u32,
     /// The decisions that were taken in the run.
-    taken: Vec<Op>,
+    taken: Vec<UndoOp>,
 }
 
 impl EarlyAnswers {
@@ -59,7 +59,7 @@ impl EarlyAnswers {
         Some(answer.map(|answer| {
             let seq = self.seq;
             self.seq += 1;
-            self.taken.push(Op::answer(question, &answer));
+            self.taken.push(UndoOp::answer(question, &answer));
             (answer, seq)
         }))
     }
@@ -78,7 +78,7 @@ impl EarlyAnswers {
     }
 
     /// The decisions that were taken in the run that is over.
-    pub(super) fn take_decisions(&mut self) -> Vec<Op> {
+    pub(super) fn take_decisions(&mut self) -> Vec<UndoOp> {
         std::mem::take(&mut self.taken)
     }
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::action::{Cause, Done, OpenTape};
 use super::reload::{InForce, Swap};
-use super::undo::Op;
+use super::undo::UndoOp;
 use super::{ActionContext, DicePosition, DiceSource, Event, Events, Game, Happening, Packed, Refusal, Slot};
 use riskbreaker_dice::Dice;
 use riskbreaker_state::{
@@ -120,7 +120,7 @@ impl Game {
                     swap: before,
                     ..Done::new(number, Cause::Edit { edit: edit.clone() }, position)
                 });
-                self.did(Op::Edit(edit));
+                self.did(UndoOp::Edit(edit));
                 Ok(())
             }
         }

@@ -8,8 +8,8 @@ use super::history::History;
 use super::migration::Pending;
 use super::numbering::Numberings;
 use super::reload::FirstRules;
-use super::stream::{Note, Stream};
-use super::undo::Op;
+use super::stream::{RevisionNote, Stream};
+use super::undo::UndoOp;
 use super::{
     ActionContext, Answer, Driver, Event, Fault, Happening, MASTER, Question, Refusal, Setup, Slot, Tape, Viewer,
 };
@@ -35,7 +35,7 @@ pub struct Game {
     pub(super) held: Vec<Open>,
     /// Free acts that wait until the open action is done.
     pub(super) queued: VecDeque<(Arc<str>, Arc<str>, u32)>,
-    pub(super) redo: Vec<Op>,
+    pub(super) redo: Vec<UndoOp>,
     /// Rules that are to come into force at the next boundary.
     pub(super) pending: Vec<Pending>,
     pub(super) outbox: Vec<Event>,
@@ -225,7 +225,7 @@ impl Game {
     }
 
     /// Tells every reader of the stream what has changed in the log.
-    pub(super) fn publish(&mut self, note: Option<Note>) {
+    pub(super) fn publish(&mut self, note: Option<RevisionNote>) {
         if !self.context.listening {
             self.asides.clear();
             return;

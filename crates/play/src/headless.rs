@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use super::advance::UNWEIGHED;
-use super::memo::{Expected, Lookup, Memo, Table};
+use super::memo::{ExpectedOutcome, Memo, TraceLookup, TraceTable};
 use super::{ActionContext, DicePosition};
 use riskbreaker_state::{Entry, FieldId, KindId};
 
@@ -26,7 +26,7 @@ pub struct Headless {
     /// The context's pulse when it began.
     pulse: u64,
     /// Set when entries were replayed up to one that the script has to run. Inside, the outcome to compare it with, if any.
-    replayed: Option<Option<Expected>>,
+    replayed: Option<Option<ExpectedOutcome>>,
 }
 
 /// The action that a game is in.
@@ -126,7 +126,7 @@ impl ActionContext {
     }
 
     /// Replays entries up to one whose trace is not known; gives what that one must come to, if it is only to be checked.
-    fn replay_known(&mut self) -> Option<Expected> {
+    fn replay_known(&mut self) -> Option<ExpectedOutcome> {
         let mut memo = self.observers.memo.take()?;
         let traces = memo.traces();
         let expected = loop {
@@ -144,20 +144,20 @@ impl ActionContext {
     }
 
     /// The same, until the trace table has to be written to.
-    fn replay_with(&mut self, memo: &mut Memo, table: &Table) -> Option<Expected> {
+    fn replay_with(&mut self, memo: &mut Memo, table: &TraceTable) -> Option<ExpectedOutcome> {
         while !memo.must_tell() && self.next_due().is_some() {
             let before = self.position();
             match memo.replay(table, &mut self.state, &mut self.chance) {
-                Lookup::Replayed { pulsed } => {
+                TraceLookup::Replayed { pulsed } => {
                     if let Some(headless) = &mut self.headless {
                         headless.count(pulsed);
                     }
                 }
-                Lookup::Missing => {
+                TraceLookup::Missing => {
                     self.set_position(before);
                     return None;
                 }
-                Lookup::Check(known) => {
+                TraceLookup::Check(known) => {
                     self.set_position(before);
                     return Some(known);
                 }

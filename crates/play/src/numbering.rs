@@ -10,18 +10,18 @@ use super::{Question, QuestionId, Session, Viewer};
 /// Each viewer's numbers count what that viewer was asked and saw others be asked. They tell nothing of actions, rolls and
 /// answers that are hidden from it. Numbers are given out when somebody looks.
 #[derive(Debug, Default)]
-pub(super) struct Numberings(Mutex<Vec<(Viewer, Numbering)>>);
+pub(super) struct Numberings(Mutex<Vec<(Viewer, ViewerNumbering)>>);
 
 /// What one viewer calls them.
 #[derive(Debug, Default)]
-struct Numbering {
+struct ViewerNumbering {
     /// The place of each open question on the tape, and its number for the viewer.
     open: Box<[(QuestionId, QuestionId)]>,
     /// The action of the question that was numbered last, and its number for the viewer.
     last: Option<(u32, QuestionId)>,
 }
 
-impl Numbering {
+impl ViewerNumbering {
     /// The numbers of the questions that are open now, in their order.
     fn of(&mut self, open: impl Iterator<Item = QuestionId>) -> Vec<QuestionId> {
         let mut now = Vec::new();
@@ -56,7 +56,7 @@ impl Session {
         }
         let mut all = self.game().numberings.0.lock().unwrap_or_else(PoisonError::into_inner);
         let at = all.iter().position(|(known, _)| known == viewer).unwrap_or_else(|| {
-            push_sparing(&mut all, (viewer.clone(), Numbering::default()));
+            push_sparing(&mut all, (viewer.clone(), ViewerNumbering::default()));
             all.len() - 1
         });
         let numbers = all[at].1.of(seen().map(|question| question.id));
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn numbers_count_what_is_seen_and_never_come_again() {
-        let mut own = Numbering::default();
+        let mut own = ViewerNumbering::default();
         // What is hidden before a question does not count.
         assert_eq!(own.of([at(7, 3), at(7, 5)].into_iter()), [at(1, 0), at(1, 1)]);
         assert_eq!(own.of([at(7, 5), at(7, 9)].into_iter()), [at(1, 1), at(1, 2)]);

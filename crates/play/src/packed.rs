@@ -8,8 +8,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Answer, By, DicePosition, Event, Happening, Slot, Tape, Term};
 use riskbreaker_state::{
-    Attachment, AttachmentId, Audience, Change, Due, Entity, EntityId, Entry, EntryId, FieldId, Key, KindId, Number,
-    Value,
+    Attachment, AttachmentId, Audience, Change, DrawnNumber, Due, Entity, EntityId, Entry, EntryId, FieldId, Key,
+    KindId, Value,
 };
 
 /// A value encoded as bytes and decoded at each read. The bytes never leave the process.
@@ -32,12 +32,12 @@ impl<T> Packed<T> {
 
 impl<T: Pack> Packed<T> {
     pub fn new(value: &T) -> Packed<T> {
-        let mut to = Writer::default();
+        let mut to = ByteWriter::default();
         value.pack(&mut to);
         Packed::of(to)
     }
 
-    fn of(written: Writer) -> Packed<T> {
+    fn of(written: ByteWriter) -> Packed<T> {
         let large = (!written.large.is_empty()).then(|| Box::new(Large(written.large.into())));
         Packed { bytes: written.bytes.into(), large, of: PhantomData }
     }
@@ -48,7 +48,7 @@ impl<T: Pack> Packed<T> {
 
     /// The value at a place of what is packed here, and the place behind it.
     fn at<V: Pack>(&self, place: u32) -> (V, u32) {
-        let mut from = Reader { bytes: &self.bytes[place as usize..], large: self.large() };
+        let mut from = ByteReader { bytes: &self.bytes[place as usize..], large: self.large() };
         let value = V::unpack(&mut from);
         (value, (self.bytes.len() - from.bytes.len()) as u32)
     }
@@ -57,9 +57,10 @@ impl<T: Pack> Packed<T> {
 impl<T: Pack> Packed<Vec<T>> {
     /// Adds items to a list; those in it are not unpacked.
     pub fn extend(&mut self, items: &[T]) {
-        let mut from = Reader { bytes: &self.bytes, large: self.large() };
+        let mut from = ByteReader { bytes: &self.bytes, large: self.large() };
         let count = from.number() + items.len() as u64;
-        let mut to = Writer { bytes: Vec::with_capacity(self.bytes.len() + items.len()), large: self.large().to_vec() };
+        let mut to =
+            ByteWriter { bytes: Vec::with_capacity(self.bytes.len() + items.len()), large: self.large().to_vec() };
         to.number(count);
         to.bytes.extend_from_slice(from.bytes);
         items.iter().for_each(|item| item.pack(&mut to));
@@ -94,11 +95,11 @@ impl<'de, T: Pack + Deserialize<'de>> Deserialize<'de> for Packed<T> {
 
 /// What an action told; the stream of its game shares it.
 #[derive(Clone, Debug, Default)]
-pub struct Events(Option<Arc<Packed<Told>>>);
+pub struct Events(Option<Arc<Packed<PackedEvents>>>);
 
 /// Events one behind the other, as they are packed.
 #[derive(Debug)]
-struct Told(Vec<Event>);
+struct PackedEvents(Vec<Event>);
 
 #[allow(clippy::len_without_is_empty)] // nobody asks whether it is empty
 impl Events {
@@ -131,26 +132,26 @@ impl Events {
         self.packed().at(place).0
     }
 
-    fn packed(&self) -> &Packed<Told> {
+    fn packed(&self) -> &Packed<PackedEvents> {
         self.0.as_ref().expect("a place is that of an event")
     }
 }
 
 impl FromIterator<Event> for Events {
     fn from_iter<I: IntoIterator<Item = Event>>(events: I) -> Events {
-        let told = Told(events.into_iter().collect());
+        let told = PackedEvents(events.into_iter().collect());
         Events((!told.0.is_empty()).then(|| Arc::new(Packed::new(&told))))
     }
 }
 
-impl Pack for Told {
-    fn pack(&self, to: &mut Writer) {
+impl Pack for PackedEvents {
+    fn pack(&self, to: &mut ByteWriter) {
         self.0.iter().for_each(|event| event.pack(to));
     }
 
-    fn unpack(from: &mut Reader) -> Told {
+    fn unpack(from: &mut ByteReader) -> PackedEvents {
         let next = || (!from.bytes.is_empty()).then(|| Event::unpack(from));
-        Told(std::iter::from_fn(next).collect())
+        PackedEvents(std::iter::from_fn(next).collect())
     }
 }
 
@@ -163,17 +164,17 @@ pub fn push_sparing<T>(list: &mut Vec<T>, item: T) {
 }
 
 #[derive(Default)]
-pub struct Writer {
+pub struct ByteWriter {
     bytes: Vec<u8>,
     large: Vec<Value>,
 }
 
-pub struct Reader<'p> {
+pub struct ByteReader<'p> {
     bytes: &'p [u8],
     large: &'p [Value],
 }
 
-impl Writer {
+impl ByteWriter {
     fn number(&mut self, mut number: u64) {
         while number >= 0x80 {
             self.bytes.push(number as u8 | 0x80);
@@ -188,7 +189,7 @@ impl Writer {
     }
 }
 
-impl<'p> Reader<'p> {
+impl<'p> ByteReader<'p> {
     fn byte(&mut self) -> u8 {
         let (byte, rest) = self.bytes.split_first().expect(WRITTEN);
         self.bytes = rest;
@@ -221,27 +222,27 @@ const WRITTEN: &str = "it reads what it has written";
 const LARGE: usize = 120;
 
 pub trait Pack: Sized {
-    fn pack(&self, to: &mut Writer);
-    fn unpack(from: &mut Reader) -> Self;
+    fn pack(&self, to: &mut ByteWriter);
+    fn unpack(from: &mut ByteReader) -> Self;
 }
 
 impl Pack for u64 {
-    fn pack(&self, to: &mut Writer) {
+    fn pack(&self, to: &mut ByteWriter) {
         to.number(*self);
     }
 
-    fn unpack(from: &mut Reader) -> u64 {
+    fn unpack(from: &mut ByteReader) -> u64 {
         from.number()
     }
 }
 
 impl Pack for i64 {
     /// Numbers near zero are short, above it and below.
-    fn pack(&self, to: &mut Writer) {
+    fn pack(&self, to: &mut ByteWriter) {
         to.number(((self << 1) ^ (self >> 63)) as u64);
     }
 
-    fn unpack(from: &mut Reader) -> i64 {
+    fn unpack(from: &mut ByteReader) -> i64 {
         let number = from.number();
         (number >> 1) as i64 ^ -((number & 1) as i64)
     }
@@ -250,11 +251,11 @@ impl Pack for i64 {
 macro_rules! numbers {
     ($($number:ty),*) => {
         $(impl Pack for $number {
-            fn pack(&self, to: &mut Writer) {
+            fn pack(&self, to: &mut ByteWriter) {
                 to.number(u64::from(*self));
             }
 
-            fn unpack(from: &mut Reader) -> $number {
+            fn unpack(from: &mut ByteReader) -> $number {
                 from.number() as $number
             }
         })*
@@ -264,73 +265,73 @@ macro_rules! numbers {
 numbers!(u32, u16);
 
 impl Pack for bool {
-    fn pack(&self, to: &mut Writer) {
+    fn pack(&self, to: &mut ByteWriter) {
         to.bytes.push(u8::from(*self));
     }
 
-    fn unpack(from: &mut Reader) -> bool {
+    fn unpack(from: &mut ByteReader) -> bool {
         from.byte() == 1
     }
 }
 
 impl Pack for String {
-    fn pack(&self, to: &mut Writer) {
+    fn pack(&self, to: &mut ByteWriter) {
         to.text(self);
     }
 
-    fn unpack(from: &mut Reader) -> String {
+    fn unpack(from: &mut ByteReader) -> String {
         from.text().to_owned()
     }
 }
 
 impl<T: Pack> Pack for Arc<T> {
-    fn pack(&self, to: &mut Writer) {
+    fn pack(&self, to: &mut ByteWriter) {
         (**self).pack(to);
     }
 
-    fn unpack(from: &mut Reader) -> Arc<T> {
+    fn unpack(from: &mut ByteReader) -> Arc<T> {
         Arc::new(T::unpack(from))
     }
 }
 
 impl Pack for Arc<str> {
-    fn pack(&self, to: &mut Writer) {
+    fn pack(&self, to: &mut ByteWriter) {
         to.text(self);
     }
 
-    fn unpack(from: &mut Reader) -> Arc<str> {
+    fn unpack(from: &mut ByteReader) -> Arc<str> {
         Arc::from(from.text())
     }
 }
 
 impl<T: Pack> Pack for Option<T> {
-    fn pack(&self, to: &mut Writer) {
+    fn pack(&self, to: &mut ByteWriter) {
         to.bytes.push(u8::from(self.is_some()));
         self.iter().for_each(|value| value.pack(to));
     }
 
-    fn unpack(from: &mut Reader) -> Option<T> {
+    fn unpack(from: &mut ByteReader) -> Option<T> {
         bool::unpack(from).then(|| T::unpack(from))
     }
 }
 
 impl<T: Pack> Pack for Box<T> {
-    fn pack(&self, to: &mut Writer) {
+    fn pack(&self, to: &mut ByteWriter) {
         (**self).pack(to);
     }
 
-    fn unpack(from: &mut Reader) -> Box<T> {
+    fn unpack(from: &mut ByteReader) -> Box<T> {
         Box::new(T::unpack(from))
     }
 }
 
 impl<A: Pack, B: Pack> Pack for (A, B) {
-    fn pack(&self, to: &mut Writer) {
+    fn pack(&self, to: &mut ByteWriter) {
         self.0.pack(to);
         self.1.pack(to);
     }
 
-    fn unpack(from: &mut Reader) -> (A, B) {
+    fn unpack(from: &mut ByteReader) -> (A, B) {
         (A::unpack(from), B::unpack(from))
     }
 }
@@ -338,14 +339,14 @@ impl<A: Pack, B: Pack> Pack for (A, B) {
 macro_rules! collections {
     ($($collection:ty, $item:ty, [$($bounds:tt)*]);* $(;)?) => {
         $(impl<$($bounds)*> Pack for $collection {
-            fn pack(&self, to: &mut Writer) {
+            fn pack(&self, to: &mut ByteWriter) {
                 to.number(self.len() as u64);
                 for item in self {
                     item.pack(to);
                 }
             }
 
-            fn unpack(from: &mut Reader) -> $collection {
+            fn unpack(from: &mut ByteReader) -> $collection {
                 (0..from.number()).map(|_| <$item>::unpack(from)).collect()
             }
         })*
@@ -358,7 +359,7 @@ collections! {
 }
 
 impl<K: Pack + Ord, V: Pack> Pack for BTreeMap<K, V> {
-    fn pack(&self, to: &mut Writer) {
+    fn pack(&self, to: &mut ByteWriter) {
         to.number(self.len() as u64);
         for (key, value) in self {
             key.pack(to);
@@ -366,13 +367,13 @@ impl<K: Pack + Ord, V: Pack> Pack for BTreeMap<K, V> {
         }
     }
 
-    fn unpack(from: &mut Reader) -> BTreeMap<K, V> {
+    fn unpack(from: &mut ByteReader) -> BTreeMap<K, V> {
         (0..from.number()).map(|_| <(K, V)>::unpack(from)).collect()
     }
 }
 
 impl Pack for Value {
-    fn pack(&self, to: &mut Writer) {
+    fn pack(&self, to: &mut ByteWriter) {
         let large = match self {
             Value::Text(text) => text.len() > LARGE,
             Value::List(items) => items.len() > LARGE,
@@ -416,7 +417,7 @@ impl Pack for Value {
         }
     }
 
-    fn unpack(from: &mut Reader) -> Value {
+    fn unpack(from: &mut ByteReader) -> Value {
         match from.byte() {
             0 => Value::None,
             1 => Value::Bool(false),
@@ -433,24 +434,24 @@ impl Pack for Value {
 }
 
 impl Pack for Key {
-    fn pack(&self, to: &mut Writer) {
+    fn pack(&self, to: &mut ByteWriter) {
         to.number(self.places().len() as u64);
         self.places().iter().for_each(|place| place.pack(to));
     }
 
-    fn unpack(from: &mut Reader) -> Key {
+    fn unpack(from: &mut ByteReader) -> Key {
         Key::new(&Vec::unpack(from)).expect(WRITTEN)
     }
 }
 
 impl Pack for Tape {
     /// The number of the last decision comes first: it is looked at alone.
-    fn pack(&self, to: &mut Writer) {
+    fn pack(&self, to: &mut ByteWriter) {
         self.last_decision().map(|(_, seq)| seq).pack(to);
         self.slots.pack(to);
     }
 
-    fn unpack(from: &mut Reader) -> Tape {
+    fn unpack(from: &mut ByteReader) -> Tape {
         let _: Option<u32> = Pack::unpack(from);
         Tape { slots: Pack::unpack(from) }
     }
@@ -459,23 +460,23 @@ impl Pack for Tape {
 macro_rules! packed {
     (new $($name:ident),*) => {
         $(impl Pack for $name {
-            fn pack(&self, to: &mut Writer) {
+            fn pack(&self, to: &mut ByteWriter) {
                 self.0.pack(to);
             }
 
-            fn unpack(from: &mut Reader) -> $name {
+            fn unpack(from: &mut ByteReader) -> $name {
                 $name(Pack::unpack(from))
             }
         })*
     };
     (struct $name:ident { $($field:ident),* }) => {
         impl Pack for $name {
-            fn pack(&self, to: &mut Writer) {
+            fn pack(&self, to: &mut ByteWriter) {
                 let $name { $($field),* } = self;
                 $($field.pack(to);)*
             }
 
-            fn unpack(from: &mut Reader) -> $name {
+            fn unpack(from: &mut ByteReader) -> $name {
                 $(let $field = Pack::unpack(from);)*
                 $name { $($field),* }
             }
@@ -483,7 +484,7 @@ macro_rules! packed {
     };
     (enum $name:ident { $($number:literal $variant:ident $({ $($field:ident),* })? $(($($item:ident),*))?),* $(,)? }) => {
         impl Pack for $name {
-            fn pack(&self, to: &mut Writer) {
+            fn pack(&self, to: &mut ByteWriter) {
                 match self {
                     $($name::$variant $({ $($field),* })? $(($($item),*))? => {
                         to.bytes.push($number);
@@ -493,7 +494,7 @@ macro_rules! packed {
                 }
             }
 
-            fn unpack(from: &mut Reader) -> $name {
+            fn unpack(from: &mut ByteReader) -> $name {
                 match from.byte() {
                     $($number => {
                         $($(let $field = Pack::unpack(from);)*)?
@@ -526,7 +527,7 @@ packed!(enum Answer {
     7 Faces(faces),
 });
 packed!(struct Entity { kind, fields });
-packed!(struct Number { number, audience });
+packed!(struct DrawnNumber { number, audience });
 packed!(struct Attachment { hook, owner, data, numbered });
 packed!(struct Due { what, owner, args, every });
 packed!(struct Entry { id, key, due, numbered });
@@ -665,7 +666,7 @@ mod tests {
         let key = Key::new(&[1, -2, 3]).expect("a key");
         let args = Value::map([("rope", Value::Entity(EntityId(1)))]);
         let due = Due { what: "turn".into(), owner: None, args, every: Some(Box::new(key)) };
-        let numbered = Some(Number { number: 5, audience: 1 });
+        let numbered = Some(DrawnNumber { number: 5, audience: 1 });
         let entry = Entry { id: EntryId(4), key, due: Arc::new(due), numbered };
         there_and_back(vec![
             Change::Unschedule { entry },

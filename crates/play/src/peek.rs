@@ -7,7 +7,7 @@ use riskbreaker_state::{Audience, Change, EntityId, FieldId};
 
 /// How far a run of an action had come: the number of its events and of its changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Reached {
+pub struct RunProgress {
     events: u32,
     changes: u32,
 }
@@ -16,7 +16,7 @@ pub struct Reached {
 #[derive(Clone, Debug, Default)]
 pub struct Course {
     /// How far the run had come when it came to each place of its tape.
-    reached: Vec<Reached>,
+    reached: Vec<RunProgress>,
     /// Places among its events of answers that were kept back until others were there, too.
     unsealed: Vec<u32>,
     /// Places of the tape of questions that show what not everybody may see.
@@ -27,7 +27,7 @@ impl ActionContext {
     /// Notes how far the run has come, before it reads the next place of its tape.
     pub fn note_reached(&mut self) {
         if self.listening && self.reached.len() <= self.cursor {
-            let reached = Reached { events: self.events.len() as u32, changes: self.state.since(0).len() as u32 };
+            let reached = RunProgress { events: self.events.len() as u32, changes: self.state.since(0).len() as u32 };
             self.reached.resize(self.cursor + 1, reached);
         }
     }
@@ -68,15 +68,15 @@ impl Course {
     }
 
     /// How far the run had come at a place of its tape; at its beginning, if that is not known.
-    fn at(&self, place: usize) -> Reached {
+    fn at(&self, place: usize) -> RunProgress {
         self.reached.get(place).copied().unwrap_or_default()
     }
 }
 
 /// The part of an action that an undo takes back.
-struct Part<'a> {
+struct UndonePart<'a> {
     course: Option<&'a Course>,
-    from: Reached,
+    from: RunProgress,
 }
 
 impl Game {
@@ -119,10 +119,10 @@ impl Game {
         let tape = done.tape.get();
         let place = tape.slots.iter().position(|slot| slot.iter().any(|slot| slot.seqs().any(|seq| seq >= decision)));
         let from = match place.filter(|_| done.seq < Some(decision)) {
-            Some(place) => course.map_or_else(Reached::default, |course| course.at(place)),
-            None => Reached::default(),
+            Some(place) => course.map_or_else(RunProgress::default, |course| course.at(place)),
+            None => RunProgress::default(),
         };
-        let part = Part { course, from };
+        let part = UndonePart { course, from };
         let told = self.stands_in_events(viewer, &part, done.events.iter(), dice);
         let secrets = self.context.rules.schema().has_secrets();
         told.or_else(|| (secrets && self.shows_change(viewer, &part, &done.changes.get())).then_some(Stands::Secret))
@@ -132,12 +132,12 @@ impl Game {
         let mut places = open.tape.slots.iter();
         let place = places.position(|slot| slot.iter().any(|slot| slot.seqs().any(|seq| seq >= decision)));
         let own = open.seq >= Some(decision);
-        let from = place.filter(|_| !own).map_or_else(Reached::default, |place| open.course.at(place));
+        let from = place.filter(|_| !own).map_or_else(RunProgress::default, |place| open.course.at(place));
         // What came before it while it was open: it stays open, with what it had told by then.
         let inserted = self.history.iter().rev().take_while(|done| done.decided >= Some(decision));
         let inserted = inserted.filter(|done| done.number > open.number && done.seq >= Some(decision)).last();
         let before = inserted.filter(|_| place.is_none() && !own).and_then(|done| done.open_tape.as_deref());
-        let part = Part { course: Some(&open.course), from };
+        let part = UndonePart { course: Some(&open.course), from };
         let events = open.events.iter().filter(|event| before.is_none_or(|before| !before.had_told(event)));
         let told = self.stands_in_events(viewer, &part, events.cloned(), dice && before.is_none());
         if told.is_some() || before.is_some() {
@@ -155,7 +155,7 @@ impl Game {
     fn stands_in_events(
         &self,
         viewer: &Viewer,
-        part: &Part<'_>,
+        part: &UndonePart<'_>,
         events: impl Iterator<Item = Event>,
         dice: bool,
     ) -> Option<Stands> {
@@ -172,7 +172,7 @@ impl Game {
     }
 
     /// Whether an event that a viewer sees shows it what not everybody may see, or what another seat has answered in secret.
-    fn is_news(&self, viewer: &Viewer, part: &Part<'_>, event: &Event) -> bool {
+    fn is_news(&self, viewer: &Viewer, part: &UndonePart<'_>, event: &Event) -> bool {
         let schema = self.context.rules.schema();
         let is_secret = !event.audience.is_everybody();
         match &event.happening {
@@ -195,7 +195,7 @@ impl Game {
     }
 
     /// Whether one of these changes shows a viewer what not everybody may see: not all fields are told of.
-    fn shows_change(&self, viewer: &Viewer, part: &Part<'_>, changes: &[Change]) -> bool {
+    fn shows_change(&self, viewer: &Viewer, part: &UndonePart<'_>, changes: &[Change]) -> bool {
         let (state, schema) = (&self.context.state, self.context.rules.schema());
         let shows = |audience: Audience| !audience.is_everybody() && viewer.sees(&audience);
         let in_field = |entity: EntityId, field: FieldId| {

@@ -28,13 +28,13 @@ impl Default for Machines {
 /// The script machines of one ruleset, lent to one game at a time.
 ///
 /// A machine that was thrown away, after a spent budget or a panic, is built again before the next job.
-pub struct Pool {
+pub struct MachinePool {
     engine: &'static dyn Engine,
     home: Home,
 }
 
 enum Home {
-    Threads(Arc<Queue>),
+    Threads(Arc<MachineQueue>),
     /// The token says which pool a machine of a thread is of, and that this pool is still there.
     Caller {
         stack: Arc<Stack>,
@@ -43,15 +43,15 @@ enum Home {
 }
 
 /// Jobs that wait for a thread.
-struct Queue {
+struct MachineQueue {
     stack: Arc<Stack>,
     most: usize,
-    waiting: Mutex<Waiting>,
+    waiting: Mutex<WaitingJobs>,
     changed: Condvar,
 }
 
-struct Waiting {
-    jobs: VecDeque<Job>,
+struct WaitingJobs {
+    jobs: VecDeque<MachineJob>,
     threads: usize,
     idle: usize,
     /// The pool is gone: threads end when the jobs are done.
@@ -59,7 +59,7 @@ struct Waiting {
 }
 
 /// Runs on the machine, and gives what is left to do when the machine has been looked after: telling of the result.
-type Job = Box<dyn FnOnce(&mut dyn Machine) -> Box<dyn FnOnce()> + Send>;
+type MachineJob = Box<dyn FnOnce(&mut dyn Machine) -> Box<dyn FnOnce()> + Send>;
 
 /// Stack of a thread that runs scripts, in bytes: nested calls and the parser's recursion need more than the default.
 pub const MACHINE_STACK: usize = 8 << 20;
@@ -68,7 +68,7 @@ pub const MACHINE_STACK: usize = 8 << 20;
 #[derive(Debug)]
 pub struct Died;
 
-impl Pool {
+impl MachinePool {
     /// Loads a ruleset into a first machine.
     ///
     /// # Errors
@@ -78,7 +78,7 @@ impl Pool {
         engine: &'static dyn Engine,
         stack: Arc<Stack>,
         machines: Machines,
-    ) -> Result<(Pool, Arc<Declarations>), LoadError> {
+    ) -> Result<(MachinePool, Arc<Declarations>), LoadError> {
         let id = stack.main().id().to_string();
         let failed = |message: &str| LoadError::new(id.clone(), vec![Problem::new(id.clone(), message)]);
         match machines {
@@ -86,16 +86,16 @@ impl Pool {
                 let token = Arc::new(());
                 let (machine, declarations) = engine.load(&stack)?;
                 keep_on_this_thread(&token, machine);
-                Ok((Pool { engine, home: Home::Caller { stack, token } }, declarations))
+                Ok((MachinePool { engine, home: Home::Caller { stack, token } }, declarations))
             }
             Machines::Threads(most) => {
                 if most > 1 {
                     engine.load_ahead(&stack);
                 }
                 let (back, loaded) = mpsc::sync_channel(1);
-                let waiting = Waiting { jobs: VecDeque::new(), threads: 1, idle: 0, closed: false };
+                let waiting = WaitingJobs { jobs: VecDeque::new(), threads: 1, idle: 0, closed: false };
                 let (waiting, changed) = (Mutex::new(waiting), Condvar::new());
-                let queue = Arc::new(Queue { stack, most: most.max(1), waiting, changed });
+                let queue = Arc::new(MachineQueue { stack, most: most.max(1), waiting, changed });
                 let shared = queue.clone();
                 let first = move || match engine.load(&shared.stack) {
                     Ok((machine, declarations)) => {
@@ -110,7 +110,7 @@ impl Pool {
                 spawn(first).map_err(|error| failed(&format!("cannot start a thread for scripts: {error}")))?;
                 let declarations =
                     loaded.recv().map_err(|_| failed("the host itself failed while the ruleset was loaded"))??;
-                Ok((Pool { engine, home: Home::Threads(queue) }, declarations))
+                Ok((MachinePool { engine, home: Home::Threads(queue) }, declarations))
             }
         }
     }
@@ -162,7 +162,7 @@ impl Pool {
     }
 }
 
-impl Drop for Pool {
+impl Drop for MachinePool {
     fn drop(&mut self) {
         if let Home::Threads(queue) = &self.home {
             queue.lock().closed = true;
@@ -171,13 +171,13 @@ impl Drop for Pool {
     }
 }
 
-impl Queue {
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
+impl MachineQueue {
+    fn lock(&self) -> MutexGuard<'_, WaitingJobs> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Adds a job, and starts a thread if all are busy and there may be more.
-    fn add(self: &Arc<Self>, engine: &'static dyn Engine, job: Job) {
+    fn add(self: &Arc<Self>, engine: &'static dyn Engine, job: MachineJob) {
         let mut waiting = self.lock();
         waiting.jobs.push_back(job);
         if waiting.jobs.len() > waiting.idle && waiting.threads < self.most {
@@ -192,7 +192,7 @@ impl Queue {
     }
 
     /// The next job; `None` when the pool is gone.
-    fn next(&self) -> Option<Job> {
+    fn next(&self) -> Option<MachineJob> {
         let mut waiting = self.lock();
         loop {
             if let Some(job) = waiting.jobs.pop_front() {

@@ -337,14 +337,14 @@ struct Sentence<'r>(&'r Refusal);
 
 impl fmt::Display for Sentence<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&in_one_line(&Words(self.0).to_string()))
+        f.write_str(&in_one_line(&RefusalWords(self.0).to_string()))
     }
 }
 
 /// A refusal in words, as the rules have written theirs.
-struct Words<'r>(&'r Refusal);
+struct RefusalWords<'r>(&'r Refusal);
 
-impl fmt::Display for Words<'_> {
+impl fmt::Display for RefusalWords<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             Refusal::Stale { question } => {

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::Game;
 use super::action::{Cause, Done, Open, events_of};
 use super::save::Stacked;
-use super::stream::Note;
+use super::stream::RevisionNote;
 use super::undo::UndoReport;
 use super::{Driver, Happening, Refusal, Ruleset, Session};
 use riskbreaker_ruleset::changes_between;
@@ -67,7 +67,8 @@ impl Session {
     /// Rules of another ruleset, or rules without a kind of which there are entities. Nothing has changed then.
     pub fn reload(&mut self, rules: Arc<Ruleset>) -> Result<ReloadReport, Refusal> {
         let report = self.game_mut().reload(&rules)?;
-        let note = Note { cause: "reload", text: String::new(), public: String::new(), audience: Audience::Everybody };
+        let note =
+            RevisionNote { cause: "reload", text: String::new(), public: String::new(), audience: Audience::Everybody };
         self.game_mut().publish(Some(note));
         self.set_rules(rules);
         Ok(report)

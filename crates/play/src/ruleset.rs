@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::SystemTime;
 
 use super::machine::{Engine, Hits, Machine, riskbreaker_script_engine};
-use super::pool::{Died, Machines, Pool};
+use super::pool::{Died, MachinePool, Machines};
 use riskbreaker_ruleset::{Library, LoadError, Origin, Rulebook, Stack, with_layers};
 
 /// A ruleset that can be played: its [`Rulebook`] and the machines that run its scripts.
@@ -12,7 +12,7 @@ use riskbreaker_ruleset::{Library, LoadError, Origin, Rulebook, Stack, with_laye
 /// Cheap to share; any number of games may use one.
 pub struct Ruleset {
     book: Arc<Rulebook>,
-    pool: Arc<Pool>,
+    pool: Arc<MachinePool>,
     /// Where its parts were read last with this content.
     origins: Arc<Mutex<Vec<Origin>>>,
 }
@@ -162,7 +162,7 @@ impl Ruleset {
         // Lines are counted by one machine.
         let (measured, id) = (stack.is_measured(), stack.main().id().to_string());
         let machines = if measured { Machines::Threads(1) } else { machines };
-        let (pool, declared) = match Pool::start(engine, stack.clone(), machines) {
+        let (pool, declared) = match MachinePool::start(engine, stack.clone(), machines) {
             Ok((pool, declarations)) => (Some(pool), Ok(declarations)),
             Err(error) => (None, Err(error)),
         };
@@ -232,13 +232,13 @@ impl Ruleset {
 const MOST_KEPT: usize = 4;
 
 /// The rulesets that are found instead of being loaded once more.
-struct Known {
+struct KnownRulesets {
     in_use: Vec<Weak<Ruleset>>,
     /// The last ones that were asked for: a program that plays one game after the other loads its ruleset once.
     last: VecDeque<Arc<Ruleset>>,
 }
 
-impl Known {
+impl KnownRulesets {
     /// Keeps a ruleset as the last one. Gives back the one that is kept no longer.
     fn keep(&mut self, rules: &Arc<Ruleset>) -> Option<Arc<Ruleset>> {
         self.last.retain(|kept| !Arc::ptr_eq(kept, rules));
@@ -247,8 +247,8 @@ impl Known {
     }
 }
 
-fn known() -> MutexGuard<'static, Known> {
-    static KNOWN: Mutex<Known> = Mutex::new(Known { in_use: Vec::new(), last: VecDeque::new() });
+fn known() -> MutexGuard<'static, KnownRulesets> {
+    static KNOWN: Mutex<KnownRulesets> = Mutex::new(KnownRulesets { in_use: Vec::new(), last: VecDeque::new() });
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -29,7 +29,7 @@ const PLAIN: u32 = 2;
 const WITHOUT_CHECKSUMS: u32 = 1;
 
 #[derive(Serialize, Deserialize)]
-struct Saved {
+struct SavedGame {
     format: u32,
     ruleset: String,
     version: String,
@@ -260,7 +260,7 @@ impl Session {
             |asked: &Pending| SavedPending { rules: asked.rules.as_ref().map(rules_of), asked_at: asked.asked_at };
         let mut asked_before: Vec<SavedPending> = game.pending.iter().map(kept).collect();
         let pending = asked_before.pop();
-        let mut saved = Saved {
+        let mut saved = SavedGame {
             format: PLAIN,
             ruleset: rules.id().to_string(),
             version: rules.version().to_string(),
@@ -311,7 +311,7 @@ impl Session {
         if sum == Some(false) && [PLAIN, FORMAT].iter().any(has_checksum) {
             return Err(StartError::Unreadable(damaged.into()));
         }
-        let saved = Saved::read(text).map_err(|error| match error.is_syntax() || error.is_eof() {
+        let saved = SavedGame::read(text).map_err(|error| match error.is_syntax() || error.is_eof() {
             true => format!("it is no JSON from line {}, column {} on", error.line(), error.column()),
             false => error.to_string(),
         });
@@ -379,7 +379,7 @@ impl Session {
     }
 
     /// Goes on at the end of the tape.
-    fn go_on_from(&mut self, end: SavedEnd, mut saved: Saved, rules: &Arc<Ruleset>) -> Result<(), String> {
+    fn go_on_from(&mut self, end: SavedEnd, mut saved: SavedGame, rules: &Arc<Ruleset>) -> Result<(), String> {
         end.put(self.game_mut(), std::mem::take(&mut saved.done), rules);
         self.lend(move |game, vm| game.bring_back(vm, saved.under_way(), saved.position))
             .map_err(|error| error.to_string())
@@ -428,7 +428,7 @@ impl Session {
     }
 
     /// Plays the tape; `end` is where it has to lead.
-    fn replay_all(&mut self, library: &Library, mut saved: Saved, end: Option<&SavedEnd>) -> Result<(), String> {
+    fn replay_all(&mut self, library: &Library, mut saved: SavedGame, end: Option<&SavedEnd>) -> Result<(), String> {
         let mut files = saved.first.take().unwrap_or_else(|| self.ruleset().files());
         self.game_mut().context.strict = true;
         self.replay_through(&std::mem::take(&mut saved.done).into(), &mut |hash, now, cause| {
@@ -468,7 +468,7 @@ type RulesOf<'f> = dyn FnMut(&str, &Ruleset, &Cause) -> Result<Arc<Ruleset>, Str
 /// The largest number of an action, decision or die; no game reaches it.
 pub(super) const LARGEST_NUMBER: u32 = 1 << 30;
 
-impl Saved {
+impl SavedGame {
     /// Whether it holds files of rules.
     fn changes_rules(&self) -> bool {
         // Rules that came in and went again leave their files with what was done.
@@ -476,9 +476,9 @@ impl Saved {
         self.first.is_some() || self.pending.is_some() || !self.asked_before.is_empty() || came_in()
     }
 
-    fn read(text: &str) -> serde_json::Result<Saved> {
+    fn read(text: &str) -> serde_json::Result<SavedGame> {
         in_stored_form(|| {
-            serde_json::from_str::<Saved>(text).or_else(|error| {
+            serde_json::from_str::<SavedGame>(text).or_else(|error| {
                 // The end may be that of another version of the program; the tape is the same in all.
                 let mut without = serde_json::from_str::<serde_json::Value>(text)?;
                 match without.as_object_mut().and_then(|fields| fields.remove("end")) {
@@ -489,7 +489,7 @@ impl Saved {
         })
     }
 
-    fn under_way(&self) -> UnderWay<'_> {
+    fn under_way(&self) -> SavedActions<'_> {
         (self.open.as_ref(), &self.held, &self.queued)
     }
 
@@ -597,11 +597,16 @@ pub(super) fn replay(game: &mut Game, vm: &mut dyn Machine, part: &[Done]) -> Re
 }
 
 /// What was under way: the open action, those put aside for a free act, and free acts that wait.
-type UnderWay<'s> = (Option<&'s SavedOpen>, &'s [SavedOpen], &'s [(Arc<str>, Arc<str>, u32)]);
+type SavedActions<'s> = (Option<&'s SavedOpen>, &'s [SavedOpen], &'s [(Arc<str>, Arc<str>, u32)]);
 
 impl Game {
     /// Brings what was under way to where it stood.
-    pub(super) fn bring_back(&mut self, vm: &mut dyn Machine, (open, held, queued): UnderWay, position: DicePosition) {
+    pub(super) fn bring_back(
+        &mut self,
+        vm: &mut dyn Machine,
+        (open, held, queued): SavedActions,
+        position: DicePosition,
+    ) {
         self.context.set_position(position);
         held.iter().chain(open).for_each(|open| self.count_in(open.number));
         self.open = open.map(SavedOpen::reopened);

@@ -12,12 +12,12 @@ pub struct Secrecy {
     parts: Vec<Option<(u32, Audience)>>,
     /// How many secret parts there have been.
     begun: u32,
-    told: Vec<Told>,
+    told: Vec<SecretEvent>,
 }
 
 /// Something that was told in a secret part.
 #[derive(Clone, Debug)]
-struct Told {
+struct SecretEvent {
     what: What,
     /// Who would be told it outside of every secret part.
     open: Audience,
@@ -34,7 +34,7 @@ enum What {
     Place(u32),
 }
 
-impl Told {
+impl SecretEvent {
     fn audience(&self) -> Audience {
         let all = self.under.iter().fold(self.open.clone(), |all, (_, audience)| all.and(audience));
         match &self.seat {
@@ -77,7 +77,7 @@ impl Secrecy {
         if under.is_empty() {
             return open;
         }
-        let told = Told { what, open, seat, under };
+        let told = SecretEvent { what, open, seat, under };
         let audience = told.audience();
         self.told.push(told);
         audience

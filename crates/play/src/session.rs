@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::explanation::{must_be_there, must_take, takes_more, with};
 use super::prepared::{Prepared, known_policy, known_seat};
-use super::undo::{Op, UndoReport};
+use super::undo::{UndoOp, UndoReport};
 use super::{
     Answer, Call, DiceSource, Driver, Edit, Event, Explanation, Fault, Game, Halt, Happening, Machine, MissingRoll,
     Question, QuestionId, Refusal, Remedy, Ruleset, Setup, SheetRow, View, Viewer,
@@ -44,7 +44,7 @@ pub struct Mark {
     game: u64,
     decisions: u32,
     /// What could be done again then, the next one last.
-    redo: Vec<Op>,
+    redo: Vec<UndoOp>,
 }
 
 /// A free act: an act that a seat may take out of turn.

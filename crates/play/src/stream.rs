@@ -16,12 +16,12 @@ use riskbreaker_state::Audience;
 #[derive(Debug)]
 pub(super) struct Stream {
     /// What was told: all that stands, and what some reader still knows.
-    told: Vec<Told>,
+    told: Vec<ToldEvent>,
     /// The log as it was told last, by place in `told`.
     standing: Vec<u32>,
     /// All changes, for those who look for the first time; `None` where those are told what stands.
     past: Option<Vec<Batch>>,
-    readers: Vec<(Viewer, Reader)>,
+    readers: Vec<(Viewer, StreamReader)>,
     /// How many actions at the start of the history, and events in them, were told and have not changed since.
     settled: (usize, usize),
 }
@@ -35,31 +35,31 @@ impl Default for Stream {
 
 /// An event that was told: a copy, or the one that the history keeps.
 #[derive(Debug)]
-enum Told {
+enum ToldEvent {
     Copy(Box<Event>),
     /// The event at a place of what an action told.
     Kept(Events, u32),
 }
 
-impl Told {
+impl ToldEvent {
     fn event(&self) -> Event {
         match self {
-            Told::Copy(event) => Event::clone(event),
-            Told::Kept(events, place) => events.at(*place),
+            ToldEvent::Copy(event) => Event::clone(event),
+            ToldEvent::Kept(events, place) => events.at(*place),
         }
     }
 
     fn is_seen_by(&self, viewer: &Viewer) -> bool {
         match self {
-            Told::Copy(event) => viewer.sees(&event.audience),
-            Told::Kept(events, place) => viewer.sees(&events.audience_at(*place)),
+            ToldEvent::Copy(event) => viewer.sees(&event.audience),
+            ToldEvent::Kept(events, place) => viewer.sees(&events.audience_at(*place)),
         }
     }
 
     fn is(&self, other: &Event) -> bool {
         match self {
-            Told::Copy(event) => **event == *other,
-            Told::Kept(events, place) => events.at(*place) == *other,
+            ToldEvent::Copy(event) => **event == *other,
+            ToldEvent::Kept(events, place) => events.at(*place) == *other,
         }
     }
 }
@@ -72,12 +72,12 @@ struct Batch {
     added: Box<[u32]>,
     /// What is said beside the log.
     asides: Box<[u32]>,
-    note: Option<Arc<Note>>,
+    note: Option<Arc<RevisionNote>>,
 }
 
 /// Why the log goes back.
 #[derive(Clone, Debug)]
-pub(super) struct Note {
+pub(super) struct RevisionNote {
     pub cause: &'static str,
     /// What was taken back, in a sentence, and for those who may not know it.
     pub text: String,
@@ -87,21 +87,21 @@ pub(super) struct Note {
 
 /// How far one viewer has been told, and what.
 #[derive(Debug, Default)]
-struct Reader {
+struct StreamReader {
     /// Revisions before the first of `items`.
     forgotten: u64,
     /// The last revision.
     revision: u64,
     items: VecDeque<Item>,
     /// What stands: revisions with their places.
-    standing: Vec<(u64, Row)>,
+    standing: Vec<(u64, EventRow)>,
     /// How many events stand.
     stand: usize,
 }
 
 /// Places in `told` that follow one another. A viewer who sees everything is told long rows.
 #[derive(Clone, Copy, Debug)]
-struct Row {
+struct EventRow {
     first: u32,
     count: u32,
 }
@@ -109,15 +109,15 @@ struct Row {
 /// One revision of a viewer, or as many as a row has places.
 #[derive(Clone, Debug)]
 enum Item {
-    Told(Row),
-    Back(Box<Back>),
+    Told(EventRow),
+    Back(Box<RevisionBack>),
 }
 
 /// Back to this revision.
 #[derive(Clone, Debug)]
-struct Back {
+struct RevisionBack {
     to: u64,
-    note: Option<Arc<Note>>,
+    note: Option<Arc<RevisionNote>>,
 }
 
 /// This many revisions, besides the events that have not been undone, are kept for a viewer who was away. A viewer who was away
@@ -136,7 +136,7 @@ impl Stream {
     }
 
     /// Tells what has changed in the log: what was done and what the open action tells.
-    pub fn publish(&mut self, history: &[Done], open: &[Event], asides: &mut Vec<Event>, note: Option<Note>) {
+    pub fn publish(&mut self, history: &[Done], open: &[Event], asides: &mut Vec<Event>, note: Option<RevisionNote>) {
         let (actions, from) = self.settled;
         let kept = history[actions..].iter().flat_map(|done| {
             let place = |(place, event)| (Cow::Owned(event), Some((&done.events, place)));
@@ -149,23 +149,23 @@ impl Stream {
             && self.told[*at as usize].is(event)
         {
             if let Some((events, place)) = kept {
-                self.told[*at as usize] = Told::Kept((*events).clone(), *place);
+                self.told[*at as usize] = ToldEvent::Kept((*events).clone(), *place);
             }
             same += 1;
             rest.next();
         }
         let dropped = self.standing.split_off(same);
-        let keep = |told: &mut Vec<Told>, event: Told| {
+        let keep = |told: &mut Vec<ToldEvent>, event: ToldEvent| {
             push_sparing(told, event);
             told.len() as u32 - 1
         };
         let told = |(event, kept): (Cow<'_, Event>, Option<(&Events, u32)>)| match kept {
-            Some((events, place)) => Told::Kept(events.clone(), place),
-            None => Told::Copy(Box::new(event.into_owned())),
+            Some((events, place)) => ToldEvent::Kept(events.clone(), place),
+            None => ToldEvent::Copy(Box::new(event.into_owned())),
         };
         let added: Vec<u32> = rest.map(|event| keep(&mut self.told, told(event))).collect();
         added.iter().for_each(|at| push_sparing(&mut self.standing, *at));
-        let asides = asides.drain(..).map(|event| keep(&mut self.told, Told::Copy(Box::new(event))));
+        let asides = asides.drain(..).map(|event| keep(&mut self.told, ToldEvent::Copy(Box::new(event))));
         let asides: Vec<u32> = asides.collect();
         self.settled = (history.len(), self.standing.len() - open.len());
         if dropped.is_empty() && added.is_empty() && asides.is_empty() && note.is_none() {
@@ -276,7 +276,7 @@ impl Stream {
     }
 
     /// How a viewer is told that the log goes back.
-    fn back(viewer: &Viewer, back: &Back) -> Event {
+    fn back(viewer: &Viewer, back: &RevisionBack) -> Event {
         let note = back.note.as_deref();
         let text = note.map(|note| if viewer.sees(&note.audience) { &note.text } else { &note.public });
         let cause = note.map_or("rerun", |note| note.cause).to_string();
@@ -284,11 +284,11 @@ impl Stream {
         Event { action: 0, n: 0, audience: Audience::Everybody, happening }
     }
 
-    fn reader(&mut self, viewer: &Viewer) -> &Reader {
+    fn reader(&mut self, viewer: &Viewer) -> &StreamReader {
         let Stream { told, standing, past, readers, .. } = self;
         let known = readers.iter().position(|(of, _)| of == viewer);
         let at = known.unwrap_or_else(|| {
-            let mut reader = Reader::default();
+            let mut reader = StreamReader::default();
             match past {
                 Some(past) => past.iter().for_each(|batch| reader.follow(viewer, told, batch)),
                 None => {
@@ -304,7 +304,7 @@ impl Stream {
     }
 }
 
-impl Row {
+impl EventRow {
     fn places(self) -> std::ops::Range<u32> {
         self.first..self.first + self.count
     }
@@ -324,8 +324,8 @@ impl Item {
     }
 }
 
-impl Reader {
-    fn follow(&mut self, viewer: &Viewer, told: &[Told], batch: &Batch) {
+impl StreamReader {
+    fn follow(&mut self, viewer: &Viewer, told: &[ToldEvent], batch: &Batch) {
         let sees = |at: &&u32| told[**at as usize].is_seen_by(viewer);
         let gone: Vec<u32> = batch.dropped.iter().filter(sees).copied().collect();
         let mut come = batch.added.iter().filter(sees).copied().peekable();
@@ -343,7 +343,7 @@ impl Reader {
             let last = self.standing.last();
             let to = last.map_or(0, |(revision, row)| revision + u64::from(row.count) - 1);
             self.revision += 1;
-            self.items.push_back(Item::Back(Box::new(Back { to, note: batch.note.clone() })));
+            self.items.push_back(Item::Back(Box::new(RevisionBack { to, note: batch.note.clone() })));
         }
         for at in come {
             self.tell(at);
@@ -352,7 +352,7 @@ impl Reader {
                 Some((first, row)) if *first + u64::from(row.count) == self.revision && row.ends_before(at) => {
                     row.count += 1;
                 }
-                _ => self.standing.push((self.revision, Row { first: at, count: 1 })),
+                _ => self.standing.push((self.revision, EventRow { first: at, count: 1 })),
             }
         }
         batch.asides.iter().filter(sees).for_each(|at| self.tell(*at));
@@ -363,7 +363,7 @@ impl Reader {
         self.revision += 1;
         match self.items.back_mut() {
             Some(Item::Told(row)) if row.ends_before(at) => row.count += 1,
-            _ => self.items.push_back(Item::Told(Row { first: at, count: 1 })),
+            _ => self.items.push_back(Item::Told(EventRow { first: at, count: 1 })),
         }
     }
 

@@ -22,7 +22,7 @@ pub struct TakenBack {
 }
 
 /// A decision with its number and those who may know it.
-struct Decision {
+struct NumberedDecision {
     seq: u32,
     seat: Arc<str>,
     about: Option<Arc<str>>,
@@ -32,8 +32,8 @@ struct Decision {
 
 impl Game {
     /// The last decisions, the last one first.
-    fn last_decisions(&self, most: usize) -> Vec<Decision> {
-        let mut found: Vec<Decision> = Vec::new();
+    fn last_decisions(&self, most: usize) -> Vec<NumberedDecision> {
+        let mut found: Vec<NumberedDecision> = Vec::new();
         let master: Arc<str> = Arc::from(MASTER);
         for (seat, name, seq) in &self.queued {
             found.push(self.of_act(seat, name, *seq, &[]));
@@ -54,7 +54,7 @@ impl Game {
             of_tape(&done.tape.get(), &events, private, &mut found);
             if let (Some(skipped), Some(seq)) = (&done.skipped, done.seq) {
                 let (text, audience) = (format!("an action was skipped: {skipped}"), Audience::named(MASTER));
-                found.push(Decision { seq, seat: master.clone(), about: None, text, audience });
+                found.push(NumberedDecision { seq, seat: master.clone(), about: None, text, audience });
             }
         }
         found.retain(|decision| decision.seq > self.horizon);
@@ -64,13 +64,13 @@ impl Game {
         found
     }
 
-    fn of_act(&self, seat: &Arc<str>, name: &Arc<str>, seq: u32, events: &[Event]) -> Decision {
+    fn of_act(&self, seat: &Arc<str>, name: &Arc<str>, seq: u32, events: &[Event]) -> NumberedDecision {
         let has_secrets = self.context.rules.schema().has_secrets();
         let audience = match has_secrets || events.iter().any(|event| !event.audience.is_everybody()) {
             true => Audience::named(seat),
             false => Audience::Everybody,
         };
-        Decision { seq, seat: seat.clone(), about: None, text: name.to_string(), audience }
+        NumberedDecision { seq, seat: seat.clone(), about: None, text: name.to_string(), audience }
     }
 
     /// The decision that began an action.
@@ -80,11 +80,16 @@ impl Game {
         seq: Option<u32>,
         events: &[Event],
         master: &Arc<str>,
-        found: &mut Vec<Decision>,
+        found: &mut Vec<NumberedDecision>,
     ) {
         let Some(seq) = seq else { return };
-        let by_hand =
-            |text: String, audience: Audience| Decision { seq, seat: master.clone(), about: None, text, audience };
+        let by_hand = |text: String, audience: Audience| NumberedDecision {
+            seq,
+            seat: master.clone(),
+            about: None,
+            text,
+            audience,
+        };
         found.push(match cause {
             Cause::Free { seat, name } => self.of_act(seat, name, seq, events),
             Cause::Edit { .. } => {
@@ -98,7 +103,7 @@ impl Game {
 }
 
 /// The decisions on a tape, in words as they were told.
-fn of_tape(tape: &Tape, events: &[Event], private: impl Fn(usize) -> Audience, found: &mut Vec<Decision>) {
+fn of_tape(tape: &Tape, events: &[Event], private: impl Fn(usize) -> Audience, found: &mut Vec<NumberedDecision>) {
     // How many answers to the same topic of the same seat came later.
     let mut later: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     for (at, slot) in tape.slots.iter().enumerate().rev() {
@@ -118,9 +123,9 @@ fn of_tape(tape: &Tape, events: &[Event], private: impl Fn(usize) -> Audience, f
                 let words = told.map_or_else(|| Answer::in_ids(answer), |(_, text)| text.clone());
                 let about = told.and_then(|(about, _)| about.clone());
                 let text = format!("{topic}: {words}");
-                found.push(Decision { seq, seat: seat.clone(), about, text, audience: private(at) });
+                found.push(NumberedDecision { seq, seat: seat.clone(), about, text, audience: private(at) });
             }
-            Slot::Roll { dice, .. } => found.extend(slot.seqs().map(|seq| Decision {
+            Slot::Roll { dice, .. } => found.extend(slot.seqs().map(|seq| NumberedDecision {
                 seq,
                 seat: Arc::from("dice"),
                 about: None,
@@ -136,7 +141,7 @@ impl Session {
     /// The decisions that so many undos would take back, the last one first, as far as the viewer may know them. Changes nothing.
     /// They can be fewer where the campaign of the session has the earlier ones.
     pub fn would_take_back(&self, viewer: &Viewer, steps: usize) -> Vec<TakenBack> {
-        let known = |decision: Decision| {
+        let known = |decision: NumberedDecision| {
             let sees = viewer.sees(&decision.audience);
             let (about, text) = if sees { (decision.about, Some(decision.text)) } else { (None, None) };
             TakenBack { seat: decision.seat, about, text }

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use super::action::{Cause, Done, Open, words_of};
 use super::reload::Swap;
-use super::stream::Note;
+use super::stream::RevisionNote;
 use super::{
     ActionContext, Answer, By, DecisionCount, DicePosition, Edit, Event, Game, Happening, MASTER, Machine, Question,
     Refusal, Remedy, Ruleset, Slot, Viewer,
@@ -11,7 +11,7 @@ use riskbreaker_state::{Audience, AudienceRule, Schema, State};
 
 /// A decision of a person, as data, so that it can be redone.
 #[derive(Clone, Debug)]
-pub(super) enum Op {
+pub(super) enum UndoOp {
     Answer {
         seat: Arc<str>,
         topic: Arc<str>,
@@ -45,10 +45,10 @@ pub(super) struct BeforeRules {
     pub position: DicePosition,
 }
 
-impl Op {
+impl UndoOp {
     /// The answer to a question.
-    pub fn answer(question: &Question, answer: &Answer) -> Op {
-        Op::Answer {
+    pub fn answer(question: &Question, answer: &Answer) -> UndoOp {
+        UndoOp::Answer {
             seat: question.seat.clone(),
             topic: question.topic.clone(),
             ordinal: question.id.ordinal,
@@ -83,8 +83,8 @@ impl UndoReport {
         format!("{verb} a decision of {}", self.seat.as_deref().unwrap_or(MASTER))
     }
 
-    pub(super) fn note(&self, cause: &'static str, verb: &str) -> Note {
-        Note { cause, text: self.text.clone(), public: self.public_text(verb), audience: self.audience.clone() }
+    pub(super) fn note(&self, cause: &'static str, verb: &str) -> RevisionNote {
+        RevisionNote { cause, text: self.text.clone(), public: self.public_text(verb), audience: self.audience.clone() }
     }
 }
 
@@ -209,8 +209,8 @@ impl Game {
     /// Whose decision a redo would make again.
     pub fn next_redo_by(&self) -> Option<Arc<str>> {
         match self.redo.last()? {
-            Op::Answer { seat, .. } | Op::Free { seat, .. } => Some(seat.clone()),
-            Op::Edit(_) | Op::Skip | Op::Rules { .. } => Some(Arc::from(MASTER)),
+            UndoOp::Answer { seat, .. } | UndoOp::Free { seat, .. } => Some(seat.clone()),
+            UndoOp::Edit(_) | UndoOp::Skip | UndoOp::Rules { .. } => Some(Arc::from(MASTER)),
         }
     }
 
@@ -328,7 +328,7 @@ impl Game {
                 }
                 open.seq = done.began;
                 self.open = Some(open);
-                self.redo.push(Op::Skip);
+                self.redo.push(UndoOp::Skip);
                 let audience = Audience::named(MASTER);
                 return Ok(UndoReport {
                     text: format!("undid skipping an action: {skipped}"),
@@ -339,7 +339,7 @@ impl Game {
             }
             match &done.cause {
                 Cause::Edit { edit } => {
-                    self.redo.push(Op::Edit(edit.clone()));
+                    self.redo.push(UndoOp::Edit(edit.clone()));
                     self.open = as_before(held, &done, done.before);
                     if let Some(Swap { state, in_force: Some(before), .. }) = done.swap.map(|swap| *swap) {
                         self.context.switches = before.switches;
@@ -389,7 +389,7 @@ impl Game {
             false => Audience::Everybody,
         };
         let text = format!("undid {name}");
-        self.redo.push(Op::Free { seat: seat.clone(), name, audience: audience.clone() });
+        self.redo.push(UndoOp::Free { seat: seat.clone(), name, audience: audience.clone() });
         UndoReport { text, seat: Some(seat), audience, changes }
     }
 
@@ -418,18 +418,18 @@ impl Game {
         let mut whose = None;
         let mut audience = Audience::Everybody;
         let text = match op {
-            Op::Edit(edit) => {
+            UndoOp::Edit(edit) => {
                 self.advance(vm, u64::MAX);
                 self.edit(edit)?;
                 "redid the edit".to_string()
             }
-            Op::Free { seat, name, audience: those } => {
+            UndoOp::Free { seat, name, audience: those } => {
                 self.advance(vm, u64::MAX);
                 (whose, audience) = (Some(seat.clone()), those);
                 self.act(seat, name.clone())?;
                 format!("redid {name}")
             }
-            Op::Rules { rules, at } => {
+            UndoOp::Rules { rules, at } => {
                 let text = match (&rules, at) {
                     (Some(rules), Some(at)) => {
                         self.take_back_to(*at);
@@ -441,12 +441,12 @@ impl Game {
                 self.redo_asking(rules)?;
                 text
             }
-            Op::Skip => {
+            UndoOp::Skip => {
                 self.advance(vm, u64::MAX);
                 self.remedy(Remedy::SkipAction)?;
                 "left it out again".to_string()
             }
-            Op::Answer { topic, ordinal, answer, played, .. } => {
+            UndoOp::Answer { topic, ordinal, answer, played, .. } => {
                 self.advance(vm, u64::MAX);
                 // Where others have decided since, a question of another action may look the same.
                 let question = self
@@ -509,7 +509,7 @@ impl Game {
     /// Forgets where the changes of rules that can be redone had taken effect: what leads there is another history now.
     pub(super) fn forget_places_of_rules(&mut self) {
         for op in &mut self.redo {
-            if let Op::Rules { at, .. } = op {
+            if let UndoOp::Rules { at, .. } = op {
                 *at = None;
             }
         }
@@ -541,16 +541,17 @@ impl Game {
     }
 
     /// Notes that a person did something: what was undone before is forgotten unless it is the same again.
-    pub(super) fn did(&mut self, op: Op) {
+    pub(super) fn did(&mut self, op: UndoOp) {
         (self.unasked, self.unasked_bytes) = (0, 0);
         match (self.redo.last(), &op) {
-            (Some(Op::Answer { ordinal, answer, played, .. }), Op::Answer { ordinal: now, answer: given, .. })
-                if ordinal == now && answer == given && *played == self.played() =>
-            {
+            (
+                Some(UndoOp::Answer { ordinal, answer, played, .. }),
+                UndoOp::Answer { ordinal: now, answer: given, .. },
+            ) if ordinal == now && answer == given && *played == self.played() => {
                 self.redo.pop();
             }
             // `reroll` makes this edit and then repeats the undone decisions.
-            (_, Op::Edit(Edit::OtherDice { .. })) => self.forget_places_of_rules(),
+            (_, UndoOp::Edit(Edit::OtherDice { .. })) => self.forget_places_of_rules(),
             _ => self.redo.clear(),
         }
     }
@@ -576,7 +577,7 @@ fn as_before(open: Option<Open>, done: &Done, position: DicePosition) -> Option<
 fn undo_in(
     open: &mut Open,
     context: &mut ActionContext,
-    redo: &mut Vec<Op>,
+    redo: &mut Vec<UndoOp>,
     played: usize,
     former: Option<&Schema>,
 ) -> Option<UndoReport> {
@@ -627,12 +628,12 @@ fn undo_in(
                 _ => None,
             });
             let text = format!("undid {topic}: {}", words.cloned().unwrap_or_else(|| answer.in_ids()));
-            redo.push(Op::Answer { seat, topic, ordinal: at as u32, answer, played });
+            redo.push(UndoOp::Answer { seat, topic, ordinal: at as u32, answer, played });
             text
         }
         Slot::Closed { .. } => return None,
         Slot::Roll { dice, .. } => {
-            redo.extend(taken.into_iter().map(|thrown| Op::Answer {
+            redo.extend(taken.into_iter().map(|thrown| UndoOp::Answer {
                 seat: Arc::from("dice"),
                 topic: Arc::from("dice"),
                 ordinal: at as u32,

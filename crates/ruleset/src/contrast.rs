@@ -49,7 +49,7 @@ pub struct Differing {
 }
 
 /// Things by name, in words.
-type Named = BTreeMap<String, String>;
+type NamedThings = BTreeMap<String, String>;
 
 impl Contrast {
     /// What sections there can be, in their order.
@@ -79,8 +79,8 @@ impl Contrast {
     /// same.
     pub fn between(first: &Rulebook, second: &Rulebook) -> Contrast {
         let of = |title: &'static str| -> Vec<Differing> {
-            let by = |of: fn(&Rulebook) -> Named| differing(of(first), of(second));
-            let with_functions = |of: fn(&Rulebook) -> Named, files: fn(&Rulebook) -> Named| {
+            let by = |of: fn(&Rulebook) -> NamedThings| differing(of(first), of(second));
+            let with_functions = |of: fn(&Rulebook) -> NamedThings, files: fn(&Rulebook) -> NamedThings| {
                 sorted(by(of), otherwise(first, second, files))
             };
             match title {
@@ -102,7 +102,7 @@ impl Contrast {
                     sorted(cards, otherwise(first, second, |rules| card_files(rules.cards())))
                 }
                 "items" => {
-                    let items = card_differences(first.items(), second.items(), &Named::new());
+                    let items = card_differences(first.items(), second.items(), &NamedThings::new());
                     sorted(items, otherwise(first, second, |rules| card_files(rules.items())))
                 }
                 "hooks" => by(hooks),
@@ -298,7 +298,7 @@ impl ContrastSection {
     }
 }
 
-fn differing(mut first: Named, mut second: Named) -> Vec<Differing> {
+fn differing(mut first: NamedThings, mut second: NamedThings) -> Vec<Differing> {
     let names: BTreeSet<String> = first.keys().chain(second.keys()).cloned().collect();
     let both = names.into_iter().map(|name| {
         let (first, second) = (first.remove(&name), second.remove(&name));
@@ -313,17 +313,17 @@ fn sorted(mut all: Vec<Differing>, more: Vec<Differing>) -> Vec<Differing> {
     all
 }
 
-fn parts(rules: &Rulebook) -> Named {
+fn parts(rules: &Rulebook) -> NamedThings {
     let folders = rules.stack().parts().iter();
     folders.map(|part| (part.id().to_string(), format!("version {}", part.manifest().version))).collect()
 }
 
-fn kinds(rules: &Rulebook) -> Named {
+fn kinds(rules: &Rulebook) -> NamedThings {
     let names = |kind: &Kind| kind.fields.iter().map(|field| field.name.to_string()).collect::<Vec<_>>().join(", ");
     rules.schema().kinds.iter().map(|kind| (kind.name.to_string(), names(kind))).collect()
 }
 
-fn fields(rules: &Rulebook) -> Named {
+fn fields(rules: &Rulebook) -> NamedThings {
     let kinds = rules.schema().kinds.iter();
     let all = kinds.flat_map(|kind| kind.fields.iter().map(move |field| (kind, field)));
     all.map(|(kind, field)| {
@@ -340,7 +340,7 @@ fn fields(rules: &Rulebook) -> Named {
     .collect()
 }
 
-fn derived(rules: &Rulebook) -> Named {
+fn derived(rules: &Rulebook) -> NamedThings {
     let kinds = rules.schema().kinds.iter();
     let all = kinds.flat_map(|kind| kind.derived.iter().map(move |value| format!("{}.{value}", kind.name)));
     all.map(|name| (name, "worked out".into())).collect()
@@ -359,7 +359,7 @@ fn card_whole(card: &Card) -> String {
 }
 
 /// Cards that are the same under another id, as either ruleset says: the id in the first, and the one in the second.
-fn same_cards(first: &Rulebook, second: &Rulebook) -> Named {
+fn same_cards(first: &Rulebook, second: &Rulebook) -> NamedThings {
     let has = |rules: &Rulebook, id: &str| rules.cards().iter().any(|card| *card.id == *id);
     let to = second.known_as().into_iter().map(|(id, other)| (other, id));
     let from = first.known_as();
@@ -367,8 +367,8 @@ fn same_cards(first: &Rulebook, second: &Rulebook) -> Named {
 }
 
 /// Each fact of the cards that both have, and the others whole. `same`: the ids of cards that have another one in each.
-fn card_differences(first: &[Card], second: &[Card], same: &Named) -> Vec<Differing> {
-    let facts = |card: &Card, name: &str| -> Named {
+fn card_differences(first: &[Card], second: &[Card], same: &NamedThings) -> Vec<Differing> {
+    let facts = |card: &Card, name: &str| -> NamedThings {
         let plain = card.facts.iter().filter_map(|(fact, value)| match value {
             Fact::Plain(value) => Some((fact.clone(), value.to_string())),
             Fact::Function => None,
@@ -396,35 +396,35 @@ fn card_differences(first: &[Card], second: &[Card], same: &Named) -> Vec<Differ
     all
 }
 
-fn hooks(rules: &Rulebook) -> Named {
+fn hooks(rules: &Rulebook) -> NamedThings {
     rules.hooks().iter().map(|hook| (hook.to_string(), "there".into())).collect()
 }
 
-fn policies(rules: &Rulebook) -> Named {
+fn policies(rules: &Rulebook) -> NamedThings {
     rules.policies().iter().map(|id| (id.to_string(), "there".into())).collect()
 }
 
-fn verbs(rules: &Rulebook) -> Named {
+fn verbs(rules: &Rulebook) -> NamedThings {
     let params = |verb: &str| rules.verb_params(verb).unwrap_or_default().join(", ");
     rules.verbs().iter().map(|verb| (verb.to_string(), format!("({})", params(verb)))).collect()
 }
 
-fn free_acts(rules: &Rulebook) -> Named {
+fn free_acts(rules: &Rulebook) -> NamedThings {
     rules.free_acts().iter().map(|act| (act.name.to_string(), act.title.to_string())).collect()
 }
 
-fn switches(rules: &Rulebook) -> Named {
+fn switches(rules: &Rulebook) -> NamedThings {
     let all = rules.switches();
     all.map(|switch| (switch.name.clone(), format!("{} ({}): {}", switch.default, switch.kind, switch.text))).collect()
 }
 
-fn scenarios(rules: &Rulebook) -> Named {
+fn scenarios(rules: &Rulebook) -> NamedThings {
     let all = rules.scenarios().iter();
     all.map(|(name, table)| (name.clone(), text_of(table, "title").unwrap_or_else(|| "there".into()))).collect()
 }
 
-fn people(rules: &Rulebook) -> Named {
-    let mut named = Named::new();
+fn people(rules: &Rulebook) -> NamedThings {
+    let mut named = NamedThings::new();
     for (id, sheet) in rules.cast() {
         named.insert(id.clone(), text_of(sheet, "name").unwrap_or_else(|| "there".into()));
         let Value::Map(fields) = sheet else { continue };
@@ -439,8 +439,8 @@ fn text_of(table: &Value, key: &str) -> Option<String> {
 }
 
 /// The tables of rolls in the rule texts: under a heading that speaks of rolls, each row by its first cell.
-fn rolls(rules: &Rulebook) -> Named {
-    let mut named = Named::new();
+fn rolls(rules: &Rulebook) -> NamedThings {
+    let mut named = NamedThings::new();
     for (_, text) in rules.rule_texts() {
         let mut of_rolls = false;
         let mut header = true;
@@ -463,7 +463,7 @@ fn rolls(rules: &Rulebook) -> Named {
 }
 
 /// What the modules say that they are about, where the file in force is not the same.
-fn modules(rules: &Rulebook) -> Named {
+fn modules(rules: &Rulebook) -> NamedThings {
     let files = rules.stack().files_in("lib");
     let told = files.into_iter().map(|(path, (_, source))| {
         let comments = source.text.lines().skip_while(|line| line.starts_with("--!"));
@@ -474,7 +474,7 @@ fn modules(rules: &Rulebook) -> Named {
 }
 
 /// The file that each function of cards comes from.
-fn card_files(cards: &[Card]) -> Named {
+fn card_files(cards: &[Card]) -> NamedThings {
     let all = cards.iter().flat_map(|card| {
         let known = |field: &&String| {
             let plain = matches!(card.facts.get(*field), Some(Fact::Plain(_)));
@@ -486,19 +486,19 @@ fn card_files(cards: &[Card]) -> Named {
     all.collect()
 }
 
-fn derived_files(rules: &Rulebook) -> Named {
+fn derived_files(rules: &Rulebook) -> NamedThings {
     let kinds = rules.schema().kinds.iter();
     let all = kinds.flat_map(|kind| kind.derived.iter().zip(&kind.derived_origins).map(move |pair| (kind, pair)));
     all.map(|(kind, (name, file))| (format!("{}.{name}", kind.name), file.to_string())).collect()
 }
 
-fn verb_files(rules: &Rulebook) -> Named {
+fn verb_files(rules: &Rulebook) -> NamedThings {
     let all = rules.verbs().iter().zip(rules.verb_origins());
     all.map(|(name, file)| (name.to_string(), file.to_string())).collect()
 }
 
 /// Functions that both have by one name, from different files.
-fn otherwise(first: &Rulebook, second: &Rulebook, files: fn(&Rulebook) -> Named) -> Vec<Differing> {
+fn otherwise(first: &Rulebook, second: &Rulebook, files: fn(&Rulebook) -> NamedThings) -> Vec<Differing> {
     let (ours, mut theirs) = (files(first), files(second));
     let both = ours.into_iter().filter_map(|(name, file)| Some((name.clone(), file, theirs.remove(&name)?)));
     let other = both.filter(|(_, one, two)| one != two || first.source(one) != second.source(two));

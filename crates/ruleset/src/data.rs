@@ -2,7 +2,7 @@ use serde_json::Value;
 use toml::Spanned;
 use toml::de::DeValue;
 
-use super::document::{Document, Entry, in_order, kind_of, whole_number};
+use super::document::{Document, KeyValue, in_order, kind_of, whole_number};
 use super::problem::Problem;
 use super::quoted::{is_unprintable, quoted, turns_direction};
 use super::source::Source;
@@ -27,20 +27,20 @@ impl Data {
     /// control characters in them, nesting deeper than [`Data::MAX_DEPTH`].
     pub fn read(source: &Source) -> Result<Self, Vec<Problem>> {
         Document::read(source, |document| {
-            let mut reader = Reader { document, problems: Vec::new() };
+            let mut reader = DataReader { document, problems: Vec::new() };
             let value = reader.table(in_order(document.root()), 1);
             if reader.problems.is_empty() { Ok(Data { value }) } else { Err(reader.problems) }
         })
     }
 }
 
-struct Reader<'d, 's> {
+struct DataReader<'d, 's> {
     document: &'d Document<'s>,
     problems: Vec<Problem>,
 }
 
-impl Reader<'_, '_> {
-    fn table(&mut self, entries: Vec<Entry<'_>>, depth: usize) -> Value {
+impl DataReader<'_, '_> {
+    fn table(&mut self, entries: Vec<KeyValue<'_>>, depth: usize) -> Value {
         let mut table = serde_json::Map::new();
         for entry in entries {
             let value = self.inside(|reader| {

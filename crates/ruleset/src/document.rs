@@ -16,7 +16,7 @@ pub struct Document<'s> {
 }
 
 /// One `key = value`, with the place of the key.
-pub struct Entry<'d> {
+pub struct KeyValue<'d> {
     pub key: &'d str,
     pub key_span: Range<usize>,
     pub value: &'d DeValue<'d>,
@@ -105,14 +105,14 @@ fn may_nest_deeply(text: &str) -> bool {
 }
 
 /// The entries of a table in the order in which they are written.
-pub fn in_order<'d>(table: &'d DeTable<'_>) -> Vec<Entry<'d>> {
-    let entry = |(key, value): (&'d Spanned<toml::de::DeString<'_>>, &'d Spanned<DeValue<'_>>)| Entry {
+pub fn in_order<'d>(table: &'d DeTable<'_>) -> Vec<KeyValue<'d>> {
+    let entry = |(key, value): (&'d Spanned<toml::de::DeString<'_>>, &'d Spanned<DeValue<'_>>)| KeyValue {
         key: key.get_ref(),
         key_span: key.span(),
         value: value.get_ref(),
         span: value.span(),
     };
-    let mut entries: Vec<Entry<'d>> = table.iter().map(entry).collect();
+    let mut entries: Vec<KeyValue<'d>> = table.iter().map(entry).collect();
     entries.sort_by_key(|entry| entry.key_span.start);
     entries
 }

@@ -6,12 +6,12 @@ use super::library::Library;
 use super::manifest::{Manifest, Mention};
 use super::problem::{LoadError, Problem};
 use super::quoted::quoted;
-use super::stack::{Part, Role, Stack};
+use super::stack::{PartRole, Stack, StackPart};
 
 /// The order of layers: the rulesets that one name includes.
 pub struct Layering {
     /// All of them, bottom first.
-    pub parts: Vec<Part>,
+    pub parts: Vec<StackPart>,
     /// The index of the one that was asked for.
     pub main: usize,
     /// Pairs of indices that a manifest puts in order, the lower first; each leads upwards.
@@ -66,7 +66,7 @@ struct Builder<'l> {
     /// Each folder read, once; `None` if it could not be.
     folders: BTreeMap<String, Option<Arc<Folder>>>,
     problems: Vec<Problem>,
-    parts: Vec<Part>,
+    parts: Vec<StackPart>,
     index_of: BTreeMap<String, usize>,
     /// Declared orders, lower part first; every edge leads upwards.
     edges: Vec<(usize, usize)>,
@@ -91,7 +91,7 @@ impl Builder<'_> {
             }
             let layers = layers_of(&folder);
             // All that lies here by now belongs to the parent, layers included.
-            let index = self.push(folder, Role::Base, (0..self.parts.len()).collect())?;
+            let index = self.push(folder, PartRole::Base, (0..self.parts.len()).collect())?;
             self.place_layers(index, layers);
             Some(index)
         });
@@ -144,7 +144,7 @@ impl Builder<'_> {
             _ => None,
         };
         if let Some((mention, message, cure)) = unmet.filter(|_| self.problems.is_empty()) {
-            let stack: Vec<&str> = self.parts.iter().map(Part::id).collect();
+            let stack: Vec<&str> = self.parts.iter().map(StackPart::id).collect();
             let message = format!("{message}: {}", stack.join(", "));
             self.problems.push(mention.problem(&folder.id, message).with_cure(cure));
             return;
@@ -153,14 +153,14 @@ impl Builder<'_> {
         let below: Vec<usize> = wanted.copied().chain([host]).collect();
         let layers = layers_of(&folder);
         let id = folder.id.clone();
-        if let Some(index) = self.push(folder, Role::Layer, below) {
+        if let Some(index) = self.push(folder, PartRole::Layer, below) {
             self.trail.push(id);
             self.place_layers(index, layers);
             self.trail.pop();
         }
     }
 
-    fn push(&mut self, folder: Arc<Folder>, role: Role, below: Vec<usize>) -> Option<usize> {
+    fn push(&mut self, folder: Arc<Folder>, role: PartRole, below: Vec<usize>) -> Option<usize> {
         if self.parts.len() == Stack::MAX_PARTS {
             let message = format!("more than {} rulesets and layers lie on one another", Stack::MAX_PARTS);
             self.problems.push(Problem::new(self.parts[0].manifest_path(), message));
@@ -169,7 +169,7 @@ impl Builder<'_> {
         let index = self.parts.len();
         self.edges.extend(below.into_iter().map(|lower| (lower, index)));
         self.index_of.insert(folder.id.clone(), index);
-        self.parts.push(Part { index, role, folder });
+        self.parts.push(StackPart { index, role, folder });
         Some(index)
     }
 

@@ -77,5 +77,5 @@ pub use source::is_litter;
 pub use source::{SCRIPT_FILES, SCRIPT_FOLDERS};
 pub use source::{Source, SourceKind};
 #[doc(hidden)]
-pub use stack::{Role, Stack};
+pub use stack::{PartRole, Stack};
 pub use switch::{Switch, SwitchKind, SwitchRefusal, SwitchValue};

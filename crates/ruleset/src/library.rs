@@ -16,10 +16,10 @@ use super::source::{SCRIPT_FILES, SCRIPT_FOLDERS, SourceKind, is_litter};
 /// Where rulesets are found: a folder on the disk, the ones built into the program, files in memory, or one of these
 /// before another.
 #[derive(Debug, Clone)]
-pub struct Library(Shelf);
+pub struct Library(LibraryShelf);
 
 #[derive(Debug, Clone)]
-enum Shelf {
+enum LibraryShelf {
     Embedded,
     Disk(PathBuf),
     Memory(Arc<BTreeMap<String, Vec<u8>>>),
@@ -36,7 +36,7 @@ impl Library {
 
     /// The rulesets that are built into the program; none without the feature `bundled`.
     pub fn embedded() -> Self {
-        Library(Shelf::Embedded)
+        Library(LibraryShelf::Embedded)
     }
 
     /// The rulesets in a folder, one folder each. They are read anew each time.
@@ -55,7 +55,7 @@ impl Library {
             Err(source) => return Err(LibraryError::Unreadable { path, source }),
         }
         match fs::read_dir(&path) {
-            Ok(_) => Ok(Library(Shelf::Disk(path))),
+            Ok(_) => Ok(Library(LibraryShelf::Disk(path))),
             Err(source) => Err(LibraryError::Unreadable { path, source }),
         }
     }
@@ -83,19 +83,19 @@ impl Library {
         C: Into<Vec<u8>>,
     {
         let files = files.into_iter().map(|(path, content)| (path.into(), content.into())).collect();
-        Library(Shelf::Memory(Arc::new(files)))
+        Library(LibraryShelf::Memory(Arc::new(files)))
     }
 
     /// The rulesets of both; one that is in both is taken from the front.
     #[must_use]
     pub fn overlay(front: Library, back: Library) -> Self {
-        Library(Shelf::Overlay(Box::new(front), Box::new(back)))
+        Library(LibraryShelf::Overlay(Box::new(front), Box::new(back)))
     }
 
     /// The rulesets of this one; what they extend or put on top may be in another, whose own are not listed.
     #[must_use]
     pub fn backed_by(self, other: Library) -> Self {
-        Library(Shelf::Backed(Box::new(self), Box::new(other)))
+        Library(LibraryShelf::Backed(Box::new(self), Box::new(other)))
     }
 
     /// The same rulesets with other contents of some files, from pairs of path and content, as in [`Library::from_files`]: what
@@ -108,17 +108,17 @@ impl Library {
         C: Into<Vec<u8>>,
     {
         let texts = texts.into_iter().map(|(path, content)| (path.into(), content.into())).collect();
-        Library(Shelf::Edited(Box::new(self), Arc::new(texts)))
+        Library(LibraryShelf::Edited(Box::new(self), Arc::new(texts)))
     }
 
     /// Says in a phrase where the rulesets come from.
     pub fn describe(&self) -> String {
         match &self.0 {
-            Shelf::Embedded => "the built-in rulesets".to_owned(),
-            Shelf::Disk(path) => format!("the folder {}", quoted_path(path)),
-            Shelf::Memory(_) => "rulesets held in memory".to_owned(),
-            Shelf::Backed(front, _) | Shelf::Edited(front, _) => front.describe(),
-            Shelf::Overlay(front, back) => {
+            LibraryShelf::Embedded => "the built-in rulesets".to_owned(),
+            LibraryShelf::Disk(path) => format!("the folder {}", quoted_path(path)),
+            LibraryShelf::Memory(_) => "rulesets held in memory".to_owned(),
+            LibraryShelf::Backed(front, _) | LibraryShelf::Edited(front, _) => front.describe(),
+            LibraryShelf::Overlay(front, back) => {
                 format!("{}, then {}", front.describe(), back.describe())
             }
         }
@@ -128,23 +128,23 @@ impl Library {
     /// be read any more has none; reading one of them says why.
     pub fn ids(&self) -> Vec<String> {
         let ids: BTreeSet<String> = match &self.0 {
-            Shelf::Embedded => bundled::ids(),
-            Shelf::Disk(path) => {
+            LibraryShelf::Embedded => bundled::ids(),
+            LibraryShelf::Disk(path) => {
                 let entries = fs::read_dir(path).into_iter().flatten().flatten();
                 entries
                     .filter(|entry| has_manifest(&entry.path()))
                     .filter_map(|entry| entry.file_name().into_string().ok())
                     .collect()
             }
-            Shelf::Memory(files) => {
+            LibraryShelf::Memory(files) => {
                 let folder = |path: &String| match path.split_once('/') {
                     Some((id, Manifest::FILE)) => Some(id.to_owned()),
                     _ => None,
                 };
                 files.keys().filter_map(folder).collect()
             }
-            Shelf::Backed(front, _) | Shelf::Edited(front, _) => front.ids().into_iter().collect(),
-            Shelf::Overlay(front, back) => front.ids().into_iter().chain(back.ids()).collect(),
+            LibraryShelf::Backed(front, _) | LibraryShelf::Edited(front, _) => front.ids().into_iter().collect(),
+            LibraryShelf::Overlay(front, back) => front.ids().into_iter().chain(back.ids()).collect(),
         };
         ids.into_iter().filter(|id| is_ruleset_id(id) && !is_litter(id)).collect()
     }
@@ -153,15 +153,15 @@ impl Library {
     /// of a problem begins with the name of the folder.
     pub fn left_out(&self) -> Vec<Problem> {
         match &self.0 {
-            Shelf::Disk(path) => {
+            LibraryShelf::Disk(path) => {
                 let entries = fs::read_dir(path).into_iter().flatten().flatten();
                 let mut problems: Vec<Problem> = entries.filter_map(|entry| why_left_out(&entry)).collect();
                 problems.sort();
                 problems
             }
-            Shelf::Backed(front, _) | Shelf::Edited(front, _) => front.left_out(),
-            Shelf::Overlay(front, back) => front.left_out().into_iter().chain(back.left_out()).collect(),
-            Shelf::Embedded | Shelf::Memory(_) => Vec::new(),
+            LibraryShelf::Backed(front, _) | LibraryShelf::Edited(front, _) => front.left_out(),
+            LibraryShelf::Overlay(front, back) => front.left_out().into_iter().chain(back.left_out()).collect(),
+            LibraryShelf::Embedded | LibraryShelf::Memory(_) => Vec::new(),
         }
     }
 
@@ -185,29 +185,31 @@ impl Library {
     pub fn contains(&self, id: &str) -> bool {
         is_ruleset_id(id)
             && match &self.0 {
-                Shelf::Embedded => bundled::contains(id),
-                Shelf::Disk(path) => path.join(id).is_dir(),
-                Shelf::Memory(files) => files_under(files, id).next().is_some(),
-                Shelf::Overlay(front, back) | Shelf::Backed(front, back) => front.contains(id) || back.contains(id),
-                Shelf::Edited(library, _) => library.contains(id),
+                LibraryShelf::Embedded => bundled::contains(id),
+                LibraryShelf::Disk(path) => path.join(id).is_dir(),
+                LibraryShelf::Memory(files) => files_under(files, id).next().is_some(),
+                LibraryShelf::Overlay(front, back) | LibraryShelf::Backed(front, back) => {
+                    front.contains(id) || back.contains(id)
+                }
+                LibraryShelf::Edited(library, _) => library.contains(id),
             }
     }
 
     /// Of two libraries, one before the other, the one that has a ruleset; the one behind where none has it.
     fn holder(&self, id: &str) -> &Library {
         match &self.0 {
-            Shelf::Overlay(front, back) | Shelf::Backed(front, back) => {
+            LibraryShelf::Overlay(front, back) | LibraryShelf::Backed(front, back) => {
                 if front.contains(id) { front } else { back }.holder(id)
             }
-            Shelf::Edited(library, _) => library.holder(id),
-            Shelf::Embedded | Shelf::Disk(_) | Shelf::Memory(_) => self,
+            LibraryShelf::Edited(library, _) => library.holder(id),
+            LibraryShelf::Embedded | LibraryShelf::Disk(_) | LibraryShelf::Memory(_) => self,
         }
     }
 
     /// Where on the disk a ruleset lies, for watching it; `None` if it lies elsewhere.
     pub fn folder_of(&self, id: &str) -> Option<PathBuf> {
         match &self.holder(id).0 {
-            Shelf::Disk(path) if self.contains(id) => Some(path.join(id)),
+            LibraryShelf::Disk(path) if self.contains(id) => Some(path.join(id)),
             _ => None,
         }
     }
@@ -217,8 +219,8 @@ impl Library {
     pub fn origin_of(&self, id: &str) -> Option<Origin> {
         match &self.holder(id).0 {
             _ if !self.contains(id) || self.texts_of(id).next().is_some() => None,
-            Shelf::Disk(path) => Origin::of_folder(&path.join(id)),
-            Shelf::Memory(files) => Some(Origin::Memory(files.clone())),
+            LibraryShelf::Disk(path) => Origin::of_folder(&path.join(id)),
+            LibraryShelf::Memory(files) => Some(Origin::Memory(files.clone())),
             _ => Some(Origin::Embedded),
         }
     }
@@ -227,12 +229,12 @@ impl Library {
     #[doc(hidden)]
     pub fn folders(&self) -> Vec<PathBuf> {
         match &self.0 {
-            Shelf::Disk(path) => vec![path.clone()],
-            Shelf::Overlay(front, back) | Shelf::Backed(front, back) => {
+            LibraryShelf::Disk(path) => vec![path.clone()],
+            LibraryShelf::Overlay(front, back) | LibraryShelf::Backed(front, back) => {
                 front.folders().into_iter().chain(back.folders()).collect()
             }
-            Shelf::Edited(library, _) => library.folders(),
-            Shelf::Embedded | Shelf::Memory(_) => Vec::new(),
+            LibraryShelf::Edited(library, _) => library.folders(),
+            LibraryShelf::Embedded | LibraryShelf::Memory(_) => Vec::new(),
         }
     }
 
@@ -248,8 +250,8 @@ impl Library {
         let mut intake = Intake::new(id);
         let texts: BTreeMap<&str, &[u8]> = self.texts_of(id).collect();
         match &self.holder(id).0 {
-            Shelf::Disk(path) => return read_folder(id, &path.join(id), &texts),
-            Shelf::Memory(files) => {
+            LibraryShelf::Disk(path) => return read_folder(id, &path.join(id), &texts),
+            LibraryShelf::Memory(files) => {
                 let files: BTreeMap<&str, &[u8]> = files_under(files, id).chain(texts).collect();
                 files.into_iter().for_each(|(path, content)| intake.take(path, content));
             }
@@ -261,14 +263,14 @@ impl Library {
     /// The files of a ruleset that have other contents than those in its folder. An inner text is hidden by an outer one.
     fn texts_of(&self, id: &str) -> Box<dyn Iterator<Item = (&str, &[u8])> + '_> {
         match &self.0 {
-            Shelf::Edited(library, texts) => {
+            LibraryShelf::Edited(library, texts) => {
                 let outer: Vec<(&str, &[u8])> = files_under(texts, id).collect();
                 Box::new(library.texts_of(id).chain(outer))
             }
-            Shelf::Overlay(front, back) | Shelf::Backed(front, back) => {
+            LibraryShelf::Overlay(front, back) | LibraryShelf::Backed(front, back) => {
                 if front.contains(id) { front } else { back }.texts_of(id)
             }
-            Shelf::Embedded | Shelf::Disk(_) | Shelf::Memory(_) => Box::new(std::iter::empty()),
+            LibraryShelf::Embedded | LibraryShelf::Disk(_) | LibraryShelf::Memory(_) => Box::new(std::iter::empty()),
         }
     }
 
@@ -279,7 +281,7 @@ impl Library {
     /// As [`Library::read`].
     pub fn manifest(&self, id: &str) -> Result<Manifest, LoadError> {
         match &self.holder(id).0 {
-            Shelf::Embedded if self.contains(id) => {
+            LibraryShelf::Embedded if self.contains(id) => {
                 let mut intake = Intake::new(id);
                 bundled::take_manifest(id, &mut intake);
                 intake.finish().map(|folder| folder.manifest)
@@ -304,8 +306,8 @@ impl Library {
     /// The ids of all rulesets that can be named, those that stand behind others included.
     fn known_ids(&self) -> Vec<String> {
         match &self.0 {
-            Shelf::Edited(library, _) => library.known_ids(),
-            Shelf::Overlay(front, back) | Shelf::Backed(front, back) => {
+            LibraryShelf::Edited(library, _) => library.known_ids(),
+            LibraryShelf::Overlay(front, back) | LibraryShelf::Backed(front, back) => {
                 let ids: BTreeSet<String> = front.known_ids().into_iter().chain(back.known_ids()).collect();
                 ids.into_iter().collect()
             }

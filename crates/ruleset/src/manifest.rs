@@ -5,7 +5,7 @@ use semver::VersionReq;
 use serde::Serialize;
 use toml::de::DeValue;
 
-use super::document::{Document, Entry, in_order, kind_of, whole_number};
+use super::document::{Document, KeyValue, in_order, kind_of, whole_number};
 use super::nearest::instead;
 use super::problem::Problem;
 use super::quoted::{quoted, turns_direction};
@@ -108,7 +108,7 @@ impl Manifest {
     #[doc(hidden)]
     pub fn read(id: &str, source: &Source) -> Result<Self, Vec<Problem>> {
         Document::read(source, |document| {
-            let mut reader = Reader { document, problems: Vec::new() };
+            let mut reader = ManifestReader { document, problems: Vec::new() };
             match reader.manifest(id) {
                 Some(manifest) if reader.problems.is_empty() => Ok(manifest),
                 _ => Err(reader.problems),
@@ -155,12 +155,12 @@ const RANGE_KEYS: [&str; 3] = ["min", "max", "default"];
 const VALUES_CURE: &str = "write values = [\"first\", \"second\"] with the default first, or [true, false], or { min = 0, max = 10, default = 2 }";
 const LONGEST_LIST: usize = 64;
 
-struct Reader<'d, 's> {
+struct ManifestReader<'d, 's> {
     document: &'d Document<'s>,
     problems: Vec<Problem>,
 }
 
-impl Reader<'_, '_> {
+impl ManifestReader<'_, '_> {
     fn manifest(&mut self, folder: &str) -> Option<Manifest> {
         let document = self.document;
         let entries = in_order(document.root());
@@ -231,7 +231,7 @@ impl Reader<'_, '_> {
     }
 
     /// Reads a table of ranges of versions, by ruleset.
-    fn requirements(&mut self, entry: &Entry<'_>, own: &str) -> Vec<Requirement> {
+    fn requirements(&mut self, entry: &KeyValue<'_>, own: &str) -> Vec<Requirement> {
         let mut requirements = Vec::new();
         for entry in self.table(entry).unwrap_or_default() {
             let Some(range) = self.text(&entry) else { continue };
@@ -247,7 +247,7 @@ impl Reader<'_, '_> {
         requirements
     }
 
-    fn id_is_the_folders(&mut self, entry: Option<&Entry<'_>>, id: Option<&str>, folder: &str) {
+    fn id_is_the_folders(&mut self, entry: Option<&KeyValue<'_>>, id: Option<&str>, folder: &str) {
         let (Some(entry), Some(id)) = (entry, id) else {
             return;
         };
@@ -259,7 +259,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn version_is_one(&mut self, entry: Option<&Entry<'_>>, version: Option<&str>) {
+    fn version_is_one(&mut self, entry: Option<&KeyValue<'_>>, version: Option<&str>) {
         let (Some(entry), Some(version)) = (entry, version) else {
             return;
         };
@@ -268,7 +268,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn engine(&mut self, entry: &Entry<'_>) -> Option<String> {
+    fn engine(&mut self, entry: &KeyValue<'_>) -> Option<String> {
         let text = self.text(entry)?;
         let ours = Version::of_engine();
         match Version::parse(&text) {
@@ -285,12 +285,12 @@ impl Reader<'_, '_> {
         Some(text)
     }
 
-    fn ruleset(&mut self, entry: &Entry<'_>, own: &str) -> Option<Mention> {
+    fn ruleset(&mut self, entry: &KeyValue<'_>, own: &str) -> Option<Mention> {
         let id = self.text(entry)?;
         self.mention(id, &entry.span, own)
     }
 
-    fn rulesets(&mut self, entry: &Entry<'_>, own: &str) -> Vec<Mention> {
+    fn rulesets(&mut self, entry: &KeyValue<'_>, own: &str) -> Vec<Mention> {
         let mut mentions: Vec<Mention> = Vec::new();
         for (id, span) in self.texts(entry) {
             if mentions.iter().any(|mention| mention.id == id) {
@@ -315,7 +315,7 @@ impl Reader<'_, '_> {
         Some(Mention { id, line, column })
     }
 
-    fn scenario(&mut self, entry: &Entry<'_>) -> Option<Mention> {
+    fn scenario(&mut self, entry: &KeyValue<'_>) -> Option<Mention> {
         let id = self.text(entry)?;
         let plain = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-');
         if !id.chars().all(plain) || id.starts_with('.') {
@@ -327,14 +327,14 @@ impl Reader<'_, '_> {
         Some(Mention { id, line, column })
     }
 
-    fn switches(&mut self, entry: &Entry<'_>) -> Vec<Switch> {
+    fn switches(&mut self, entry: &KeyValue<'_>) -> Vec<Switch> {
         let Some(entries) = self.table(entry) else {
             return Vec::new();
         };
         entries.iter().filter_map(|entry| self.switch(entry)).collect()
     }
 
-    fn switch(&mut self, entry: &Entry<'_>) -> Option<Switch> {
+    fn switch(&mut self, entry: &KeyValue<'_>) -> Option<Switch> {
         let name = entry.key;
         let letters = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
         if !name.bytes().all(letters) || !name.starts_with(|c: char| c.is_ascii_lowercase()) {
@@ -366,7 +366,7 @@ impl Reader<'_, '_> {
         })
     }
 
-    fn switch_values(&mut self, switch: &Entry<'_>, entries: &[Entry<'_>]) -> Option<(SwitchKind, SwitchValue)> {
+    fn switch_values(&mut self, switch: &KeyValue<'_>, entries: &[KeyValue<'_>]) -> Option<(SwitchKind, SwitchValue)> {
         let bounds = entries.iter().find(|entry| RANGE_KEYS.contains(&entry.key));
         match (find(entries, "values"), bounds) {
             (Some(_), Some(bound)) => {
@@ -407,7 +407,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn choice(&mut self, entry: &Entry<'_>) -> Option<(SwitchKind, SwitchValue)> {
+    fn choice(&mut self, entry: &KeyValue<'_>) -> Option<(SwitchKind, SwitchValue)> {
         let before = self.problems.len();
         let mut values: Vec<String> = Vec::new();
         for (value, span) in self.texts(entry) {
@@ -428,7 +428,7 @@ impl Reader<'_, '_> {
         Some((SwitchKind::Choice { values }, SwitchValue::Text(default)))
     }
 
-    fn range(&mut self, around: &Entry<'_>, entries: &[Entry<'_>]) -> Option<(SwitchKind, SwitchValue)> {
+    fn range(&mut self, around: &KeyValue<'_>, entries: &[KeyValue<'_>]) -> Option<(SwitchKind, SwitchValue)> {
         let mut bounds = [None; 3];
         for (bound, key) in bounds.iter_mut().zip(RANGE_KEYS) {
             *bound = match find(entries, key) {
@@ -453,7 +453,7 @@ impl Reader<'_, '_> {
     }
 
     /// Reads a table of texts whose keys are typed at a prompt.
-    fn names(&mut self, entry: &Entry<'_>) -> BTreeMap<String, String> {
+    fn names(&mut self, entry: &KeyValue<'_>) -> BTreeMap<String, String> {
         let mut names = BTreeMap::new();
         for entry in self.table(entry).unwrap_or_default() {
             if entry.key.is_empty()
@@ -468,7 +468,7 @@ impl Reader<'_, '_> {
         names
     }
 
-    fn known_keys(&mut self, entries: &[Entry<'_>], known: &[&str]) {
+    fn known_keys(&mut self, entries: &[KeyValue<'_>], known: &[&str]) {
         for entry in entries.iter().filter(|entry| !known.contains(&entry.key)) {
             let cure = if known != KEYS && KEYS.contains(&entry.key) {
                 "it belongs at the top of the file, above the first [section]".to_owned()
@@ -479,7 +479,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn table<'e>(&mut self, entry: &Entry<'e>) -> Option<Vec<Entry<'e>>> {
+    fn table<'e>(&mut self, entry: &KeyValue<'e>) -> Option<Vec<KeyValue<'e>>> {
         match entry.value {
             DeValue::Table(table) => Some(in_order(table)),
             other => {
@@ -491,7 +491,7 @@ impl Reader<'_, '_> {
     }
 
     /// Reads a list of texts, each with its place.
-    fn texts(&mut self, entry: &Entry<'_>) -> Vec<(String, Range<usize>)> {
+    fn texts(&mut self, entry: &KeyValue<'_>) -> Vec<(String, Range<usize>)> {
         let DeValue::Array(items) = entry.value else {
             let message = format!("`{}` must be a list of texts, not {}", entry.key, kind_of(entry.value));
             let cure = match entry.value {
@@ -516,7 +516,7 @@ impl Reader<'_, '_> {
         texts
     }
 
-    fn text(&mut self, entry: &Entry<'_>) -> Option<String> {
+    fn text(&mut self, entry: &KeyValue<'_>) -> Option<String> {
         self.text_at(entry.key, entry.value, &entry.span)
     }
 
@@ -543,7 +543,7 @@ impl Reader<'_, '_> {
         Some(text.to_string())
     }
 
-    fn number(&mut self, entry: &Entry<'_>) -> Option<i64> {
+    fn number(&mut self, entry: &KeyValue<'_>) -> Option<i64> {
         let number = entry.value.as_integer().and_then(whole_number);
         if number.is_none() {
             let message = match entry.value {
@@ -562,7 +562,7 @@ impl Reader<'_, '_> {
     }
 }
 
-fn find<'e, 'd>(entries: &'e [Entry<'d>], key: &str) -> Option<&'e Entry<'d>> {
+fn find<'e, 'd>(entries: &'e [KeyValue<'d>], key: &str) -> Option<&'e KeyValue<'d>> {
     entries.iter().find(|entry| entry.key == key)
 }
 

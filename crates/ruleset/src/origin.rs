@@ -16,13 +16,13 @@ pub enum Origin {
     Memory(Arc<BTreeMap<String, Vec<u8>>>),
     Disk {
         root: PathBuf,
-        entries: Vec<Entry>,
+        entries: Vec<FileMetadata>,
     },
 }
 
 /// What the file system says of a file or folder. Who writes a file changes its times, its length or its number.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct FileMetadata {
     path: PathBuf,
     bytes: u64,
     times: [Option<SystemTime>; 2],
@@ -63,11 +63,11 @@ impl Origin {
     }
 }
 
-fn look(path: &Path, found: &Metadata, depth: usize, entries: &mut Vec<Entry>) -> Option<()> {
+fn look(path: &Path, found: &Metadata, depth: usize, entries: &mut Vec<FileMetadata>) -> Option<()> {
     if entries.len() >= MOST_ENTRIES || found.is_symlink() {
         return None;
     }
-    entries.push(Entry {
+    entries.push(FileMetadata {
         path: path.to_owned(),
         bytes: found.len(),
         times: [found.modified().ok(), changed(found)],

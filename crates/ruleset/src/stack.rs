@@ -19,7 +19,7 @@ use super::switch::Switch;
 /// first belongs.
 #[derive(Debug, Clone)]
 pub struct Stack {
-    parts: Vec<Part>,
+    parts: Vec<StackPart>,
     main: usize,
     /// For each part, those that are declared to lie below it.
     below: Vec<BTreeSet<usize>>,
@@ -72,23 +72,23 @@ impl Stack {
     }
 
     /// The parts, bottom first.
-    pub fn parts(&self) -> &[Part] {
+    pub fn parts(&self) -> &[StackPart] {
         &self.parts
     }
 
     /// The part that was asked for; what lies above it are its layers.
-    pub fn main(&self) -> &Part {
+    pub fn main(&self) -> &StackPart {
         &self.parts[self.main]
     }
 
     /// The file that is in force under a path: that of the highest part which has it. A path without ending, as `require`
     /// has it, finds the script of that name.
-    pub fn file(&self, path: &str) -> Option<(&Part, &Source)> {
+    pub fn file(&self, path: &str) -> Option<(&StackPart, &Source)> {
         self.file_below(self.parts.len(), path)
     }
 
     /// The file as it is in force below a part, for `require("@parent/...")` in one of that part's scripts.
-    pub fn file_below(&self, part: usize, path: &str) -> Option<(&Part, &Source)> {
+    pub fn file_below(&self, part: usize, path: &str) -> Option<(&StackPart, &Source)> {
         let below = &self.parts[..part.min(self.parts.len())];
         below.iter().rev().find_map(|part| Some((part, part.folder.file(path)?)))
     }
@@ -101,7 +101,7 @@ impl Stack {
     }
 
     /// The files in force in a folder (`cast`, `scenarios`), whatever lies deeper included, by their paths.
-    pub fn files_in(&self, folder: &str) -> BTreeMap<&str, (&Part, &Source)> {
+    pub fn files_in(&self, folder: &str) -> BTreeMap<&str, (&StackPart, &Source)> {
         let inside = |path: &str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
         let all =
             self.parts.iter().flat_map(|part| part.folder.files.iter().map(move |(path, source)| (part, path, source)));
@@ -110,8 +110,8 @@ impl Stack {
 
     /// The data files in force in a folder, whatever lies deeper included, by their names alone: `cast/old/fox.toml` is `fox`.
     /// Of one name that of the highest part holds.
-    pub fn data_in(&self, folder: &str) -> BTreeMap<&str, (&Part, &Source)> {
-        let mut found: BTreeMap<&str, (&Part, &Source)> = BTreeMap::new();
+    pub fn data_in(&self, folder: &str) -> BTreeMap<&str, (&StackPart, &Source)> {
+        let mut found: BTreeMap<&str, (&StackPart, &Source)> = BTreeMap::new();
         for (path, (part, source)) in self.files_in(folder) {
             if let Some(name) = data_name(path)
                 && found.get(name).is_none_or(|(known, _)| known.index < part.index)
@@ -210,7 +210,7 @@ impl Stack {
         if problems.is_empty() { Ok(stack) } else { Err(problems) }
     }
 
-    fn missing_scenario(&self, part: &Part, mention: &Mention) -> Option<Problem> {
+    fn missing_scenario(&self, part: &StackPart, mention: &Mention) -> Option<Problem> {
         let scenarios = self.data_in("scenarios");
         if scenarios.contains_key(&*mention.id) {
             return None;
@@ -222,7 +222,7 @@ impl Stack {
     /// Data files of one part, in different folders, that have one name: only one of them could be had by it.
     fn same_names(&self, folder: &str) -> Vec<Problem> {
         let held = self.data_in(folder);
-        let problem = |(part, source): (&Part, &Source)| {
+        let problem = |(part, source): (&StackPart, &Source)| {
             let (holder, other) = held.get(data_name(&source.path)?)?;
             let message = format!("has the same name as {}", quoted(&other.path));
             let problem = Problem::new(&*source.path, message).with_cure("rename one: their folders are no part of it");
@@ -239,16 +239,16 @@ fn data_name(path: &str) -> Option<&str> {
 
 /// One ruleset in a stack.
 #[derive(Debug, Clone)]
-pub struct Part {
+pub struct StackPart {
     /// Its place in the stack, from 0 at the bottom.
     pub index: usize,
     /// Why it is there.
-    pub role: Role,
+    pub role: PartRole,
     /// Its manifest and files.
     pub folder: Arc<Folder>,
 }
 
-impl Part {
+impl StackPart {
     /// Its id.
     pub fn id(&self) -> &str {
         &self.folder.id
@@ -266,7 +266,7 @@ impl Part {
 
 /// Why a part is in a stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Role {
+pub enum PartRole {
     /// It was asked for, or is extended by what was asked for.
     Base,
     /// It lies on another as a layer.
@@ -296,7 +296,7 @@ mod tests {
     }
 
     fn order(stack: &Stack) -> Vec<&str> {
-        stack.parts().iter().map(Part::id).collect()
+        stack.parts().iter().map(StackPart::id).collect()
     }
 
     fn resolve(rulesets: &[(&str, &str)], id: &str, extra: &[&str]) -> Result<Stack, Vec<String>> {
@@ -319,7 +319,7 @@ mod tests {
         let stack = resolve(&FAMILY, "new", &["table", "lower"]).unwrap();
         assert_eq!(order(&stack), ["old", "old-house", "new", "lower", "upper", "table"]);
         assert_eq!(stack.main().id(), "new");
-        let roles: Vec<_> = stack.parts().iter().map(|part| part.role == Role::Base).collect();
+        let roles: Vec<_> = stack.parts().iter().map(|part| part.role == PartRole::Base).collect();
         assert_eq!(roles, [true, false, true, false, false, false]);
     }
 

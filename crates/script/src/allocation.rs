@@ -44,27 +44,27 @@ const MOST_MACHINES: usize = 64;
 
 /// Runs something with or without the limits on single things.
 pub(super) fn limited<R>(on: bool, run: impl FnOnce() -> R) -> R {
-    struct Back(bool);
-    impl Drop for Back {
+    struct GivenBack(bool);
+    impl Drop for GivenBack {
         fn drop(&mut self) {
             LIMITED.set(self.0);
         }
     }
-    let _back = Back(LIMITED.replace(on));
+    let _back = GivenBack(LIMITED.replace(on));
     run()
 }
 
 /// Runs something in this machine, whose memory is counted for as long.
 pub(super) fn running<R>(lua: &Lua, run: impl FnOnce() -> R) -> R {
-    struct Back(*const usize);
-    impl Drop for Back {
+    struct GivenBack(*const usize);
+    impl Drop for GivenBack {
         fn drop(&mut self) {
             RUNNING.set(self.0);
         }
     }
     // SAFETY: every state holds a pointer to its global part, see `install`.
     let global = lua.exec_raw_lua(|raw| unsafe { *raw.state().cast::<*const usize>().add(GLOBAL) });
-    let _back = Back(RUNNING.replace(global));
+    let _back = GivenBack(RUNNING.replace(global));
     run()
 }
 

@@ -5,7 +5,7 @@
 #[derive(Clone, Copy, Debug)]
 pub struct Word {
     pub name: &'static str,
-    pub group: Group,
+    pub group: WordGroup,
     /// How it is called, for the reference; it begins with `rb.` and the name.
     pub usage: &'static str,
     /// Its Luau type; types of the ruleset at hand are written in it by name (`Kinds`, `Verbs`, `Switches`).
@@ -17,7 +17,7 @@ pub struct Word {
 
 /// Under which heading the reference lists a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Group {
+pub enum WordGroup {
     Declaring,
     Fields,
     Changing,
@@ -35,31 +35,31 @@ pub enum Group {
     Specs,
 }
 
-impl Group {
-    pub const ALL: [(Group, &'static str); 15] = [
-        (Group::Declaring, "Declaring"),
-        (Group::Fields, "Types of fields"),
-        (Group::Changing, "Changing what a parent declares"),
-        (Group::Entities, "Entities"),
-        (Group::Relations, "Relations and what lasts"),
-        (Group::Verbs, "Verbs and hooks"),
-        (Group::Cards, "Cards, items and data"),
-        (Group::Questions, "Questions"),
-        (Group::Dice, "Dice"),
-        (Group::Places, "Places"),
-        (Group::Agenda, "Agenda"),
-        (Group::Telling, "Ending, saying, explaining"),
-        (Group::Policies, "Policies"),
-        (Group::Sheets, "Sheets"),
-        (Group::Specs, "Specs"),
+impl WordGroup {
+    pub const ALL: [(WordGroup, &'static str); 15] = [
+        (WordGroup::Declaring, "Declaring"),
+        (WordGroup::Fields, "Types of fields"),
+        (WordGroup::Changing, "Changing what a parent declares"),
+        (WordGroup::Entities, "Entities"),
+        (WordGroup::Relations, "Relations and what lasts"),
+        (WordGroup::Verbs, "Verbs and hooks"),
+        (WordGroup::Cards, "Cards, items and data"),
+        (WordGroup::Questions, "Questions"),
+        (WordGroup::Dice, "Dice"),
+        (WordGroup::Places, "Places"),
+        (WordGroup::Agenda, "Agenda"),
+        (WordGroup::Telling, "Ending, saying, explaining"),
+        (WordGroup::Policies, "Policies"),
+        (WordGroup::Sheets, "Sheets"),
+        (WordGroup::Specs, "Specs"),
     ];
 }
 
-const fn reads(group: Group, usage: &'static str, ty: &'static str, text: &'static str) -> Word {
+const fn reads(group: WordGroup, usage: &'static str, ty: &'static str, text: &'static str) -> Word {
     Word { name: named(usage, "rb."), group, usage, ty, text, acts: false }
 }
 
-const fn acts(group: Group, usage: &'static str, ty: &'static str, text: &'static str) -> Word {
+const fn acts(group: WordGroup, usage: &'static str, ty: &'static str, text: &'static str) -> Word {
     Word { acts: true, ..reads(group, usage, ty, text) }
 }
 
@@ -73,7 +73,7 @@ const fn named(usage: &'static str, of: &str) -> &'static str {
     usage.split_at(end).0
 }
 
-use Group::*;
+use WordGroup::*;
 
 pub const WORDS: &[Word] = &[
     reads(
@@ -579,7 +579,7 @@ pub const WORDS: &[Word] = &[
 
 /// What a spec can do with `t`.
 #[derive(Clone, Copy, Debug)]
-pub struct Method {
+pub struct SpecMethod {
     pub name: &'static str,
     pub usage: &'static str,
     /// Its parameters after `self` and what it gives, as Luau types.
@@ -587,11 +587,11 @@ pub struct Method {
     pub text: &'static str,
 }
 
-const fn method(usage: &'static str, ty: (&'static str, &'static str), text: &'static str) -> Method {
-    Method { name: named(usage, "t:"), usage, ty, text }
+const fn method(usage: &'static str, ty: (&'static str, &'static str), text: &'static str) -> SpecMethod {
+    SpecMethod { name: named(usage, "t:"), usage, ty, text }
 }
 
-pub const SPEC_METHODS: &[Method] = &[
+pub const SPEC_METHODS: &[SpecMethod] = &[
     method("t:switch(name, value)", ("name: string, value: any", "()"), "Before `given`: a house rule."),
     method(
         "t:seat(seat, policy)",
@@ -826,7 +826,7 @@ pub fn word(name: &str) -> Option<&'static Word> {
     WORDS.iter().find(|word| word.name == name)
 }
 
-pub fn spec_method(name: &str) -> Option<&'static Method> {
+pub fn spec_method(name: &str) -> Option<&'static SpecMethod> {
     SPEC_METHODS.iter().find(|method| method.name == name)
 }
 

@@ -14,7 +14,7 @@ const TYPES_WITH_NAMES: u8 = 3;
 
 /// A function of a compiled file.
 #[derive(Debug)]
-pub(super) struct Function {
+pub(super) struct CompiledFunction {
     /// The line where it begins.
     pub line: u32,
     pub parameters: u8,
@@ -48,8 +48,8 @@ pub(super) fn words_of(instruction: u32) -> usize {
 }
 
 /// The functions of a compiled file. `None` if it has another format.
-pub(super) fn functions(code: &[u8]) -> Option<Vec<Function>> {
-    let mut reader = Reader { bytes: code };
+pub(super) fn functions(code: &[u8]) -> Option<Vec<CompiledFunction>> {
+    let mut reader = BytecodeReader { bytes: code };
     let version = reader.byte()?;
     if !VERSIONS.contains(&version) {
         return None;
@@ -69,7 +69,7 @@ pub(super) fn functions(code: &[u8]) -> Option<Vec<Function>> {
     for _ in 0..reader.number()? {
         if version >= SIZED {
             let size = reader.number()? as usize;
-            functions.push(Reader { bytes: reader.take(size)? }.function(&strings)?);
+            functions.push(BytecodeReader { bytes: reader.take(size)? }.function(&strings)?);
             continue;
         }
         functions.push(reader.function(&strings)?);
@@ -83,7 +83,7 @@ pub(super) fn functions(code: &[u8]) -> Option<Vec<Function>> {
     Some(functions)
 }
 
-impl Function {
+impl CompiledFunction {
     /// The line of an instruction, or that of the function where lines are not known.
     pub fn line_of(&self, at: usize) -> u32 {
         self.lines.get(at).copied().unwrap_or(self.line)
@@ -91,11 +91,11 @@ impl Function {
 }
 
 /// The bytes of a compiled script that are left to read.
-struct Reader<'b> {
+struct BytecodeReader<'b> {
     bytes: &'b [u8],
 }
 
-impl<'b> Reader<'b> {
+impl<'b> BytecodeReader<'b> {
     fn take(&mut self, count: usize) -> Option<&'b [u8]> {
         let (taken, rest) = self.bytes.split_at_checked(count)?;
         self.bytes = rest;
@@ -123,7 +123,7 @@ impl<'b> Reader<'b> {
         None
     }
 
-    fn function(&mut self, strings: &[String]) -> Option<Function> {
+    fn function(&mut self, strings: &[String]) -> Option<CompiledFunction> {
         // Registers come first, then whether it takes more arguments and flags come last.
         let [_, parameters, captured, _, _] = self.take(5)?.try_into().ok()?;
         let types = self.number()? as usize;
@@ -140,7 +140,7 @@ impl<'b> Reader<'b> {
         self.number()?;
         let lines = if self.byte()? == 0 { Vec::new() } else { self.lines(code.len())? };
         let names = if self.byte()? == 0 { Vec::new() } else { self.names(strings)? };
-        Some(Function { line, parameters, captured, code, inner, shared, names, lines })
+        Some(CompiledFunction { line, parameters, captured, code, inner, shared, names, lines })
     }
 
     /// Reads a constant; gives the number of its function, if it is one.

@@ -143,14 +143,14 @@ pub(super) fn prelude_ahead() {
 /// Compiles the scripts of a stack on another thread, the last one first, while a machine begins with the first.
 pub(super) fn ahead(stack: &Arc<Stack>) {
     let texts = stack.scripts().filter(|(_, path, _)| !path.starts_with("specs/")).map(|(_, _, source)| &source.text);
-    let missing: Vec<Arc<str>> = texts.filter(|text| !Kept::lock(|kept| kept.has(text))).cloned().collect();
+    let missing: Vec<Arc<str>> = texts.filter(|text| !CompiledCache::lock(|kept| kept.has(text))).cloned().collect();
     if missing.len() < WORTH_A_THREAD {
         return;
     }
     apart(move || {
         for text in missing.iter().rev() {
             // The machine has come this far from the other end.
-            if Kept::lock(|kept| kept.has(text)) {
+            if CompiledCache::lock(|kept| kept.has(text)) {
                 return;
             }
             let _ = kept(text);
@@ -187,29 +187,29 @@ impl Compiled {
 
 /// The compiled text, from what is kept or made now.
 fn kept(text: &str) -> std::result::Result<Option<Arc<Compiled>>, Unsound> {
-    if let Some(known) = Kept::lock(|kept| kept.get(text)) {
+    if let Some(known) = CompiledCache::lock(|kept| kept.get(text)) {
         return Ok(Some(known));
     }
     let Some(compiled) = Compiled::of(&compiler(), text)?.map(Arc::new) else { return Ok(None) };
-    Kept::lock(|kept| kept.put(text.into(), compiled.clone()));
+    CompiledCache::lock(|kept| kept.put(text.into(), compiled.clone()));
     Ok(Some(compiled))
 }
 
 /// What has been compiled, in two generations: what nobody has asked for during a whole one is dropped.
 #[derive(Default)]
-struct Kept {
+struct CompiledCache {
     young: HashMap<Arc<str>, Arc<Compiled>>,
     old: HashMap<Arc<str>, Arc<Compiled>>,
     /// Of texts and code of the young generation.
     bytes: usize,
 }
 
-impl Kept {
+impl CompiledCache {
     /// Bytes of a generation: more than all rulesets of this repository together.
     const MOST: usize = 8 << 20;
 
-    fn lock<R>(use_it: impl FnOnce(&mut Kept) -> R) -> R {
-        static KEPT: LazyLock<Mutex<Kept>> = LazyLock::new(Mutex::default);
+    fn lock<R>(use_it: impl FnOnce(&mut CompiledCache) -> R) -> R {
+        static KEPT: LazyLock<Mutex<CompiledCache>> = LazyLock::new(Mutex::default);
         use_it(&mut KEPT.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -228,7 +228,7 @@ impl Kept {
 
     fn put(&mut self, text: Arc<str>, compiled: Arc<Compiled>) {
         let bytes = text.len() + compiled.code.len();
-        if self.bytes + bytes > Kept::MOST {
+        if self.bytes + bytes > CompiledCache::MOST {
             self.old = std::mem::take(&mut self.young);
             self.bytes = 0;
         }
@@ -247,8 +247,8 @@ mod tests {
 
     #[test]
     fn what_is_asked_for_stays_and_what_is_not_goes() {
-        let mut kept = Kept::default();
-        let half = Kept::MOST / 2;
+        let mut kept = CompiledCache::default();
+        let half = CompiledCache::MOST / 2;
         kept.put("asked".into(), compiled(half - 9));
         kept.put("left".into(), compiled(half - 9));
         kept.put("next".into(), compiled(9));
@@ -256,7 +256,7 @@ mod tests {
         assert!(kept.get("asked").is_some());
         kept.put("more".into(), compiled(half));
         assert!(kept.has("asked") && kept.has("more") && !kept.has("left"));
-        assert!(kept.bytes <= Kept::MOST);
+        assert!(kept.bytes <= CompiledCache::MOST);
     }
 
     #[test]
@@ -264,6 +264,6 @@ mod tests {
         let text = "return 1 -- a_text_is_compiled_once";
         let first = kept(text).ok().flatten().unwrap();
         assert!(Arc::ptr_eq(&first, &kept(text).ok().flatten().unwrap()));
-        assert!(kept("return (").is_ok_and(|none| none.is_none()) && !Kept::lock(|kept| kept.has("return (")));
+        assert!(kept("return (").is_ok_and(|none| none.is_none()) && !CompiledCache::lock(|kept| kept.has("return (")));
     }
 }

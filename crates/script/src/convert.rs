@@ -66,11 +66,11 @@ fn former_table(former: &Former, lua: &Lua, handles: &Handles) -> Result<Table> 
 }
 
 /// A note: what happens, the rule that is broken, the topic, the text, and what fills it in.
-type Note = (String, Option<String>, Lv, Lv, Variadic<Lv>);
+type LuaNote = (String, Option<String>, Lv, Lv, Variadic<Lv>);
 
 /// Adds the functions that only a file of `convert/` reaches.
 pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
-    host_function!(lua, host, table, "migration_note", |_, b, (fate, rule, topic, text, args): Note| {
+    host_function!(lua, host, table, "migration_note", |_, b, (fate, rule, topic, text, args): LuaNote| {
         let context = b.context()?;
         context.may_go_on().map_err(stopped)?;
         let topic = text_arg(context, &topic, "the topic of a note")?;

@@ -126,7 +126,7 @@ impl Loader<'_> {
         }
         match read_ends(body, &kind) {
             Ok(ends) => (kind.relates, kind.mutual) = ends,
-            Err(Wrong { message, cure }) => {
+            Err(DeclarationMistake { message, cure }) => {
                 self.problem("kinds", &format!("{name}/relates"), format!("the kind `{name}` {message}"), cure);
             }
         }
@@ -143,7 +143,7 @@ impl Loader<'_> {
         }
         match read_audience(body) {
             Ok(rule) => kind.audience = rule,
-            Err(Wrong { message, cure }) => {
+            Err(DeclarationMistake { message, cure }) => {
                 self.problem("kinds", &format!("{name}/audience"), format!("the kind `{name}` {message}"), cure);
             }
         }
@@ -171,7 +171,7 @@ impl Loader<'_> {
                     read.origin = Arc::from(self.merger.origin("kinds", &path).unwrap_or_default());
                     kind.fields.push(read);
                 }
-                Err(Wrong { message, cure }) => {
+                Err(DeclarationMistake { message, cure }) => {
                     self.problem("kinds", &path, format!("the field `{field}` of {} {message}", kind.name), cure);
                     // It is there for what names it, so that one mistake is told once.
                     kind.fields.extend(bare_field(&field, &declared, kinds));
@@ -290,20 +290,20 @@ impl Loader<'_> {
 }
 
 /// What is wrong with a declaration, behind the name of what is declared, and what to write instead.
-pub(super) struct Wrong {
+pub(super) struct DeclarationMistake {
     pub message: String,
     pub cure: String,
 }
 
-pub(super) type Read<T> = std::result::Result<T, Wrong>;
+pub(super) type Read<T> = std::result::Result<T, DeclarationMistake>;
 
 pub(super) fn wrong<T>(message: impl Into<String>, cure: impl Into<String>) -> Read<T> {
-    Err(Wrong { message: message.into(), cure: cure.into() })
+    Err(DeclarationMistake { message: message.into(), cure: cure.into() })
 }
 
-impl From<mlua::Error> for Wrong {
-    fn from(error: mlua::Error) -> Wrong {
-        Wrong { message: format!("cannot be read: {error}"), cure: FIELD_CURE.into() }
+impl From<mlua::Error> for DeclarationMistake {
+    fn from(error: mlua::Error) -> DeclarationMistake {
+        DeclarationMistake { message: format!("cannot be read: {error}"), cure: FIELD_CURE.into() }
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use mlua::{Result, Table, Value as Lv};
 
 use super::conversion::{sort_of, whole_of};
-use super::declared_kinds::{Read, Wrong, wrong};
+use super::declared_kinds::{DeclarationMistake, Read, wrong};
 use super::load::{Loader, kept, sorted};
 use riskbreaker_ruleset::instead_or;
 use riskbreaker_state::{
@@ -30,7 +30,7 @@ impl Loader<'_> {
     pub(super) fn profile(&mut self, kind: &Kind, body: &Table) -> ProfileRule {
         let mut profile = ProfileRule::default();
         let mut put = |part: &str, read: Read<()>| {
-            if let Err(Wrong { message, cure }) = read {
+            if let Err(DeclarationMistake { message, cure }) = read {
                 self.problem(
                     "kinds",
                     &format!("{}/{part}", kind.name),

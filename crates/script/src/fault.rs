@@ -15,7 +15,7 @@ const MAX_CHAIN: usize = 8;
 
 /// A place in a file of a ruleset.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct FilePlace {
     pub path: String,
     pub line: u32,
 }
@@ -25,7 +25,7 @@ pub(super) struct Place {
 pub(super) fn fault_of(
     error: &Error,
     stop: Option<&Stop>,
-    spent: Option<(&'static str, [Option<Place>; 2])>,
+    spent: Option<(&'static str, [Option<FilePlace>; 2])>,
     stack: &Stack,
 ) -> Fault {
     let (message, trace) = parts(error);
@@ -90,8 +90,8 @@ pub(super) fn fault_of(
 }
 
 /// Where in a chain of calls, innermost first, the highest ruleset of the stack is met, if it lies above that of a place.
-fn above(place: &Place, chain: &[Place], stack: &Stack) -> Option<usize> {
-    let level = |place: &Place| stack.part_of(&place.path).map(|(at, _)| at);
+fn above(place: &FilePlace, chain: &[FilePlace], stack: &Stack) -> Option<usize> {
+    let level = |place: &FilePlace| stack.part_of(&place.path).map(|(at, _)| at);
     let highest = chain.iter().filter_map(level).max().filter(|highest| Some(*highest) > level(place))?;
     chain.iter().position(|place| level(place) == Some(highest))
 }
@@ -185,7 +185,7 @@ fn called(line: &str) -> Vec<String> {
 }
 
 /// The text of a line of a ruleset's file.
-pub(super) fn source_line(stack: &Stack, place: &Place) -> Option<String> {
+pub(super) fn source_line(stack: &Stack, place: &FilePlace) -> Option<String> {
     let text = stack.text_of(&place.path)?;
     text.lines().nth(place.line as usize - 1).map(|line| line.trim_end().chars().take(200).collect())
 }
@@ -211,10 +211,10 @@ fn parts(error: &Error) -> (String, String) {
 }
 
 /// `path:line: rest`, if the message begins so.
-fn place_before(message: &str) -> Option<(Place, &str)> {
+fn place_before(message: &str) -> Option<(FilePlace, &str)> {
     let (path, line, rest) = place_at(message)?;
     let rest = rest.strip_prefix(':')?;
-    (!path.contains(['\n', ' ', '"'])).then(|| (Place { path: path.to_string(), line }, rest.trim_start()))
+    (!path.contains(['\n', ' ', '"'])).then(|| (FilePlace { path: path.to_string(), line }, rest.trim_start()))
 }
 
 /// The path of a script, the line behind it and the rest, if a text begins so.
@@ -233,13 +233,13 @@ fn leading_line(text: &str) -> Option<(u32, &str)> {
 }
 
 /// The places of a trace that lie in files of a ruleset, innermost first.
-fn places(trace: &str) -> Vec<Place> {
-    let mut places: Vec<Place> = Vec::new();
+fn places(trace: &str) -> Vec<FilePlace> {
+    let mut places: Vec<FilePlace> = Vec::new();
     for line in trace.lines() {
         let line = line.trim();
         let line = line.strip_prefix("[string \"").unwrap_or(line);
         let Some((path, line, _)) = place_at(line) else { continue };
-        let place = Place { path: path.trim_end_matches("\"]").to_string(), line };
+        let place = FilePlace { path: path.trim_end_matches("\"]").to_string(), line };
         if places.last() != Some(&place) {
             places.push(place);
         }
@@ -389,7 +389,7 @@ mod tests {
     #[test]
     fn a_place_is_read_off_the_front_of_a_message() {
         let (place, rest) = place_before("my-game/lib/a.luau:12: attempt to index nil").unwrap();
-        assert_eq!(place, Place { path: "my-game/lib/a.luau".into(), line: 12 });
+        assert_eq!(place, FilePlace { path: "my-game/lib/a.luau".into(), line: 12 });
         assert_eq!(rest, "attempt to index nil");
         assert_eq!(place_before("a sentence about a.luau and more"), None);
         assert_eq!(place_before("my-game/lib/a.luau:0: made up by a script"), None);

@@ -6,18 +6,18 @@ use mlua::{Error, Lua, Result, Table as LuaTable, UserData, UserDataMethods, Val
 
 use super::conversion::{plain_from, plain_to};
 use super::sandbox::renew_program;
-use super::table::Shared;
+use super::table::SharedTable;
 use riskbreaker_play::{DiceSource, Driver, Edit, MASTER, Ruleset, Scenario, Session, Setup, Step, plain};
 use riskbreaker_ruleset::Library;
 use riskbreaker_state::Value;
 
 /// A game as a program sees it. Entities are named by their titles.
-pub(super) struct GameHandle(Place);
+pub(super) struct GameHandle(HandlePlace);
 
-enum Place {
+enum HandlePlace {
     /// Whatever game the table holds at the moment.
-    Attached(Rc<Shared>),
-    Own(Rc<RefCell<Session>>, Rc<Shared>),
+    Attached(Rc<SharedTable>),
+    Own(Rc<RefCell<Session>>, Rc<SharedTable>),
 }
 
 fn said(message: impl std::fmt::Display) -> Error {
@@ -25,33 +25,33 @@ fn said(message: impl std::fmt::Display) -> Error {
 }
 
 impl GameHandle {
-    pub fn attached(shared: &Rc<Shared>) -> GameHandle {
-        GameHandle(Place::Attached(shared.clone()))
+    pub fn attached(shared: &Rc<SharedTable>) -> GameHandle {
+        GameHandle(HandlePlace::Attached(shared.clone()))
     }
 
     /// Begins a game of the program's own: `start{ rules = "...", scenario = "...", seed = 1, dice = {...}, seats = {...} }`.
-    pub fn start(shared: &Rc<Shared>, options: Option<LuaTable>) -> Result<GameHandle> {
+    pub fn start(shared: &Rc<SharedTable>, options: Option<LuaTable>) -> Result<GameHandle> {
         let options = match options {
             Some(options) => plain_from(&Lv::Table(options))?,
             None => Value::None,
         };
         let session = start_session(&shared.library, &options).map_err(said)?;
-        Ok(GameHandle(Place::Own(Rc::new(RefCell::new(session)), shared.clone())))
+        Ok(GameHandle(HandlePlace::Own(Rc::new(RefCell::new(session)), shared.clone())))
     }
 
     fn with<R>(&self, work: impl FnOnce(&mut Session) -> Result<R>) -> Result<R> {
         match &self.0 {
-            Place::Attached(shared) => match shared.game.borrow_mut().as_mut() {
+            HandlePlace::Attached(shared) => match shared.game.borrow_mut().as_mut() {
                 Some(session) => work(session),
                 None => Err(said("no game is on; begin one with start{ rules = \"...\" }")),
             },
-            Place::Own(session, _) => work(&mut session.borrow_mut()),
+            HandlePlace::Own(session, _) => work(&mut session.borrow_mut()),
         }
     }
 
     /// A ruleset of the program's library.
     fn ruleset(&self, id: &str) -> Result<Arc<Ruleset>> {
-        let (Place::Attached(shared) | Place::Own(_, shared)) = &self.0;
+        let (HandlePlace::Attached(shared) | HandlePlace::Own(_, shared)) = &self.0;
         Ruleset::shared(&shared.library, id, &[]).map_err(said)
     }
 }
@@ -270,7 +270,7 @@ fn add_looking<M: UserDataMethods<GameHandle>>(methods: &mut M) {
     });
     methods.add_method("odds", |lua, game, (answers, until): (Option<LuaTable>, Option<String>)| {
         let replies = replies_of(answers)?;
-        let (Place::Attached(shared) | Place::Own(_, shared)) = &game.0;
+        let (HandlePlace::Attached(shared) | HandlePlace::Own(_, shared)) = &game.0;
         let look_ahead = shared.look_ahead.get().ok_or_else(|| said("this host computes no odds"))?;
         game.with(|session| {
             let found = look_ahead(session, replies, until.as_deref()).map_err(said);
@@ -279,7 +279,7 @@ fn add_looking<M: UserDataMethods<GameHandle>>(methods: &mut M) {
         })
     });
     methods.add_method("hint", |lua, game, topic: Option<String>| {
-        let (Place::Attached(shared) | Place::Own(_, shared)) = &game.0;
+        let (HandlePlace::Attached(shared) | HandlePlace::Own(_, shared)) = &game.0;
         let advise = shared.advise.get().ok_or_else(|| said("this host gives no hints"))?;
         game.with(|session| {
             let open = session.questions();

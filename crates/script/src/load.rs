@@ -14,9 +14,9 @@ use super::declared_kinds::OfKinds;
 use super::fault::{fault_of, meant};
 use super::handles::Handles;
 use super::host::HostState;
-use super::merge::{Declared, Merger};
+use super::merge::{FileDeclarations, Merger};
 use super::prelude::Prelude;
-use super::sandbox::{self, Budget, collect, guarded, hold, spent_at};
+use super::sandbox::{self, CallBudget, collect, guarded, hold, spent_at};
 use super::types::is_luau_name;
 use super::vm::Trusted;
 use riskbreaker_ruleset::quoted::quoted;
@@ -94,7 +94,7 @@ pub(super) struct Loader<'a> {
 }
 
 /// Bytes that are kept of what all files together declare, by a generous estimate.
-const MOST_HELD: usize = 2 * Budget::LOAD.held;
+const MOST_HELD: usize = 2 * CallBudget::LOAD.held;
 
 /// What a text takes on the host's side beside its bytes, as it is counted.
 const KEPT: usize = 48;
@@ -114,11 +114,11 @@ const FACT_TYPES: [&str; 5] = ["number", "string", "boolean", "table", "function
 impl Loader<'_> {
     /// Runs every file, bottom part first, and merges what it declares.
     fn run_files(&mut self, prelude: &Prelude, allowed: &Table) -> Result<()> {
-        let mut budget = Budget::LOAD;
+        let mut budget = CallBudget::LOAD;
         let base = self.lua.used_memory();
         let (most, mut collected_at) = (base + sandbox::MEMORY, base + sandbox::MEMORY / 4);
         for part in self.stack.parts() {
-            let (made, _) = guarded(self.lua, Budget::LOAD, || {
+            let (made, _) = guarded(self.lua, CallBudget::LOAD, || {
                 let require: Function = prelude.requirer.call(part.index)?;
                 let environment = sandbox::environment(self.lua, allowed, require)?;
                 // The prelude compiles each file into the environment of the part that holds it.
@@ -171,7 +171,7 @@ impl Loader<'_> {
                 }
             };
             if let Some((folder, what, one)) = place {
-                match Declared::read(&value, what, part, &full) {
+                match FileDeclarations::read(&value, what, part, &full) {
                     Ok(declared) => {
                         let id = one.then(|| stem.to_string());
                         let merged = self.whole(|loader| loader.merger.add(declared, id));
@@ -198,7 +198,7 @@ impl Loader<'_> {
 
     /// Does what grows with the whole ruleset, under a budget of its own. Nothing where that was too little.
     fn whole<R>(&mut self, work: impl FnOnce(&mut Self) -> Result<R>) -> Option<Result<R>> {
-        let budget = Budget { held: self.held, ..Budget::LOAD };
+        let budget = CallBudget { held: self.held, ..CallBudget::LOAD };
         let known = self.problems.len();
         match guarded(self.lua, budget, || work(self)) {
             (result, None) => {
@@ -223,8 +223,8 @@ impl Loader<'_> {
             scripts.fold((0, 0), |(count, bytes), (.., source)| (count + 1, bytes + source.text.len()));
         let needs = match spent {
             "memory" | "size" => format!("more than {} MiB of memory", sandbox::MEMORY >> 20),
-            "time" => format!("more than {} ms of processor time", Budget::LOAD.time.as_millis()),
-            _ => format!("more than {} steps of scripts", Budget::LOAD.work),
+            "time" => format!("more than {} ms of processor time", CallBudget::LOAD.time.as_millis()),
+            _ => format!("more than {} steps of scripts", CallBudget::LOAD.work),
         };
         let message = format!("loading its {count} script files ({} KiB) takes {needs}", bytes.div_ceil(1024));
         let cure = "use fewer files: remove what is not needed, and make one card with options of cards that are alike";

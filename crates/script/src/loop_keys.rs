@@ -13,12 +13,12 @@ use mlua::{Lua, ffi};
 
 use super::bytecode::FORGLOOP;
 use super::host::is_handle;
-use super::sandbox::{Budget, guarded, note_cure};
+use super::sandbox::{CallBudget, guarded, note_cure};
 
 /// Refused loops: why, and what to do instead.
-pub(super) type Refused = [&'static str; 2];
+pub(super) type RefusedLoops = [&'static str; 2];
 
-const OF_ENTITY: Refused = [
+const OF_ENTITY: RefusedLoops = [
     "this loop sees only the fields that were read so far, which differ from run to run",
     "loop over the entity itself, `for name, value in entity do`",
 ];
@@ -31,7 +31,7 @@ pub(super) const CURE: &str =
 
 /// A value of the engine.
 #[repr(C)]
-struct Tagged {
+struct EngineValue {
     value: *const c_void,
     extra: i32,
     tag: i32,
@@ -39,15 +39,15 @@ struct Tagged {
 
 /// An entry of a table's store. The tag of its key takes four bits.
 #[repr(C)]
-struct Slot {
-    value: Tagged,
+struct TableSlot {
+    value: EngineValue,
     key: *const c_void,
     extra: i32,
     tag: u32,
 }
 
 #[repr(C)]
-struct Table {
+struct EngineTable {
     header: [u8; 6],
     /// The store has two to this power slots.
     slots_log: u8,
@@ -55,16 +55,16 @@ struct Table {
     array_length: i32,
     free: i32,
     metatable: *const c_void,
-    array: *const Tagged,
-    slots: *const Slot,
+    array: *const EngineValue,
+    slots: *const TableSlot,
 }
 
 /// A running function.
 #[repr(C)]
 struct Frame {
-    base: *const Tagged,
-    function: *const Tagged,
-    top: *const Tagged,
+    base: *const EngineValue,
+    function: *const EngineValue,
+    top: *const EngineValue,
     /// Nothing for a function that is no script.
     script: *const c_void,
     next: *const u32,
@@ -73,8 +73,8 @@ struct Frame {
 #[repr(C)]
 struct Thread {
     header: [u8; 8],
-    top: *const Tagged,
-    base: *const Tagged,
+    top: *const EngineValue,
+    base: *const EngineValue,
     global: *const c_void,
     frame: *const Frame,
 }
@@ -85,7 +85,7 @@ struct Thread {
 ///
 /// The engine must stand at a safepoint of the state.
 #[inline]
-pub(super) unsafe fn wrong(state: *mut mlua::lua_State) -> Option<Refused> {
+pub(super) unsafe fn wrong(state: *mut mlua::lua_State) -> Option<RefusedLoops> {
     // SAFETY: at a safepoint a script's frame is whole, and the instruction is the one before the next.
     unsafe {
         let frame = (*state.cast::<Thread>()).frame;
@@ -111,7 +111,7 @@ pub(super) unsafe fn wrong(state: *mut mlua::lua_State) -> Option<Refused> {
         if !begins {
             return None;
         }
-        let table: *const Table = (*table).value.cast();
+        let table: *const EngineTable = (*table).value.cast();
         if has_odd_keys(table) {
             return Some([WRONG, CURE]);
         }
@@ -120,7 +120,7 @@ pub(super) unsafe fn wrong(state: *mut mlua::lua_State) -> Option<Refused> {
 }
 
 /// Whether a key of the table is neither a number nor a text.
-unsafe fn has_odd_keys(table: *const Table) -> bool {
+unsafe fn has_odd_keys(table: *const EngineTable) -> bool {
     // SAFETY: the store has as many slots as the table says; an empty one has one slot, which holds nothing.
     unsafe {
         let slots = std::slice::from_raw_parts((*table).slots, 1 << (*table).slots_log);
@@ -153,7 +153,7 @@ pub(super) unsafe extern "C-unwind" fn is_odd(state: *mut mlua::lua_State) -> c_
 /// The engine is laid out in another way than the one this was written for.
 pub(super) fn install(lua: &Lua) -> mlua::Result<()> {
     static FITS: OnceLock<bool> = OnceLock::new();
-    let runs = |text: &str| guarded(lua, Budget::ACTION, || lua.load(text).set_name("=probe").exec()).0.is_ok();
+    let runs = |text: &str| guarded(lua, CallBudget::ACTION, || lua.load(text).set_name("=probe").exec()).0.is_ok();
     let try_out = || {
         is_laid_out_so(lua)
             && runs("for key in { 1, 2, a = 3, [0.5] = 4 } do end for key in pairs({}) do end")
@@ -176,7 +176,7 @@ fn is_laid_out_so(lua: &Lua) -> bool {
     let Ok(table) = table else { return false };
     // SAFETY: a table of the engine is at least as large as ours, and what it points to is read only where its sizes fit.
     unsafe {
-        let read = table.to_pointer().cast::<Table>();
+        let read = table.to_pointer().cast::<EngineTable>();
         let fits = (*read).array_length == 2 && (*read).slots_log == 0 && !(*read).array.is_null();
         fits && (*(*read).array).tag == ffi::LUA_TNUMBER
             && f64::from_bits((*(*read).array).value as u64) == 42.5
@@ -202,7 +202,7 @@ mod tests {
             "local list = ... local function inner() for key, value in list do end end inner()",
         ] {
             let function = lua.load(text).set_name("=probe.luau").into_function().unwrap();
-            let runs = |table: &mlua::Table| guarded(&lua, Budget::ACTION, || function.call::<()>(table)).0.is_ok();
+            let runs = |table: &mlua::Table| guarded(&lua, CallBudget::ACTION, || function.call::<()>(table)).0.is_ok();
             assert!(runs(&tables[0]) && noted_cure().is_none(), "{text}");
             assert!(!runs(&tables[1]) && noted_cure() == Some(CURE), "{text}");
             assert!(!runs(&tables[2]) && noted_cure() == Some(CURE), "{text}");

@@ -6,7 +6,7 @@ use super::conversion::sort_of;
 use super::declaration_lines::line_of;
 use super::load::{MOST_PROBLEMS, sorted};
 use super::sandbox::hold;
-use riskbreaker_ruleset::{Problem, Role, Stack, instead_or};
+use riskbreaker_ruleset::{PartRole, Problem, Stack, instead_or};
 
 /// Deepest nesting of tables in a declaration.
 const MAX_DEPTH: usize = 16;
@@ -16,9 +16,9 @@ const COPIES: usize = 3;
 const CLAIM: usize = 128;
 
 /// What one file declares.
-pub(super) struct Declared {
+pub(super) struct FileDeclarations {
     what: &'static str,
-    op: Op,
+    op: MergeStep,
     body: Table,
     part: usize,
     path: String,
@@ -26,7 +26,7 @@ pub(super) struct Declared {
 
 /// What a declaration does to the one below it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Op {
+enum MergeStep {
     New,
     Extend,
     Replace,
@@ -34,26 +34,31 @@ enum Op {
     Wrapped,
 }
 
-impl Op {
-    fn named(name: &str) -> Option<Op> {
+impl MergeStep {
+    fn named(name: &str) -> Option<MergeStep> {
         Some(match name {
-            "new" => Op::New,
-            "extend" => Op::Extend,
-            "replace" => Op::Replace,
-            "removed" => Op::Removed,
-            "wrapped" => Op::Wrapped,
+            "new" => MergeStep::New,
+            "extend" => MergeStep::Extend,
+            "replace" => MergeStep::Replace,
+            "removed" => MergeStep::Removed,
+            "wrapped" => MergeStep::Wrapped,
             _ => return None,
         })
     }
 }
 
-impl Declared {
+impl FileDeclarations {
     /// Reads what a file returned.
     ///
     /// # Errors
     ///
     /// What it returned instead.
-    pub fn read(value: &Lv, what: &'static str, part: usize, path: &str) -> std::result::Result<Declared, String> {
+    pub fn read(
+        value: &Lv,
+        what: &'static str,
+        part: usize,
+        path: &str,
+    ) -> std::result::Result<FileDeclarations, String> {
         let Lv::Table(table) = value else {
             return Err(match value {
                 Lv::Nil => "the file returns nothing".into(),
@@ -68,8 +73,8 @@ impl Declared {
             return Err(format!("the file returns rb.{found}{{...}}"));
         }
         let body = table.raw_get::<Table>("body").map_err(|_| "the declaration is empty".to_string())?;
-        let op = Op::named(&op).ok_or_else(|| format!("the declaration says `{op}`"))?;
-        Ok(Declared { what, op, body, part, path: path.to_string() })
+        let op = MergeStep::named(&op).ok_or_else(|| format!("the declaration says `{op}`"))?;
+        Ok(FileDeclarations { what, op, body, part, path: path.to_string() })
     }
 }
 
@@ -96,7 +101,7 @@ pub(super) struct Merger<'a> {
 /// Where a declaration stands while it is merged.
 #[derive(Clone, Copy)]
 struct Site<'d> {
-    declared: &'d Declared,
+    declared: &'d FileDeclarations,
     /// Whether fields may be overwritten without marking each of them.
     over: bool,
     depth: usize,
@@ -115,23 +120,23 @@ impl<'a> Merger<'a> {
     }
 
     /// Adds a declaration. `id` is given by the file's name where one file holds one thing.
-    pub fn add(&mut self, declared: Declared, id: Option<String>) -> Result<()> {
+    pub fn add(&mut self, declared: FileDeclarations, id: Option<String>) -> Result<()> {
         match id {
             None => self.add_entries(&declared),
             Some(id) => self.add_thing(&declared, &id),
         }
     }
 
-    fn add_entries(&mut self, declared: &Declared) -> Result<()> {
+    fn add_entries(&mut self, declared: &FileDeclarations) -> Result<()> {
         let target = self.table(declared.what)?;
         self.tables.insert(declared.what, target.clone());
         // The groups of play.luau are tables of entries themselves.
         let union = if declared.what == "play" { 1 } else { 0 };
-        let site = Site { declared, over: matches!(declared.op, Op::Extend | Op::Replace), depth: 0 };
+        let site = Site { declared, over: matches!(declared.op, MergeStep::Extend | MergeStep::Replace), depth: 0 };
         self.merge(&target, &declared.body, "", site, union)
     }
 
-    fn add_thing(&mut self, declared: &Declared, id: &str) -> Result<()> {
+    fn add_thing(&mut self, declared: &FileDeclarations, id: &str) -> Result<()> {
         let given: Lv = declared.body.raw_get("id")?;
         let named = match &given {
             Lv::String(given) => given.to_string_lossy().to_string(),
@@ -156,39 +161,39 @@ impl<'a> Merger<'a> {
             _ => "",
         };
         match (declared.op, below) {
-            (Op::New, None) if self.things.contains_key(&(like, id.to_string())) => {
+            (MergeStep::New, None) if self.things.contains_key(&(like, id.to_string())) => {
                 let first = self.origin(like, &format!("{id}/id")).unwrap_or_default();
                 let message = format!(
                     "`{id}` is already declared as rb.{like}, in {first}, and rb.attach would not know which is meant"
                 );
                 self.refuse(declared, "id", message, "give one of the files another name and id");
             }
-            (Op::New, Some(_)) => {
+            (MergeStep::New, Some(_)) => {
                 let first = self.origin(declared.what, &format!("{id}/id")).unwrap_or_default();
                 let message = format!("{} `{id}` is already declared in {first}", declared.what);
                 self.refuse(declared, "id", message, "say rb.extend(...) or rb.replace(...)");
             }
-            (Op::Extend | Op::Removed, None) => {
+            (MergeStep::Extend | MergeStep::Removed, None) => {
                 let message = format!("there is no {} `{id}` below to change", declared.what);
                 let ids = self.things.keys().filter(|(what, _)| *what == declared.what).map(|(_, id)| id.as_str());
                 let cure = not_below(id, ids);
                 self.refuse(declared, "id", message, cure);
             }
-            (Op::Removed, Some(_)) => {
+            (MergeStep::Removed, Some(_)) => {
                 self.things.remove(&key);
             }
-            (Op::New | Op::Replace, _) => {
+            (MergeStep::New | MergeStep::Replace, _) => {
                 let target = self.lua.create_table()?;
                 let site = Site { declared, over: false, depth: 0 };
                 self.forget(declared.what, id);
                 self.merge(&target, &declared.body, id, site, 0)?;
                 self.things.insert(key, target);
             }
-            (Op::Extend | Op::Wrapped, Some(target)) => {
+            (MergeStep::Extend | MergeStep::Wrapped, Some(target)) => {
                 let site = Site { declared, over: true, depth: 0 };
                 self.merge(&target, &declared.body, id, site, 0)?;
             }
-            (Op::Wrapped, None) => {}
+            (MergeStep::Wrapped, None) => {}
         }
         Ok(())
     }
@@ -205,7 +210,7 @@ impl<'a> Merger<'a> {
             let existing: Lv = target.raw_get(&*key)?;
             let marked = match &value {
                 Lv::Table(table) => match table.raw_get::<Option<String>>("@op").ok().flatten() {
-                    Some(op) => Op::named(&op).map(|op| (op, table.clone())),
+                    Some(op) => MergeStep::named(&op).map(|op| (op, table.clone())),
                     None => None,
                 },
                 _ => None,
@@ -243,11 +248,11 @@ impl<'a> Merger<'a> {
         target: &Table,
         key: &str,
         existing: Lv,
-        (op, marked): (Op, &Table),
+        (op, marked): (MergeStep, &Table),
         at: &str,
         site: Site<'_>,
     ) -> Result<()> {
-        if existing.is_nil() && op != Op::Replace {
+        if existing.is_nil() && op != MergeStep::Replace {
             let message = format!("there is no `{key}` below to change");
             let names: Vec<String> = sorted(target)?.into_iter().map(|(name, _)| name).collect();
             let cure = not_below(key, names.iter().map(String::as_str));
@@ -255,11 +260,11 @@ impl<'a> Merger<'a> {
             return Ok(());
         }
         match op {
-            Op::Removed => {
+            MergeStep::Removed => {
                 self.claim(at, site)?;
                 target.raw_set(key, Lv::Nil)?;
             }
-            Op::Wrapped => {
+            MergeStep::Wrapped => {
                 let run: Function = marked.raw_get("run")?;
                 match existing {
                     Lv::Function(below) => {
@@ -279,13 +284,13 @@ impl<'a> Merger<'a> {
                     }
                 }
             }
-            Op::Extend | Op::Replace | Op::New => {
+            MergeStep::Extend | MergeStep::Replace | MergeStep::New => {
                 let body: Table = marked.raw_get("body")?;
                 match (op, existing) {
-                    (Op::Extend, Lv::Table(below)) if is_map(&below) => {
+                    (MergeStep::Extend, Lv::Table(below)) if is_map(&below) => {
                         self.merge(&below, &body, at, site.inside(true), 0)?;
                     }
-                    (Op::Extend, other) => {
+                    (MergeStep::Extend, other) => {
                         let message = format!("`{key}` below is a {}, which cannot be extended", sort_of(&other));
                         let cure = "say rb.replace(...) to put another in its place";
                         self.refuse(site.declared, at, message, cure);
@@ -319,7 +324,7 @@ impl<'a> Merger<'a> {
         hold(CLAIM + COPIES * at.len())?;
         let key = (declared.what.to_string(), at.to_string());
         if let Some((part, path)) = self.origins.get(&key) {
-            let layers = [*part, declared.part].iter().all(|part| self.stack.parts()[*part].role == Role::Layer);
+            let layers = [*part, declared.part].iter().all(|part| self.stack.parts()[*part].role == PartRole::Layer);
             if layers && *part != declared.part && !self.stack.declared_before(*part, declared.part) {
                 let message = format!("two layers change `{at}`: {} and {path}", declared.path);
                 let below = self.stack.parts()[*part].id();
@@ -345,7 +350,7 @@ impl<'a> Merger<'a> {
         fields.take_while(move |((of, at), _)| of == what && at.starts_with(start))
     }
 
-    fn refuse(&mut self, declared: &Declared, at: &str, message: String, cure: impl Into<String>) {
+    fn refuse(&mut self, declared: &FileDeclarations, at: &str, message: String, cure: impl Into<String>) {
         if self.problems.len() >= MOST_PROBLEMS {
             return;
         }

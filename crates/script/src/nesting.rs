@@ -51,7 +51,7 @@ impl Level {
     }
 }
 
-struct Reader<'t> {
+struct NestingReader<'t> {
     rest: &'t [u8],
     around: Vec<Level>,
     open: Level,
@@ -66,7 +66,7 @@ struct Reader<'t> {
 /// The line in which the depth goes beyond what is allowed.
 pub(super) fn check(text: &str) -> Result<(), Unsound> {
     let rest = text.as_bytes();
-    let mut reader = Reader { rest, around: Vec::new(), open: Level::default(), behind_value: false };
+    let mut reader = NestingReader { rest, around: Vec::new(), open: Level::default(), behind_value: false };
     while let Some(byte) = reader.rest.first() {
         reader.token(*byte);
         if reader.open.depth() > DEEPEST || reader.around.len() > DEEPEST {
@@ -80,7 +80,7 @@ pub(super) fn check(text: &str) -> Result<(), Unsound> {
     Ok(())
 }
 
-impl<'t> Reader<'t> {
+impl<'t> NestingReader<'t> {
     fn token(&mut self, byte: u8) {
         match byte {
             b' ' | b'\t' | b'\r' | b'\n' => self.skip(1),

@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 
 use super::account::{self, Account, charge};
 use super::allocation::{self, limited};
-use super::fault::Place;
+use super::fault::FilePlace;
 use super::loop_keys;
 use super::watchdog;
 use mlua::{Function, Lua, LuaOptions, Result, StdLib, Table, Value, ffi};
 
 /// How much a call into a script may use.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Budget {
+pub(super) struct CallBudget {
     /// Safepoints: loop edges, calls and returns.
     pub work: i64,
     /// A backstop behind the work, in processor time of the thread, which other programs do not use up.
@@ -40,9 +40,9 @@ const fn backstop(milliseconds: u64) -> Duration {
 /// That must neither keep a ruleset from loading nor change the result of a game.
 const WALL: Duration = Duration::from_secs(300);
 
-impl Budget {
+impl CallBudget {
     /// All files of a ruleset together.
-    pub const LOAD: Budget = Budget {
+    pub const LOAD: CallBudget = CallBudget {
         work: 2_000_000,
         time: backstop(180),
         wall: WALL,
@@ -52,11 +52,11 @@ impl Budget {
     };
     /// Lua typed at the prompt, and a program that drives games. The steps of a game run under budgets of their own; after each
     /// step the program has this budget again.
-    pub const PROGRAM: Budget = Budget { work: 10_000_000, held: 64 << 20, ..Budget::LOAD };
+    pub const PROGRAM: CallBudget = CallBudget { work: 10_000_000, held: 64 << 20, ..CallBudget::LOAD };
     /// A spec: its own part is small, and the games that it plays run under budgets of their own.
-    pub const SPEC: Budget = Budget::PROGRAM;
+    pub const SPEC: CallBudget = CallBudget::PROGRAM;
     /// One action. Endless loops are stopped by the work limit, so always at the same place.
-    pub const ACTION: Budget = Budget {
+    pub const ACTION: CallBudget = CallBudget {
         work: account::ALLOWANCE,
         time: backstop(150),
         wall: WALL,
@@ -65,17 +65,17 @@ impl Budget {
         held: 8 << 20,
     };
 
-    /// Whether less than an eighth of [`Budget::LOAD`] is left. Then the files together are to blame, not the next one.
+    /// Whether less than an eighth of [`CallBudget::LOAD`] is left. Then the files together are to blame, not the next one.
     pub fn is_nearly_spent(&self) -> bool {
-        let all = Budget::LOAD;
+        let all = CallBudget::LOAD;
         self.work < all.work / 8 || self.time < all.time / 8 || self.held < all.held / 8
     }
 
     /// What is left of it after the call that ended last. Each call may make as much as before: its garbage is collected.
-    pub fn rest(self) -> Budget {
+    pub fn rest(self) -> CallBudget {
         let Rest { work, held, taken: [time, wall], .. } = LEFT.get();
         let (time, wall) = (self.time.saturating_sub(time), self.wall.saturating_sub(wall));
-        Budget { work, time, wall, held, ..self }
+        CallBudget { work, time, wall, held, ..self }
     }
 }
 
@@ -103,7 +103,7 @@ thread_local! {
     /// Of all calls on this thread that have ended.
     static DONE: Cell<u64> = const { Cell::new(0) };
     static SPENT: Cell<Option<&'static str>> = const { Cell::new(None) };
-    static SPENT_AT: Cell<Option<Place>> = const { Cell::new(None) };
+    static SPENT_AT: Cell<Option<FilePlace>> = const { Cell::new(None) };
     /// The cure for the error that was raised last, if its origin gave one.
     static CURE: Cell<Option<&'static str>> = const { Cell::new(None) };
     /// Line and file where the engine was last refused memory.
@@ -264,8 +264,8 @@ unsafe fn refuse(state: *mut mlua::lua_State, message: &str) {
 }
 
 /// The innermost place of a ruleset's file in the running calls.
-pub(super) unsafe fn place_of(state: *mut mlua::lua_State) -> Option<Place> {
-    let place = |line, source: &[u8]| Place { path: String::from_utf8_lossy(source).into_owned(), line };
+pub(super) unsafe fn place_of(state: *mut mlua::lua_State) -> Option<FilePlace> {
+    let place = |line, source: &[u8]| FilePlace { path: String::from_utf8_lossy(source).into_owned(), line };
     unsafe { with_place(state, 20, place) }
 }
 
@@ -305,10 +305,10 @@ unsafe fn with_place<R>(state: *mut mlua::lua_State, levels: c_int, take: impl F
 }
 
 /// Where the budget of the last guarded call was spent, and where it was last refused memory.
-pub(super) fn spent_at() -> [Option<Place>; 2] {
+pub(super) fn spent_at() -> [Option<FilePlace>; 2] {
     let refused_at = REFUSED_AT.with_borrow(|(line, length, name)| {
         let path = String::from_utf8_lossy(&name[..*length]).into_owned();
-        (*line > 0).then_some(Place { path, line: *line })
+        (*line > 0).then_some(FilePlace { path, line: *line })
     });
     [SPENT_AT.take(), refused_at]
 }
@@ -324,7 +324,7 @@ pub(super) fn noted_cure() -> Option<&'static str> {
 }
 
 /// Gives the next action of a game that runs on its whole budget.
-pub(super) fn renew(budget: Budget) {
+pub(super) fn renew(budget: CallBudget) {
     account::open(budget.work, budget.memory);
     HOLD.set([budget.held; 3]);
     BEGUN.set(budget.exact.then(clocks));
@@ -336,25 +336,25 @@ pub(super) fn renew_program() {
         return;
     }
     let begun = BEGUN.get();
-    renew(Budget { exact: false, ..Budget::PROGRAM });
+    renew(CallBudget { exact: false, ..CallBudget::PROGRAM });
     // The clock on the wall goes on.
     BEGUN.set(begun.map(|[_, wall]| [clocks()[0], wall]));
 }
 
 /// A budget of what the running call may still use.
 #[cfg(feature = "continuations")]
-pub(super) fn left() -> Budget {
+pub(super) fn left() -> CallBudget {
     let [held, ..] = HOLD.get();
-    Budget { work: account::game_left(), memory: account::room_left(), held, ..Budget::ACTION }
+    CallBudget { work: account::game_left(), memory: account::room_left(), held, ..CallBudget::ACTION }
 }
 
 /// How much of the work of an action the last call took, with what was worked out beside the game.
 pub(super) fn work_of_last_call() -> u64 {
-    work_in(Budget::ACTION)
+    work_in(CallBudget::ACTION)
 }
 
 /// How much of the work of a budget the last call took, with what was worked out beside the game.
-pub(super) fn work_in(budget: Budget) -> u64 {
+pub(super) fn work_in(budget: CallBudget) -> u64 {
     let Rest { work, beside, .. } = LEFT.get();
     (budget.work - work + beside).max(0) as u64
 }
@@ -404,7 +404,7 @@ struct Suspended {
     limits: [Duration; 2],
     begun: Option<[Duration; 2]>,
     spent: Option<&'static str>,
-    spent_at: Option<Place>,
+    spent_at: Option<FilePlace>,
 }
 
 impl Suspended {
@@ -438,7 +438,7 @@ impl Drop for Suspended {
 /// machine must be thrown away, whatever came back.
 pub(super) fn guarded<R>(
     lua: &Lua,
-    budget: Budget,
+    budget: CallBudget,
     run: impl FnOnce() -> Result<R>,
 ) -> (Result<R>, Option<&'static str>) {
     let _suspended = Suspended::take();

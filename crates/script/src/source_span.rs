@@ -2,7 +2,7 @@
 
 /// A part of a line, and what stands there.
 #[derive(Debug, PartialEq)]
-pub(super) struct Span {
+pub(super) struct SourceSpan {
     /// From 1, in characters.
     pub column: u32,
     /// In characters.
@@ -26,7 +26,7 @@ const SIGNS: &[(&str, &str)] = &[
 ];
 
 /// Finds what a message means in its line, if only one thing there can be meant.
-pub(super) fn span_of(line: &str, message: &str) -> Option<Span> {
+pub(super) fn span_of(line: &str, message: &str) -> Option<SourceSpan> {
     let code = without_comment(line);
     if message.starts_with("attempt to index nil with") {
         let name = quoted(message).next()?;
@@ -67,12 +67,12 @@ pub(super) fn span_of(line: &str, message: &str) -> Option<Span> {
     }
 }
 
-fn span(code: &str, from: usize, to: usize, nil: bool) -> Span {
+fn span(code: &str, from: usize, to: usize, nil: bool) -> SourceSpan {
     let text = code[from..to].trim();
     let from = from + (code[from..to].len() - code[from..to].trim_start().len());
     let column = code[..from].chars().count() as u32 + 1;
     let nil = (nil && !text.is_empty()).then(|| text.to_string());
-    Span { column, length: (text.chars().count() as u32).max(1), nil }
+    SourceSpan { column, length: (text.chars().count() as u32).max(1), nil }
 }
 
 /// The only thing there is.

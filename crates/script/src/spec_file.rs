@@ -10,7 +10,7 @@ use super::api::SPEC_METHODS;
 use super::compile::compile;
 use super::conversion::{plain_from, plain_to};
 use super::fault::fault_of_program;
-use super::sandbox::{self, Budget, guarded};
+use super::sandbox::{self, CallBudget, guarded};
 use super::table::in_words;
 use riskbreaker_play::Fault;
 use riskbreaker_ruleset::nearest;
@@ -93,7 +93,7 @@ impl SpecFile {
         });
         let (lua, allowed) = made.map_err(|error| fault_of_program(&error, None, name, text))?;
         let before = sandbox::work_of_thread();
-        let (loaded, spent) = guarded(&lua, Budget::LOAD, || {
+        let (loaded, spent) = guarded(&lua, CallBudget::LOAD, || {
             let rb = lua.create_table()?;
             let spec = lua.create_function(move |_, values: MultiValue| {
                 registered.borrow_mut().push(read_spec(values)?);
@@ -134,11 +134,11 @@ impl SpecFile {
     /// plays.
     pub fn run<S: SpecMethods + 'static>(&self, at: usize, case: &Rc<RefCell<S>>) -> (Option<Fault>, u64) {
         let spec = &self.specs[at];
-        let (result, spent) = guarded(&self.machine, Budget::SPEC, || {
+        let (result, spent) = guarded(&self.machine, CallBudget::SPEC, || {
             spec.run.call::<()>((SpecHandle(case.clone()), spec.case.clone()))?;
             case.borrow_mut().close().map_err(wrong)
         });
-        let work = sandbox::work_in(Budget::SPEC);
+        let work = sandbox::work_in(CallBudget::SPEC);
         (result.err().map(|error| fault_of_program(&error, spent, &self.name, &self.text)), work)
     }
 }

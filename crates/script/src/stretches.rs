@@ -4,7 +4,7 @@
 //! millisecond. A file can have tens of thousands of them in a row. Nothing could stop these, so such a file is refused when it
 //! is read.
 
-use super::bytecode::{FORGLOOP, Function, words_of};
+use super::bytecode::{CompiledFunction, FORGLOOP, words_of};
 
 /// Operations in a row that may take long each: arithmetic and comparison (of long texts), joining, built-in functions.
 const MOST_IN_A_ROW: u32 = 400;
@@ -21,7 +21,7 @@ pub(super) struct Unsound {
 /// # Errors
 ///
 /// A function has too many operations in a row, or code that cannot be followed.
-pub(super) fn check(functions: &[Function]) -> Result<(), Unsound> {
+pub(super) fn check(functions: &[CompiledFunction]) -> Result<(), Unsound> {
     for function in functions {
         let Some((count, at)) = longest_stretch(&function.code) else {
             return Err(Unsound { line: function.line, message: "the compiled script cannot be read".into() });
@@ -37,7 +37,7 @@ pub(super) fn check(functions: &[Function]) -> Result<(), Unsound> {
 }
 
 /// What an operation means for the longest stretch.
-enum Step {
+enum StretchStep {
     /// It goes on to the next instruction, and to a later one where one is given.
     On {
         jump: Option<i64>,
@@ -76,7 +76,7 @@ fn longest_stretch(code: &[u32]) -> Option<(u32, usize)> {
         };
         let next = i64::try_from(at + length).ok()?;
         match step {
-            Step::On { jump, heavy } => {
+            StretchStep::On { jump, heavy } => {
                 let count = count + u32::from(heavy);
                 if count > longest.0 && longest.0 <= MOST_IN_A_ROW {
                     longest = (count, at);
@@ -86,8 +86,8 @@ fn longest_stretch(code: &[u32]) -> Option<(u32, usize)> {
                     reach(target, count, false)?;
                 }
             }
-            Step::Away(target) => reach(target, count, false)?,
-            Step::Safe(target) => {
+            StretchStep::Away(target) => reach(target, count, false)?,
+            StretchStep::Safe(target) => {
                 if at + length < code.len() {
                     reach(next, 0, true)?;
                 }
@@ -95,7 +95,7 @@ fn longest_stretch(code: &[u32]) -> Option<(u32, usize)> {
                     reach(target, 0, true)?;
                 }
             }
-            Step::End => {}
+            StretchStep::End => {}
         }
         at += length;
     }
@@ -103,22 +103,22 @@ fn longest_stretch(code: &[u32]) -> Option<(u32, usize)> {
 }
 
 /// What an instruction does.
-fn step(word: u32, at: i64) -> Step {
+fn step(word: u32, at: i64) -> StretchStep {
     let jump = at + i64::from(word as i32 >> 16) + 1;
     let skip = i64::from(word >> 24);
-    let on = |jump: Option<i64>, heavy: bool| Step::On { jump, heavy };
+    let on = |jump: Option<i64>, heavy: bool| StretchStep::On { jump, heavy };
     match word as u8 {
         // A boolean that skips what gives the other one.
-        3 if skip > 0 => Step::Away(at + skip + 1),
-        21 | 87 => Step::Safe(None),
+        3 if skip > 0 => StretchStep::Away(at + skip + 1),
+        21 | 87 => StretchStep::Safe(None),
         // What follows the second is reached by other ways only.
-        22 | 24 => Step::End,
-        23 => Step::Away(jump),
-        67 => Step::Safe(Some(at + i64::from(word as i32 >> 8) + 1)),
+        22 | 24 => StretchStep::End,
+        23 => StretchStep::Away(jump),
+        67 => StretchStep::Safe(Some(at + i64::from(word as i32 >> 8) + 1)),
         25..=27 | 30 | 56 | 59 | 61 | 76..=80 | 88 => on(Some(jump), false),
         28 | 29 | 31 | 32 => on(Some(jump), true),
         33..=44 | 49 | 51 | 63 | 71 | 72 | 81 | 82 => on(None, true),
-        57 | FORGLOOP => Step::Safe(Some(jump)),
+        57 | FORGLOOP => StretchStep::Safe(Some(jump)),
         // A built-in function runs in place of the call that follows.
         60 | 68 | 73..=75 | 89 => on(Some(at + skip + 2), true),
         _ => on(None, false),

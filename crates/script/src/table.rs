@@ -7,7 +7,7 @@ use super::compile::compile;
 use super::conversion;
 use super::fault::fault_of_program;
 use super::game_handle::GameHandle;
-use super::sandbox::{self, Budget, guarded};
+use super::sandbox::{self, CallBudget, guarded};
 use riskbreaker_play::{Fault, QuestionId, Refusal, Session};
 use riskbreaker_ruleset::Library;
 use riskbreaker_state::Value;
@@ -19,7 +19,7 @@ use riskbreaker_state::Value;
 pub struct Table {
     lua: Lua,
     environment: LuaTable,
-    shared: Rc<Shared>,
+    shared: Rc<SharedTable>,
     dead: bool,
 }
 
@@ -31,7 +31,7 @@ pub type LookAhead = fn(&mut Session, Vec<(String, Value)>, Option<&str>) -> Res
 pub type Advise = fn(&mut Session, QuestionId) -> Result<serde_json::Value, Refusal>;
 
 /// What the program's functions share with the host.
-pub(super) struct Shared {
+pub(super) struct SharedTable {
     pub library: Library,
     /// What `game:odds` calls.
     pub look_ahead: Cell<Option<LookAhead>>,
@@ -60,7 +60,7 @@ const LONGEST_LINE: usize = 2_000;
 impl Table {
     /// A table at which nothing is played yet.
     pub fn new(library: &Library) -> Result<Table, Fault> {
-        let shared = Rc::new(Shared {
+        let shared = Rc::new(SharedTable {
             library: library.clone(),
             look_ahead: Cell::new(None),
             advise: Cell::new(None),
@@ -143,7 +143,7 @@ impl Table {
             }
         }
         self.shared.printed.borrow_mut().clear();
-        let (compiled, _) = guarded(&self.lua, Budget::PROGRAM, || {
+        let (compiled, _) = guarded(&self.lua, CallBudget::PROGRAM, || {
             let expression = compile(&self.lua, name, &format!("return {text}"), &self.environment);
             expression.or_else(|_| compile(&self.lua, name, text, &self.environment))
         });
@@ -154,7 +154,7 @@ impl Table {
             }
             Err(error) => return Err(fault_of_program(&error, None, name, text)),
         };
-        let (result, spent) = guarded(&self.lua, Budget::PROGRAM, || function.call::<MultiValue>(()));
+        let (result, spent) = guarded(&self.lua, CallBudget::PROGRAM, || function.call::<MultiValue>(()));
         if let Some(what) = spent {
             self.dead = true;
             let error = result.err().unwrap_or(mlua::Error::StackError);

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::api::{self, Group};
+use super::api::{self, WordGroup};
 use riskbreaker_ruleset::{Rulebook, SwitchKind};
 use riskbreaker_state::{Field, Kind, Type};
 
@@ -204,7 +204,7 @@ pub fn reference_page() -> String {
          Luau](scripting.md) explains how the words go together. A word marked * does something, and is a\n\
          fault where a rule may only read.\n",
     );
-    for (group, title) in Group::ALL {
+    for (group, title) in WordGroup::ALL {
         let _ = write!(text, "\n## {title}\n\n| word | does |\n|---|---|\n");
         for word in api::WORDS.iter().filter(|word| word.group == group) {
             let mark = if word.acts { " *" } else { "" };

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::bytecode::{CAPTURE, DUPCLOSURE, Function, NEWCLOSURE, SETUPVAL, words_of};
+use super::bytecode::{CAPTURE, CompiledFunction, DUPCLOSURE, NEWCLOSURE, SETUPVAL, words_of};
 
 /// A function of a file that assigns to captured variables, or makes functions that do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,15 +37,15 @@ pub(super) struct Assigned {
 const OF_UPVALUE: u8 = 2;
 
 /// The functions of a compiled file that assign to captured variables. `None` if the code cannot be followed.
-pub(super) fn assigners(functions: &[Function]) -> Option<Vec<Assigner>> {
-    let uses: Vec<Uses> = functions.iter().map(Uses::of).collect::<Option<_>>()?;
+pub(super) fn assigners(functions: &[CompiledFunction]) -> Option<Vec<Assigner>> {
+    let uses: Vec<CaptureUses> = functions.iter().map(CaptureUses::of).collect::<Option<_>>()?;
     let mut assigned = vec![None; functions.len()];
     for at in 0..functions.len() {
         assign(at, functions, &uses, &mut assigned, 0)?;
     }
     let found = functions.iter().zip(assigned).filter_map(|(function, assigned)| {
         let assigned: Vec<Assigned> = assigned?.into_values().collect();
-        let Function { line, parameters, captured, .. } = *function;
+        let CompiledFunction { line, parameters, captured, .. } = *function;
         (!assigned.is_empty()).then_some(Assigner { line, parameters, captured, assigned })
     });
     Some(found.collect())
@@ -60,8 +60,8 @@ const DEEPEST: usize = 250;
 /// Works out what a function and those inside it assign of the variables that it has captured.
 fn assign(
     at: usize,
-    functions: &[Function],
-    uses: &[Uses],
+    functions: &[CompiledFunction],
+    uses: &[CaptureUses],
     known: &mut [Option<ByPlace>],
     depth: usize,
 ) -> Option<ByPlace> {
@@ -89,16 +89,16 @@ fn assign(
 }
 
 /// What a function does with captured variables.
-struct Uses {
+struct CaptureUses {
     /// Places of captured variables that it assigns to, with the line.
     assigns: Vec<(u8, u32)>,
     /// Functions that it makes, by number; for each variable that they capture the place in this one, if it is captured here.
     makes: Vec<(u32, Vec<Option<u8>>)>,
 }
 
-impl Uses {
-    fn of(function: &Function) -> Option<Uses> {
-        let mut uses = Uses { assigns: Vec::new(), makes: Vec::new() };
+impl CaptureUses {
+    fn of(function: &CompiledFunction) -> Option<CaptureUses> {
+        let mut uses = CaptureUses { assigns: Vec::new(), makes: Vec::new() };
         let mut at = 0;
         while let Some(word) = function.code.get(at) {
             let [op, a, b, _] = word.to_le_bytes();

@@ -13,15 +13,15 @@ use mlua::{Function, IntoLuaMulti, Lua, MultiValue, Result as LuaResult, Table, 
 use super::account::ROOM;
 use super::allocation::{running, used};
 #[cfg(feature = "continuations")]
-use super::continuation::{Snapshot, Went};
+use super::continuation::{ScriptSnapshot, Went};
 use super::conversion::{from_lua, sort_of, to_lua, whole_of};
-use super::fault::{Place, fault_of, source_line, teach};
+use super::fault::{FilePlace, fault_of, source_line, teach};
 use super::handles::{Handles, Synced};
 #[cfg(feature = "continuations")]
 use super::host::begin_reads;
 use super::host::{HostState, entry_tables, read_absolute_key};
 use super::load;
-use super::sandbox::{Budget, clock, collect, give_back, guarded, spent_at, work_of_last_call, work_of_thread};
+use super::sandbox::{CallBudget, clock, collect, give_back, guarded, spent_at, work_of_last_call, work_of_thread};
 use riskbreaker_play::{
     ActionContext, Call, Driver, Explanation, Fault, Former, FreeAct, Hits, Lines, Machine, Number, Order, Phase,
     PolicyAct, SheetRow, Stop, View, WorkedOut,
@@ -44,7 +44,7 @@ pub struct Vm {
     stack: Arc<Stack>,
     declarations: Arc<Declarations>,
     /// Switches, what is left out, and whether anybody listens, as the prelude knows them.
-    settings: RefCell<Option<Settings>>,
+    settings: RefCell<Option<GameSettings>>,
     /// What `result` of play.luau is known as.
     result_name: Arc<str>,
     /// Bytes that it may hold besides what was there when garbage was last collected.
@@ -53,26 +53,26 @@ pub struct Vm {
     spent: Option<&'static str>,
     dead: bool,
     /// What is left of the budget that several runs share.
-    joint: Option<Budget>,
+    joint: Option<CallBudget>,
     /// What tells it from other machines, from 1.
     number: u64,
 }
 
 /// A line that a script lays out.
-struct Row {
+struct LaidOutRow {
     label: Option<String>,
     text: Option<String>,
     /// The name of the number that it tells.
     number: Option<Arc<str>>,
 }
 
-impl Row {
-    fn line((label, text): (String, String)) -> Row {
-        Row { label: Some(label), text: Some(text), number: None }
+impl LaidOutRow {
+    fn line((label, text): (String, String)) -> LaidOutRow {
+        LaidOutRow { label: Some(label), text: Some(text), number: None }
     }
 
-    fn of_number(name: Arc<str>) -> Row {
-        Row { label: None, text: None, number: Some(name) }
+    fn of_number(name: Arc<str>) -> LaidOutRow {
+        LaidOutRow { label: None, text: None, number: Some(name) }
     }
 
     /// The line with its number: label and text are the number's where the script has written none.
@@ -97,16 +97,16 @@ const MOST_BYTES: usize = ROOM[0] + ROOM[1] + ROOM[2] + LEFT_BEHIND + (64 << 20)
 const KEY_COST: i64 = 16;
 
 /// What the prelude knows of a game besides its state.
-struct Settings {
+struct GameSettings {
     switches: Arc<BTreeMap<String, Value>>,
     left_out: BTreeSet<Arc<str>>,
     listens: bool,
     explores: bool,
 }
 
-impl Settings {
-    fn of(context: &ActionContext) -> Settings {
-        Settings {
+impl GameSettings {
+    fn of(context: &ActionContext) -> GameSettings {
+        GameSettings {
             switches: context.switches.clone(),
             left_out: context.state.left_out().clone(),
             listens: context.listening,
@@ -180,7 +180,7 @@ impl Vm {
         entity: EntityId,
         function: fn(&Trusted) -> &Function,
         what: &str,
-    ) -> Result<Vec<Row>, Fault> {
+    ) -> Result<Vec<LaidOutRow>, Fault> {
         let kind = context.state.entity(entity).map(|found| context.rules.schema().kind(found.kind).name.clone());
         let name = kind.unwrap_or_default();
         let whose = format!("the {what} of a {name}");
@@ -195,7 +195,7 @@ impl Vm {
         &mut self,
         context: &mut ActionContext,
         entity: EntityId,
-        rows: Vec<Row>,
+        rows: Vec<LaidOutRow>,
     ) -> Result<Vec<SheetRow>, Fault> {
         let Some(found) = context.state.entity(entity).filter(|_| rows.iter().any(|row| row.number.is_some())) else {
             return Ok(rows.into_iter().map(|row| row.with(None)).collect());
@@ -241,7 +241,7 @@ impl Vm {
         whose: &str,
         function: fn(&Trusted) -> &Function,
         args: impl FnOnce(&Lua, &Handles) -> LuaResult<MultiValue>,
-    ) -> Result<Vec<Row>, Fault> {
+    ) -> Result<Vec<LaidOutRow>, Fault> {
         self.reading(context, |vm, context| {
             let Lv::Table(rows) = vm.first_of(context, function, args)? else {
                 return Err(Fault::new(format!("{whose} must return a list of lines")));
@@ -268,10 +268,10 @@ impl Vm {
                         let value: Lv = row.raw_get(2).unwrap_or(Lv::Nil);
                         let written = if label.is_nil() { Ok(None) } else { text(&label).map(Some) };
                         let value = if value.is_nil() && number.is_some() { Ok(None) } else { text(&value).map(Some) };
-                        written.and_then(|label| Ok(Row { label, text: value?, number }))
+                        written.and_then(|label| Ok(LaidOutRow { label, text: value?, number }))
                     }
                     Ok(row) => {
-                        text(&row).map(|text| Row { label: Some(String::new()), text: Some(text), number: None })
+                        text(&row).map(|text| LaidOutRow { label: Some(String::new()), text: Some(text), number: None })
                     }
                     Err(error) => Err(error),
                 };
@@ -317,7 +317,7 @@ impl Vm {
     }
 
     /// Does something in several runs, which have the budget of one together.
-    fn in_one_budget<R>(&mut self, budget: Budget, work: impl FnOnce(&mut Vm) -> R) -> R {
+    fn in_one_budget<R>(&mut self, budget: CallBudget, work: impl FnOnce(&mut Vm) -> R) -> R {
         // Inside of another one it takes from that budget.
         let outer = self.joint.is_some();
         if !outer {
@@ -359,7 +359,7 @@ impl Vm {
         }
         debug_assert!(context.is_settled(), "scripts read what replays have changed");
         let host = self.host.clone();
-        let budget = self.joint.unwrap_or(Budget::ACTION);
+        let budget = self.joint.unwrap_or(CallBudget::ACTION);
         context.glimpse = None;
         let attempt = catch_unwind(AssertUnwindSafe(|| {
             guarded(&self.lua, budget, || {
@@ -455,7 +455,7 @@ impl Vm {
             continuation.forget_snapshots();
         }
         if !settled {
-            *self.settings.borrow_mut() = Some(Settings::of(context));
+            *self.settings.borrow_mut() = Some(GameSettings::of(context));
             let switches = self.lua.create_table()?;
             for (name, value) in context.switches.iter() {
                 switches.raw_set(&**name, to_lua(&self.lua, value, &self.host.handles.borrow())?)?;
@@ -489,10 +489,10 @@ impl Vm {
     }
 
     /// The place of such a function, with the text of its line. `None` for one that lies over another: it begins in the host.
-    fn place_and_line(&self, name: &str, part: &str) -> Option<(Place, String)> {
+    fn place_and_line(&self, name: &str, part: &str) -> Option<(FilePlace, String)> {
         let place = || self.trusted.place.call::<(String, u32)>((name, part));
-        let (path, line) = guarded(&self.lua, Budget::ACTION, place).0.ok()?;
-        let place = Place { path, line };
+        let (path, line) = guarded(&self.lua, CallBudget::ACTION, place).0.ok()?;
+        let place = FilePlace { path, line };
         let text = source_line(&self.stack, &place)?;
         Some((place, text))
     }
@@ -512,7 +512,7 @@ impl Machine for Vm {
         }
         if self.continuation.is_none() {
             let trusted = &self.trusted;
-            let (mirrored, _) = guarded(&self.lua, Budget::ACTION, || trusted.mirrored.call::<(Table, Table)>(()));
+            let (mirrored, _) = guarded(&self.lua, CallBudget::ACTION, || trusted.mirrored.call::<(Table, Table)>(()));
             let (lists, handles) = mirrored.ok()?;
             let roots = [
                 &trusted.start,
@@ -569,7 +569,7 @@ impl Machine for Vm {
 
     #[cfg(feature = "continuations")]
     fn go_on(&mut self, context: &mut ActionContext, place: &(dyn Any + Send + Sync), seen: &Value) -> bool {
-        let Some(snapshot) = place.downcast_ref::<Snapshot>() else { return false };
+        let Some(snapshot) = place.downcast_ref::<ScriptSnapshot>() else { return false };
         let Some(continuation) = self.continuation.as_deref().filter(|known| known.has(snapshot)) else { return false };
         if self.dead {
             return false;
@@ -718,19 +718,19 @@ impl Machine for Vm {
             for (id, (field, value)) in (0..).map(FieldId).zip(kind.fields.iter().zip(&found.fields)) {
                 match (field.show, number_of(id)) {
                     (true, _) if context.hides(entity, id) => context.note_read(entity, id),
-                    (true, Some(number)) => rows.push(Row::of_number(number.name.clone())),
-                    (true, None) => rows.push(Row::line((field.label.to_string(), context.words(value)))),
+                    (true, Some(number)) => rows.push(LaidOutRow::of_number(number.name.clone())),
+                    (true, None) => rows.push(LaidOutRow::line((field.label.to_string(), context.words(value)))),
                     (false, _) => {}
                 }
             }
-            rows.extend(context.relation_lines(entity).into_iter().map(Row::line));
+            rows.extend(context.relation_lines(entity).into_iter().map(LaidOutRow::line));
             rows
         };
         self.with_numbers(context, entity, rows)
     }
 
     fn numbers(&mut self, context: &mut ActionContext, wanted: &[(EntityId, Arc<str>)]) -> WorkedOut {
-        self.in_one_budget(Budget::ACTION, |vm| {
+        self.in_one_budget(CallBudget::ACTION, |vm| {
             let mut found = WorkedOut::new();
             for (entity, name) in wanted {
                 let call = Call::Derived { entity: *entity, name, args: &[] };
@@ -754,7 +754,7 @@ impl Machine for Vm {
             let rows = vm.laid_out(context, *entity, |trusted| &trusted.overview, "overview")?;
             Ok(vm.with_numbers(context, *entity, rows)?.into_iter().map(SheetRow::line).collect())
         };
-        self.in_one_budget(Budget::ACTION, |vm| entities.iter().map(|entity| of(vm, entity)).collect())
+        self.in_one_budget(CallBudget::ACTION, |vm| entities.iter().map(|entity| of(vm, entity)).collect())
     }
 
     fn view(&mut self, context: &mut ActionContext, name: &str, seat: &str) -> Result<Lines, Fault> {
@@ -856,14 +856,14 @@ impl Machine for Vm {
             Ok(found.as_int().unwrap_or_default())
         };
         // Each has an equal share: how many of them are known from traces already must not decide what the others may use.
-        let share = Budget { work: Budget::ACTION.work / labels.len().max(1) as i64, ..Budget::ACTION };
+        let share = CallBudget { work: CallBudget::ACTION.work / labels.len().max(1) as i64, ..CallBudget::ACTION };
         labels.iter().map(|label| self.in_one_budget(share, |vm| of(vm, label))).collect()
     }
 
     fn free_acts(&mut self, context: &mut ActionContext) -> Vec<FreeAct> {
         let declarations = self.declarations.clone();
         let seats: Vec<Arc<str>> = context.seats.keys().cloned().collect();
-        self.in_one_budget(Budget::ACTION, |vm| {
+        self.in_one_budget(CallBudget::ACTION, |vm| {
             let mut acts = Vec::new();
             for free in &declarations.free {
                 for seat in &seats {
@@ -939,9 +939,9 @@ impl Machine for Vm {
         if computed.is_empty() {
             return Ok(());
         }
-        let work = Budget::ACTION.work - KEY_COST * computed.len() as i64;
+        let work = CallBudget::ACTION.work - KEY_COST * computed.len() as i64;
         let keys: Vec<Key> = self.reading(context, |vm, context| {
-            let found = vm.in_one_budget(Budget { work, ..Budget::ACTION }, |vm| {
+            let found = vm.in_one_budget(CallBudget { work, ..CallBudget::ACTION }, |vm| {
                 vm.first_of(
                     context,
                     |trusted| &trusted.keys,

@@ -16,7 +16,7 @@ const PERIOD: Duration = Duration::from_millis(4);
 const IDLE_ROUNDS: u32 = 50;
 
 /// What the watchdog knows of one thread.
-struct Watch {
+struct ThreadWatch {
     /// Calls into scripts that run on the thread, one inside the other.
     running: AtomicU64,
     /// Set by the watchdog, cleared by the script when it has looked at the clock.
@@ -26,18 +26,18 @@ struct Watch {
 /// Watches of all threads. A thread that ends leaves its watch to the next one: there are as many as there were threads at
 /// the same time.
 struct Watches {
-    all: Vec<&'static Watch>,
-    free: Vec<&'static Watch>,
+    all: Vec<&'static ThreadWatch>,
+    free: Vec<&'static ThreadWatch>,
 }
 
 static WATCHES: Mutex<Watches> = Mutex::new(Watches { all: Vec::new(), free: Vec::new() });
 static ASLEEP: AtomicBool = AtomicBool::new(false);
-static UNWATCHED: Watch = Watch { running: AtomicU64::new(0), look: AtomicBool::new(false) };
+static UNWATCHED: ThreadWatch = ThreadWatch { running: AtomicU64::new(0), look: AtomicBool::new(false) };
 
 /// A thread's hold on its watch.
-struct Own(&'static Watch);
+struct ThreadHold(&'static ThreadWatch);
 
-impl Drop for Own {
+impl Drop for ThreadHold {
     fn drop(&mut self) {
         OWN.set(None);
         self.0.running.store(0, Ordering::SeqCst);
@@ -47,12 +47,12 @@ impl Drop for Own {
 
 thread_local! {
     /// The watch of this thread, for a fast look; nothing before its first call and at its end.
-    static OWN: Cell<Option<&'static Watch>> = const { Cell::new(None) };
-    static HOLD: Own = Own(take_watch());
+    static OWN: Cell<Option<&'static ThreadWatch>> = const { Cell::new(None) };
+    static HOLD: ThreadHold = ThreadHold(take_watch());
 }
 
 #[inline]
-fn own() -> &'static Watch {
+fn own() -> &'static ThreadWatch {
     OWN.get().unwrap_or(&UNWATCHED)
 }
 
@@ -60,12 +60,12 @@ fn with_watches<R>(work: impl FnOnce(&mut Watches) -> R) -> R {
     work(&mut WATCHES.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-fn take_watch() -> &'static Watch {
+fn take_watch() -> &'static ThreadWatch {
     let watch = with_watches(|watches| match watches.free.pop() {
         Some(watch) => watch,
         None => {
-            let watch: &'static Watch =
-                Box::leak(Box::new(Watch { running: AtomicU64::new(0), look: AtomicBool::new(false) }));
+            let watch: &'static ThreadWatch =
+                Box::leak(Box::new(ThreadWatch { running: AtomicU64::new(0), look: AtomicBool::new(false) }));
             watches.all.push(watch);
             watch
         }
@@ -110,10 +110,10 @@ fn remind_all() -> bool {
 }
 
 /// A call that is watched until this is dropped.
-pub(super) struct Watched(());
+pub(super) struct WatchedCall(());
 
 /// Begins to watch a call on this thread.
-pub(super) fn watch() -> Watched {
+pub(super) fn watch() -> WatchedCall {
     let dog = watchdog();
     // A thread that is about to end may have given its watch back.
     let _ = HOLD.try_with(|_| ());
@@ -123,10 +123,10 @@ pub(super) fn watch() -> Watched {
     {
         dog.unpark();
     }
-    Watched(())
+    WatchedCall(())
 }
 
-impl Drop for Watched {
+impl Drop for WatchedCall {
     fn drop(&mut self) {
         own().running.fetch_sub(1, Ordering::SeqCst);
     }

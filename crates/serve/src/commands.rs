@@ -9,12 +9,12 @@ use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 
 use super::error::Failure;
-use super::frames::{QuestionName, Sight};
+use super::frames::{QuestionName, RoleSight};
 use super::keeper::{Keeper, is_campaign};
 use super::messages::*;
 use super::misfit::misfit;
 use super::saved::Saves;
-use super::table::Game;
+use super::table::TableGame;
 use super::viewer::Role;
 use riskbreaker_lab::{AdviceLimits, Limits, Odds, OddsQuery, SessionExt as _, kinds_of_outcomes};
 use riskbreaker_play::{Answering, Edit, Given, Question, QuestionId, Refusal, Remedy, Seat, Session, Undone};
@@ -24,7 +24,7 @@ use riskbreaker_state::{EntityId, LARGEST_NUMBER, OutcomeKind, Value};
 use riskbreaker_store::HostChange;
 
 /// A request to one table, by somebody with a role.
-pub(super) struct Command<'r> {
+pub(super) struct TableCommand<'r> {
     pub method: &'r str,
     pub params: Json,
     pub role: &'r Role,
@@ -40,12 +40,12 @@ pub(super) struct Command<'r> {
 }
 
 /// What a request comes to.
-pub(super) enum Outcome {
+pub(super) enum RequestOutcome {
     Result(Json),
     /// The game has been changed: it plays on, everybody is told, and the result names the step.
     Changed {
         cause: &'static str,
-        result: Written,
+        result: ResultWriter,
     },
     /// What looks ahead works on a copy of the game, beside the table, which goes on.
     Apart(Apart),
@@ -55,7 +55,7 @@ pub(super) enum Outcome {
 pub(super) type Apart = Box<dyn FnOnce() -> Result<Json, Failure> + Send>;
 
 /// Makes the result from the number of the step.
-pub(super) type Written = Box<dyn FnOnce(u64) -> Result<Json, Failure> + Send>;
+pub(super) type ResultWriter = Box<dyn FnOnce(u64) -> Result<Json, Failure> + Send>;
 
 /// Reads the parameters of a method.
 pub(super) fn read<T: DeserializeOwned + JsonSchema>(params: &Json) -> Result<T, Failure> {
@@ -71,14 +71,14 @@ const MOST_ANSWERS: usize = 1_000;
 /// Work of scripts and dice for one query of odds: about a quarter of a second on a quiet machine.
 const ODDS_WORK: u64 = 25_000_000;
 
-impl Command<'_> {
+impl TableCommand<'_> {
     /// Whether the method changes the game: then a key counts, and a pause refuses it to seats.
     pub fn changes(method: &str) -> bool {
         super::methods::find(method).is_some_and(|known| known.changes)
     }
 
     /// Carries the request out, up to where the game plays on.
-    pub fn run(&self, game: &mut Game) -> Result<Outcome, Failure> {
+    pub fn run(&self, game: &mut TableGame) -> Result<RequestOutcome, Failure> {
         let result = match self.method {
             "answer" => return self.answer(game),
             "reply" => return self.reply(game),
@@ -144,8 +144,8 @@ impl Command<'_> {
             }
             "answers" => self.answers(game),
             "suggest" => self.suggest(game),
-            "odds" => return self.odds(game).map(Outcome::Apart),
-            "hint" => return self.hint(game).map(Outcome::Apart),
+            "odds" => return self.odds(game).map(RequestOutcome::Apart),
+            "hint" => return self.hint(game).map(RequestOutcome::Apart),
             "why" => self.why(game),
             "sheet" => {
                 let EntityParams { entity } = self.read()?;
@@ -167,7 +167,7 @@ impl Command<'_> {
             "table.save" => self.save(game),
             _ => Err(Failure::internal(format!("`{}` is no request to a table", self.method))),
         };
-        result.map(Outcome::Result)
+        result.map(RequestOutcome::Result)
     }
 
     fn read<T: DeserializeOwned + JsonSchema>(&self) -> Result<T, Failure> {
@@ -181,29 +181,29 @@ impl Command<'_> {
     }
 
     /// The session as the role sees it and plays in it.
-    fn seat_of<'g>(&self, game: &'g mut Game) -> Seat<'g> {
-        game.session.seen_by(Sight::of(self.role).viewer())
+    fn seat_of<'g>(&self, game: &'g mut TableGame) -> Seat<'g> {
+        game.session.seen_by(RoleSight::of(self.role).viewer())
     }
 
     // Deciding
 
     /// The open question that the role calls by this name, and that it may decide.
-    fn own_question<'g>(&self, game: &'g Game, name: QuestionName) -> Result<&'g Question, Failure> {
+    fn own_question<'g>(&self, game: &'g TableGame, name: QuestionName) -> Result<&'g Question, Failure> {
         self.role.must_play()?;
-        let viewer = Sight::of(self.role).viewer();
+        let viewer = RoleSight::of(self.role).viewer();
         let number = name.within(game.generation());
         self.may_decide(game, number.and_then(|number| game.session.question_of(&viewer, number)))
     }
 
     /// The same, as the role's own number.
-    fn own_number(&self, game: &Game, name: QuestionName) -> Result<QuestionId, Failure> {
+    fn own_number(&self, game: &TableGame, name: QuestionName) -> Result<QuestionId, Failure> {
         self.own_question(game, name)?;
         name.within(game.generation()).ok_or_else(|| Failure::internal("a question without a number"))
     }
 
     /// An open question that the role may decide. One that it may not see is for it one that is not open.
-    fn may_decide<'g>(&self, game: &'g Game, question: Option<&'g Question>) -> Result<&'g Question, Failure> {
-        let sight = Sight::of(self.role);
+    fn may_decide<'g>(&self, game: &'g TableGame, question: Option<&'g Question>) -> Result<&'g Question, Failure> {
+        let sight = RoleSight::of(self.role);
         let Some(question) = question.filter(|question| sight.sees_question(question)) else {
             let known = sight.known(&game.session);
             let questions = sight.questions(&game.session, &known.view(&game.session), game.generation());
@@ -217,7 +217,7 @@ impl Command<'_> {
         }
     }
 
-    fn answer(&self, game: &mut Game) -> Result<Outcome, Failure> {
+    fn answer(&self, game: &mut TableGame) -> Result<RequestOutcome, Failure> {
         let AnswerParams { question: id, value, acting } = self.read()?;
         let question = self.own_question(game, id)?;
         self.acts_for(acting.as_deref(), &question.seat)?;
@@ -230,14 +230,14 @@ impl Command<'_> {
     /// `as` names the seat that is asked, and only a game master may act for another.
     fn acts_for(&self, acting: Option<&str>, seat: &Arc<str>) -> Result<(), Failure> {
         match acting {
-            Some(acting) if *acting != **seat || !Sight::of(self.role).plays(seat) => {
+            Some(acting) if *acting != **seat || !RoleSight::of(self.role).plays(seat) => {
                 Err(Refusal::NotYourSeat { seat: seat.clone(), acting: Arc::from(acting) }.into())
             }
             _ => Ok(()),
         }
     }
 
-    fn reply(&self, game: &mut Game) -> Result<Outcome, Failure> {
+    fn reply(&self, game: &mut TableGame) -> Result<RequestOutcome, Failure> {
         self.role.must_play()?;
         let ReplyParams { pairs } = self.read()?;
         for (_, value) in &pairs {
@@ -250,7 +250,7 @@ impl Command<'_> {
         Ok(accepted("reply"))
     }
 
-    fn act(&self, game: &mut Game) -> Result<Outcome, Failure> {
+    fn act(&self, game: &mut TableGame) -> Result<RequestOutcome, Failure> {
         self.role.must_play()?;
         let ActParams { name, acting } = self.read()?;
         let seat: Arc<str> = match (&acting, self.role) {
@@ -266,7 +266,7 @@ impl Command<'_> {
         Ok(accepted("act"))
     }
 
-    fn undo(&self, game: &mut Game) -> Result<Outcome, Failure> {
+    fn undo(&self, game: &mut TableGame) -> Result<RequestOutcome, Failure> {
         let UndoParams { expect, to } = self.read()?;
         expected(game, expect)?;
         if to.is_none() && game.session.decisions() == 0 {
@@ -274,7 +274,7 @@ impl Command<'_> {
         }
         let steps = self.steps_back(game, to)?;
         let target = to.and_then(|to| game.decisions_at(to));
-        let (mut undone, viewer) = (Vec::new(), Sight::of(self.role).viewer());
+        let (mut undone, viewer) = (Vec::new(), RoleSight::of(self.role).viewer());
         // All of them or none.
         game.session.may_take_back(&viewer, steps)?;
         loop {
@@ -291,18 +291,18 @@ impl Command<'_> {
         Ok(turned("undo", undone))
     }
 
-    fn undo_preview(&self, game: &mut Game) -> Result<Json, Failure> {
+    fn undo_preview(&self, game: &mut TableGame) -> Result<Json, Failure> {
         self.role.must_play()?;
         let UndoPreviewParams { to } = self.read()?;
         let steps = self.steps_back(game, to)?;
-        let viewer = Sight::of(self.role).viewer();
+        let viewer = RoleSight::of(self.role).viewer();
         game.session.may_take_back(&viewer, steps)?;
         let takes_back = game.session.would_take_back(&viewer, steps as usize);
         written(UndoPreview { seq: game.seq, decisions: steps, takes_back })
     }
 
     /// How many decisions an undo takes back; at least one, and all of them the role's to take back.
-    fn steps_back(&self, game: &Game, to: Option<u64>) -> Result<u32, Failure> {
+    fn steps_back(&self, game: &TableGame, to: Option<u64>) -> Result<u32, Failure> {
         let unknown = |to: u64| Failure::BadParams { message: format!("step {to} does not stand") };
         let target = to.map(|to| game.decisions_at(to).ok_or_else(|| unknown(to))).transpose()?;
         let now = game.session.decision_count();
@@ -316,13 +316,13 @@ impl Command<'_> {
         Ok(steps)
     }
 
-    fn redo(&self, game: &mut Game) -> Result<Outcome, Failure> {
+    fn redo(&self, game: &mut TableGame) -> Result<RequestOutcome, Failure> {
         let RedoParams { expect } = self.read()?;
         expected(game, expect)?;
         if !game.may_redo(self.role) {
             return Err(Failure::forbidden(self.role.word(), "the game master, or the seat that undid it"));
         }
-        let undone = match game.session.redo_for(&Sight::of(self.role).viewer()) {
+        let undone = match game.session.redo_for(&RoleSight::of(self.role).viewer()) {
             Err(Refusal::NothingToRedo { .. }) if game.keeper.is_some() => return self.turn(game, false),
             undone => vec![undone?],
         };
@@ -330,7 +330,7 @@ impl Command<'_> {
     }
 
     /// An undo or a redo beyond what the game has in memory: its campaign goes on there.
-    fn turn(&self, game: &mut Game, back: bool) -> Result<Outcome, Failure> {
+    fn turn(&self, game: &mut TableGame, back: bool) -> Result<RequestOutcome, Failure> {
         let nothing =
             || Failure::from(if back { Refusal::NothingToUndo } else { Refusal::NothingToRedo { diverged: false } });
         let keeper = game.keeper.as_mut().filter(|_| self.role.is_master()).ok_or_else(nothing)?;
@@ -340,18 +340,18 @@ impl Command<'_> {
         Ok(turned(if back { "undo" } else { "redo" }, Vec::new()))
     }
 
-    fn entries(&self, game: &Game) -> Result<Json, Failure> {
+    fn entries(&self, game: &TableGame) -> Result<Json, Failure> {
         let EntriesParams { all, most } = self.master()?;
         let most = most.unwrap_or(MOST_ENTRIES).min(MOST_ENTRIES);
         written(Entries { entries: game.keeper.as_ref().ok_or_else(no_campaign)?.campaign.log(all, most)? })
     }
 
-    fn roster(&self, game: &Game) -> Result<Json, Failure> {
+    fn roster(&self, game: &TableGame) -> Result<Json, Failure> {
         let Nothing {} = self.master()?;
         written(game.keeper.as_ref().ok_or_else(no_campaign)?.campaign.roster()?)
     }
 
-    fn offers(&self, game: &Game) -> Result<Json, Failure> {
+    fn offers(&self, game: &TableGame) -> Result<Json, Failure> {
         let Nothing {} = self.master()?;
         let rules = game.session.ruleset();
         written(Offers {
@@ -361,14 +361,14 @@ impl Command<'_> {
         })
     }
 
-    fn go_to(&self, game: &mut Game) -> Result<Outcome, Failure> {
+    fn go_to(&self, game: &mut TableGame) -> Result<RequestOutcome, Failure> {
         let GotoParams { entry } = self.master()?;
         let session = game.keeper.as_mut().ok_or_else(no_campaign)?.campaign.turn_to(entry)?;
         game.put(session, ANOTHER_MOMENT);
         Ok(accepted("goto"))
     }
 
-    fn rules(&self, game: &mut Game) -> Result<Outcome, Failure> {
+    fn rules(&self, game: &mut TableGame) -> Result<RequestOutcome, Failure> {
         let RulesParams { ruleset, layers } = self.master()?;
         let to = load(self.machines, self.library, &ruleset, &layers)?;
         let change = self.method == "rules.change";
@@ -389,13 +389,13 @@ impl Command<'_> {
         let preview = RulesPreview { from, to, changes, notes, waits_for, seq: None };
         Ok(match change {
             true => changed("rules.change", |seq| written(RulesPreview { seq: Some(seq), ..preview })),
-            false => Outcome::Result(written(preview)?),
+            false => RequestOutcome::Result(written(preview)?),
         })
     }
 
     // Looking
 
-    fn answers(&self, game: &Game) -> Result<Json, Failure> {
+    fn answers(&self, game: &TableGame) -> Result<Json, Failure> {
         let AnswersParams { question, most } = self.read()?;
         let most = most.unwrap_or(MOST_ANSWERS).min(MOST_ANSWERS);
         let answers = self.own_question(game, question)?.answers(most);
@@ -404,16 +404,16 @@ impl Command<'_> {
         })
     }
 
-    fn suggest(&self, game: &mut Game) -> Result<Json, Failure> {
+    fn suggest(&self, game: &mut TableGame) -> Result<Json, Failure> {
         let SuggestParams { question, policy } = self.read()?;
         let number = self.own_number(game, question)?;
         let answer = self.seat_of(game).suggest(number, &policy)?;
         written(Suggestion { value: answer.map(|answer| answer.to_value()) })
     }
 
-    fn odds(&self, game: &mut Game) -> Result<Apart, Failure> {
+    fn odds(&self, game: &mut TableGame) -> Result<Apart, Failure> {
         let OddsParams { question, given, until } = self.read()?;
-        let (asked, viewer) = (self.own_question(game, question)?.clone(), Sight::of(self.role).viewer());
+        let (asked, viewer) = (self.own_question(game, question)?.clone(), RoleSight::of(self.role).viewer());
         let given = Given::all(&asked, &viewer, given);
         let query = OddsQuery {
             given,
@@ -432,9 +432,9 @@ impl Command<'_> {
         }))
     }
 
-    fn hint(&self, game: &mut Game) -> Result<Apart, Failure> {
+    fn hint(&self, game: &mut TableGame) -> Result<Apart, Failure> {
         let HintParams { question, games } = self.read()?;
-        let (asked, viewer) = (self.own_question(game, question)?.id, Sight::of(self.role).viewer());
+        let (asked, viewer) = (self.own_question(game, question)?.id, RoleSight::of(self.role).viewer());
         let usual = AdviceLimits::default();
         let limits = AdviceLimits { games: games.unwrap_or(usual.games).min(usual.games), ..usual };
         let (mut ahead, interrupt) = (game.copy_to_look_ahead(asked, self.interrupt), self.interrupt.clone());
@@ -444,7 +444,7 @@ impl Command<'_> {
         }))
     }
 
-    fn why(&self, game: &mut Game) -> Result<Json, Failure> {
+    fn why(&self, game: &mut TableGame) -> Result<Json, Failure> {
         let WhyParams { entity, name, with } = self.read()?;
         for one in std::iter::once(entity).chain(with.iter().copied()) {
             self.must_see(&game.session, one)?;
@@ -454,13 +454,13 @@ impl Command<'_> {
     }
 
     fn must_see(&self, session: &Session, entity: EntityId) -> Result<(), Failure> {
-        if Sight::of(self.role).sees_entity(session, entity) {
+        if RoleSight::of(self.role).sees_entity(session, entity) {
             return Ok(());
         }
         Err(Refusal::NoEntity { entity }.into())
     }
 
-    fn card(&self, game: &Game) -> Result<Json, Failure> {
+    fn card(&self, game: &TableGame) -> Result<Json, Failure> {
         let CardParams { card } = self.read()?;
         let rules = game.session.ruleset();
         let Some(found) = rules.card(&card) else {
@@ -472,7 +472,7 @@ impl Command<'_> {
         written(CardReport { id, title, text: found.text.clone(), rules: found.rules.clone() })
     }
 
-    fn say(&self, game: &mut Game) -> Result<Json, Failure> {
+    fn say(&self, game: &mut TableGame) -> Result<Json, Failure> {
         self.role.must_play()?;
         let SayParams { text } = self.read()?;
         let plain: String = text.chars().filter(|c| *c == '\n' || !is_control(*c)).collect();
@@ -483,7 +483,7 @@ impl Command<'_> {
         written(SaidReport { id: game.say(self.table, self.role, self.name.clone(), plain) })
     }
 
-    fn save(&self, game: &mut Game) -> Result<Json, Failure> {
+    fn save(&self, game: &mut TableGame) -> Result<Json, Failure> {
         self.role.must_be_operator()?;
         let SaveTable { path: named } = self.read()?;
         let path = named.as_deref().map(|path| self.saves.place(path)).transpose()?;
@@ -515,15 +515,15 @@ impl Command<'_> {
     }
 }
 
-fn changed(cause: &'static str, result: impl FnOnce(u64) -> Result<Json, Failure> + Send + 'static) -> Outcome {
-    Outcome::Changed { cause, result: Box::new(result) }
+fn changed(cause: &'static str, result: impl FnOnce(u64) -> Result<Json, Failure> + Send + 'static) -> RequestOutcome {
+    RequestOutcome::Changed { cause, result: Box::new(result) }
 }
 
-fn accepted(cause: &'static str) -> Outcome {
+fn accepted(cause: &'static str) -> RequestOutcome {
     changed(cause, |seq| written(Accepted { seq }))
 }
 
-fn turned(cause: &'static str, undone: Vec<Undone>) -> Outcome {
+fn turned(cause: &'static str, undone: Vec<Undone>) -> RequestOutcome {
     changed(cause, |seq| written(UndoReport { seq, undone }))
 }
 
@@ -545,7 +545,7 @@ fn no_campaign() -> Failure {
 }
 
 /// Refuses a command of somebody who has not seen the last step.
-fn expected(game: &Game, expect: u64) -> Result<(), Failure> {
+fn expected(game: &TableGame, expect: u64) -> Result<(), Failure> {
     if expect == game.seq { Ok(()) } else { Err(Failure::Moved { expected: expect, seq: game.seq }) }
 }
 

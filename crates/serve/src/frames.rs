@@ -1,4 +1,4 @@
-//! The messages to a viewer. Each is built for one role, by [`Sight`] alone.
+//! The messages to a viewer. Each is built for one role, by [`RoleSight`] alone.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -296,8 +296,8 @@ pub(super) fn leave_out_oldest(events: &mut Vec<SeatEvent>, most: usize) -> u64 
 
 /// The number of bytes that a value takes as JSON.
 fn json_size(value: &impl Serialize) -> usize {
-    struct Counted(usize);
-    impl std::io::Write for Counted {
+    struct CountedFrame(usize);
+    impl std::io::Write for CountedFrame {
         fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
             self.0 += bytes.len();
             Ok(bytes.len())
@@ -306,25 +306,25 @@ fn json_size(value: &impl Serialize) -> usize {
             Ok(())
         }
     }
-    let mut counted = Counted(0);
+    let mut counted = CountedFrame(0);
     let _ = serde_json::to_writer(&mut counted, value);
     counted.0
 }
 
 /// What a role may see of a game. No frame reads a game but through this.
-pub(super) struct Sight<'r> {
+pub(super) struct RoleSight<'r> {
     role: &'r Role,
     viewer: Viewer,
 }
 
-impl<'r> Sight<'r> {
-    pub fn of(role: &'r Role) -> Sight<'r> {
+impl<'r> RoleSight<'r> {
+    pub fn of(role: &'r Role) -> RoleSight<'r> {
         let viewer = match role {
             _ if role.is_master() => Viewer::master(),
             Role::Seat(seat) => Viewer::of_seat(seat),
             role => Viewer::seats(role.seats()),
         };
-        Sight { role, viewer }
+        RoleSight { role, viewer }
     }
 
     pub fn viewer(&self) -> Viewer {

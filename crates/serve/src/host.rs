@@ -7,19 +7,19 @@ use std::time::Instant;
 
 use serde_json::{Value as Json, json};
 
-use super::commands::{Command, Outcome, Written, load, must_have_seat, read, written};
+use super::commands::{RequestOutcome, ResultWriter, TableCommand, load, must_have_seat, read, written};
 use super::error::Failure;
-use super::job::{Extent, Job, Progress, reply};
+use super::job::{Extent, Job, JobProgress, reply};
 use super::keeper::{Keeper, is_campaign};
 use super::messages::*;
 use super::misfit::takes;
 use super::outbox::Outbox;
 use super::pace::Pace;
-use super::people::{By, Entrance, Shown};
+use super::people::{Entrance, EntryRight, ShownPerson};
 use super::saved::Saves;
-use super::table::{Game, Table, fingerprint};
+use super::table::{GameTable, TableGame, fingerprint};
 use super::unread::{Id, doubled_key, id_of, is_id, read_once};
-use super::viewer::{Role, RoleName, Viewer};
+use super::viewer::{Role, RoleName, TableViewer};
 use riskbreaker_play::{Driver, Machines, Scenario, Session, Setup};
 use riskbreaker_ruleset::{Library, instead, nearest, quoted::quoted};
 use riskbreaker_state::{LARGEST_NUMBER, Value};
@@ -31,15 +31,15 @@ use riskbreaker_store::KeptResult;
 /// resulting [`Job`]s, those of one connection in order, and writes the content of the connection's [`Outbox`].
 #[derive(Clone)]
 pub struct Host {
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<HostShared>,
 }
 
-pub(super) struct Shared {
+pub(super) struct HostShared {
     library: Library,
     /// Where the scripts of rulesets run that are loaded for a table.
     machines: Machines,
     saves: Saves,
-    tables: Mutex<BTreeMap<String, Arc<Table>>>,
+    tables: Mutex<BTreeMap<String, Arc<GameTable>>>,
     /// Tokens, codes, and the people of all tables.
     pub(super) entrance: Mutex<Entrance>,
     /// The address that players are told to go to.
@@ -58,7 +58,7 @@ pub struct Connection {
     operator: bool,
     /// Whether it has the limits of a client that nobody here has started.
     limited: bool,
-    viewers: Arc<Mutex<BTreeMap<u32, Arc<Viewer>>>>,
+    viewers: Arc<Mutex<BTreeMap<u32, Arc<TableViewer>>>>,
     /// Set under the lock of `viewers` when the client has gone: none is added then.
     gone: Arc<AtomicBool>,
     next: AtomicU32,
@@ -77,20 +77,20 @@ pub struct Connection {
 type Cancellable = Arc<Mutex<HashMap<String, Arc<AtomicBool>>>>;
 
 /// A request that can be cancelled as long as this is there: while it waits, and while it is carried out.
-struct UnderWay {
+struct CancelHandle {
     all: Cancellable,
     id: String,
     interrupt: Arc<AtomicBool>,
 }
 
-impl UnderWay {
-    fn begin(all: &Cancellable, id: String, interrupt: &Arc<AtomicBool>) -> UnderWay {
+impl CancelHandle {
+    fn begin(all: &Cancellable, id: String, interrupt: &Arc<AtomicBool>) -> CancelHandle {
         lock(all).insert(id.clone(), interrupt.clone());
-        UnderWay { all: all.clone(), id, interrupt: interrupt.clone() }
+        CancelHandle { all: all.clone(), id, interrupt: interrupt.clone() }
     }
 }
 
-impl Drop for UnderWay {
+impl Drop for CancelHandle {
     fn drop(&mut self) {
         let mut all = lock(&self.all);
         // A later request may have the same id.
@@ -145,7 +145,7 @@ impl Host {
     fn of(machines: Machines, library: Library, saves: Saves) -> Host {
         let (tables, entrance, address) = (Mutex::default(), Mutex::default(), Mutex::default());
         Host {
-            shared: Arc::new(Shared {
+            shared: Arc::new(HostShared {
                 library,
                 machines,
                 saves,
@@ -186,16 +186,16 @@ impl Host {
         }
     }
 
-    fn tables(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Table>>> {
+    fn tables(&self) -> MutexGuard<'_, BTreeMap<String, Arc<GameTable>>> {
         lock(&self.shared.tables)
     }
 
-    pub(super) fn table(&self, name: &str) -> Result<Arc<Table>, Failure> {
+    pub(super) fn table(&self, name: &str) -> Result<Arc<GameTable>, Failure> {
         self.tables().get(name).cloned().ok_or_else(|| Failure::UnknownTable { table: name.to_owned() })
     }
 
     /// A place for a game that is about to begin.
-    fn reserve(&self, name: Option<&str>) -> Result<Arc<Table>, Failure> {
+    fn reserve(&self, name: Option<&str>) -> Result<Arc<GameTable>, Failure> {
         let mut tables = self.tables();
         if tables.len() >= MOST_TABLES {
             return Err(Failure::Busy { waiting: tables.len() });
@@ -216,13 +216,13 @@ impl Host {
                 }
             },
         };
-        let table = Arc::new(Table::new(name.clone()));
+        let table = Arc::new(GameTable::new(name.clone()));
         tables.insert(name, table.clone());
         Ok(table)
     }
 
     /// Takes a table away, if it still is that one, and ends its invitations.
-    pub(super) fn forget(&self, table: &Arc<Table>) {
+    pub(super) fn forget(&self, table: &Arc<GameTable>) {
         self.shared.ended.store(true, Ordering::Relaxed);
         let mut tables = self.tables();
         if tables.get(&table.name).is_some_and(|known| Arc::ptr_eq(known, table)) {
@@ -238,18 +238,18 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// A game that plays on to where somebody has to decide, and is put on its table then.
-struct Opening {
+struct OpeningGame {
     host: Host,
-    game: Box<Game>,
+    game: Box<TableGame>,
     /// The campaign file that is to keep it.
     campaign: Option<String>,
 }
 
-impl Opening {
-    fn play(mut self, table: &Arc<Table>, extent: Extent) -> Result<Progress, Failure> {
+impl OpeningGame {
+    fn play(mut self, table: &Arc<GameTable>, extent: Extent) -> Result<JobProgress, Failure> {
         while !self.game.play()? {
             if extent == Extent::Slice {
-                return Ok(Progress::Rest(Box::new(move |table, extent| self.play_or_forget(table, extent))));
+                return Ok(JobProgress::Rest(Box::new(move |table, extent| self.play_or_forget(table, extent))));
             }
         }
         let mut game = self.game;
@@ -261,11 +261,11 @@ impl Opening {
         let remembered = game.remember()?;
         let opened = begun(table, *game)?;
         lock(&self.host.shared.entrance).remember(table, remembered);
-        Ok(Progress::Done(opened))
+        Ok(JobProgress::Done(opened))
     }
 
     /// If it fails, the table's name is free again.
-    fn play_or_forget(self, table: &Arc<Table>, extent: Extent) -> Result<Progress, Failure> {
+    fn play_or_forget(self, table: &Arc<GameTable>, extent: Extent) -> Result<JobProgress, Failure> {
         let host = self.host.clone();
         self.play(table, extent).inspect_err(|_| host.forget(table))
     }
@@ -274,18 +274,18 @@ impl Opening {
 /// A command that was accepted, while its game plays on.
 struct Playing {
     cause: &'static str,
-    result: Written,
+    result: ResultWriter,
     by: Role,
     /// The idempotency key, with what tells requests apart.
     key: Option<(i64, String)>,
 }
 
 impl Playing {
-    fn play(self, table: &Arc<Table>, game: &mut Game, extent: Extent) -> Result<Progress, Failure> {
+    fn play(self, table: &Arc<GameTable>, game: &mut TableGame, extent: Extent) -> Result<JobProgress, Failure> {
         while !game.play()? {
             if extent == Extent::Slice {
-                let rest = move |table: &Arc<Table>, extent| table.with(|game| self.play(table, game, extent));
-                return Ok(Progress::Rest(Box::new(rest)));
+                let rest = move |table: &Arc<GameTable>, extent| table.with(|game| self.play(table, game, extent));
+                return Ok(JobProgress::Rest(Box::new(rest)));
             }
         }
         // The result is on the disk together with what the command did: a repeated key never does it twice.
@@ -304,12 +304,12 @@ impl Playing {
         if let Some((request, key)) = self.key {
             game.keep(&self.by, &key, request, result.clone());
         }
-        Ok(Progress::Done(result))
+        Ok(JobProgress::Done(result))
     }
 }
 
 /// Puts a game on its table.
-fn begun(table: &Table, game: Game) -> Result<Json, Failure> {
+fn begun(table: &GameTable, game: TableGame) -> Result<Json, Failure> {
     let rules = game.session.ruleset();
     let opened = TableOpened {
         table: table.name.clone(),
@@ -337,8 +337,8 @@ struct Request {
 /// Who asks, and of which table.
 struct Caller {
     role: Role,
-    viewer: Option<Arc<Viewer>>,
-    table: Option<Arc<Table>>,
+    viewer: Option<Arc<TableViewer>>,
+    table: Option<Arc<GameTable>>,
 }
 
 impl Connection {
@@ -486,7 +486,7 @@ impl Connection {
     /// Who asks: a viewer of this connection, or its operator.
     fn caller(&self, request: &Request) -> Result<Caller, Failure> {
         let viewers = lock(&self.viewers);
-        let of = |viewer: &Arc<Viewer>| Caller {
+        let of = |viewer: &Arc<TableViewer>| Caller {
             role: viewer.role.clone(),
             viewer: Some(viewer.clone()),
             table: Some(viewer.table.clone()),
@@ -519,7 +519,7 @@ impl Connection {
             }
             _ if hello.watch => {
                 let table = lock(&self.host.shared.entrance).watched(request.table.as_deref())?;
-                (table, Shown::Enters { role: Role::Watcher, by: By::Nothing })
+                (table, ShownPerson::Enters { role: Role::Watcher, by: EntryRight::Nothing })
             }
             None if self.operator => {
                 let welcome = welcome(Some(&Role::Operator), None, None);
@@ -529,7 +529,7 @@ impl Connection {
                 let name = request.table.as_deref().ok_or_else(|| needs("`table`"))?;
                 let several = Role::of_seats(&hello.seats).filter(|_| role == RoleName::Seat);
                 let role = several.map_or_else(|| role_of(role, hello.seat.as_deref()), Ok)?;
-                (self.host.table(name)?, Shown::Enters { role, by: By::Nothing })
+                (self.host.table(name)?, ShownPerson::Enters { role, by: EntryRight::Nothing })
             }
             _ => {
                 self.count_failure(&Failure::UnknownToken);
@@ -550,13 +550,13 @@ impl Connection {
         let (host, operator, limited) = (self.host.clone(), self.operator, self.limited);
         Ok(self.short_job(request.id, table, move |table| {
             let (role, by, token) = match shown {
-                Shown::Waits { request, token } => {
+                ShownPerson::Waits { request, token } => {
                     lock(&host.shared.entrance).waits_as(table, request, number);
                     host.people_changed(table);
                     return written(Welcome { waiting: true, token, ..welcome(None, Some(number), None) });
                 }
-                Shown::Enters { role, by } => (role, by, None),
-                Shown::Exchanges { hash } => {
+                ShownPerson::Enters { role, by } => (role, by, None),
+                ShownPerson::Exchanges { hash } => {
                     let exchanged = host.exchange(table, &hash, hello.name.as_deref());
                     let exchanged = exchanged.map_err(|failure| failure.told_to(&Role::Watcher))?;
                     (exchanged.role, exchanged.by, Some(exchanged.token))
@@ -570,8 +570,8 @@ impl Connection {
                 }
                 _ => role,
             };
-            let mut viewer = Viewer::new(number, role, table.clone(), outbox);
-            viewer.is_guest = !operator && matches!(by, By::Nothing);
+            let mut viewer = TableViewer::new(number, role, table.clone(), outbox);
+            viewer.is_guest = !operator && matches!(by, EntryRight::Nothing);
             viewer.is_unseen = operator && hello.unseen;
             let mut viewer = Arc::new(viewer);
             lock(&host.shared.entrance).enter(table, &by, &mut viewer)?;
@@ -637,7 +637,7 @@ impl Connection {
             let opened = (|| {
                 if let Some(new) = new {
                     let campaign = new.campaign.clone();
-                    let game = Game::new(begin(host.shared.machines, library, new)?, 1);
+                    let game = TableGame::new(begin(host.shared.machines, library, new)?, 1);
                     let first = !host.shared.ended.load(Ordering::Relaxed);
                     return Ok((if first { game } else { game.later() }, campaign));
                 }
@@ -645,7 +645,7 @@ impl Connection {
                 let text = match (path, game) {
                     (Some(path), None) if is_campaign(&path) => {
                         let (keeper, session) = Keeper::open(library, &path)?;
-                        let mut game = Game::new(session, keeper.seq() + 1).later();
+                        let mut game = TableGame::new(session, keeper.seq() + 1).later();
                         game.keeper = Some(Box::new(keeper));
                         return Ok((game, None));
                     }
@@ -656,7 +656,7 @@ impl Connection {
                 Ok((super::saved::read(library, &text)?, None))
             })();
             let (game, campaign) = opened.inspect_err(|_| host.forget(table))?;
-            Opening { host, game: Box::new(game), campaign }.play_or_forget(table, extent)
+            OpeningGame { host, game: Box::new(game), campaign }.play_or_forget(table, extent)
         }))
     }
 
@@ -714,12 +714,12 @@ impl Connection {
         }
         let interrupt = Arc::new(AtomicBool::new(false));
         let name = id.as_ref().map(Id::key).filter(|_| matches!(&*method, "odds" | "hint"));
-        let under_way = name.map(|name| UnderWay::begin(&self.under_way, name, &interrupt));
+        let under_way = name.map(|name| CancelHandle::begin(&self.under_way, name, &interrupt));
         Ok(self.job(id, table, move |table, extent| {
             let library = &host.shared.library;
             let result = table.with(|game| {
                 still_there(viewer.as_ref())?;
-                let changes = Command::changes(&method);
+                let changes = TableCommand::changes(&method);
                 if changes && game.is_paused() && !role.is_master() {
                     return Err(Failure::Paused);
                 }
@@ -727,12 +727,12 @@ impl Connection {
                 if let Some((request, key)) = &key
                     && let Some(earlier) = game.earlier(&role, key, *request)?
                 {
-                    return Ok(Progress::Done(earlier));
+                    return Ok(JobProgress::Done(earlier));
                 }
                 if let Some(viewer) = viewer.as_ref().filter(|_| method == "view") {
                     viewer.set_behind(false);
                 }
-                let command = Command {
+                let command = TableCommand {
                     method: &method,
                     params,
                     role: &role,
@@ -744,8 +744,8 @@ impl Connection {
                     interrupt: &interrupt,
                 };
                 match command.run(game)? {
-                    Outcome::Result(result) => Ok(Progress::Done(result)),
-                    Outcome::Apart(apart) => {
+                    RequestOutcome::Result(result) => Ok(JobProgress::Done(result)),
+                    RequestOutcome::Apart(apart) => {
                         // One at a time for each seat, while the table goes on.
                         let lane = format!("{}\n{}\n{:?}", table.name, role.word(), role.seats_in_one());
                         let failed = role.clone();
@@ -753,9 +753,9 @@ impl Connection {
                             let _under_way = under_way;
                             apart().map_err(|failure| failure.told_to(&failed))
                         };
-                        Ok(Progress::Apart(lane.into(), Box::new(apart)))
+                        Ok(JobProgress::Apart(lane.into(), Box::new(apart)))
                     }
-                    Outcome::Changed { cause, result } => {
+                    RequestOutcome::Changed { cause, result } => {
                         Playing { cause, result, by: role.clone(), key }.play(table, game, extent)
                     }
                 }
@@ -768,8 +768,8 @@ impl Connection {
     fn job(
         &self,
         id: Option<Id>,
-        table: Arc<Table>,
-        work: impl FnOnce(&Arc<Table>, Extent) -> Result<Progress, Failure> + Send + 'static,
+        table: Arc<GameTable>,
+        work: impl FnOnce(&Arc<GameTable>, Extent) -> Result<JobProgress, Failure> + Send + 'static,
     ) -> Received {
         let (host, outbox) = (self.host.clone(), self.outbox.clone());
         Received::Job(Job { host, table, outbox, id, work: Box::new(work), lane: None })
@@ -779,15 +779,15 @@ impl Connection {
     fn short_job(
         &self,
         id: Option<Id>,
-        table: Arc<Table>,
-        work: impl FnOnce(&Arc<Table>) -> Result<Json, Failure> + Send + 'static,
+        table: Arc<GameTable>,
+        work: impl FnOnce(&Arc<GameTable>) -> Result<Json, Failure> + Send + 'static,
     ) -> Received {
-        self.job(id, table, move |table, _| work(table).map(Progress::Done))
+        self.job(id, table, move |table, _| work(table).map(JobProgress::Done))
     }
 }
 
 /// Refuses what a viewer has asked for that was closed, or whose invitation was revoked, while the request waited.
-fn still_there(viewer: Option<&Arc<Viewer>>) -> Result<(), Failure> {
+fn still_there(viewer: Option<&Arc<TableViewer>>) -> Result<(), Failure> {
     match viewer.filter(|viewer| viewer.is_gone()) {
         Some(viewer) => Err(Failure::UnknownViewer { viewer: viewer.id }),
         None => Ok(()),

@@ -8,7 +8,7 @@ use super::commands::Apart;
 use super::error::Failure;
 use super::host::Host;
 use super::outbox::Outbox;
-use super::table::Table;
+use super::table::GameTable;
 use super::unread::Id;
 
 /// A table with a job, or a part of one, that takes longer is slow.
@@ -17,7 +17,7 @@ const QUICK: Duration = Duration::from_millis(50);
 /// Work at a table that a message asks for.
 pub struct Job {
     pub(super) host: Host,
-    pub(super) table: Arc<Table>,
+    pub(super) table: Arc<GameTable>,
     pub(super) outbox: Arc<Outbox>,
     /// That of the request; nothing for a notification.
     pub(super) id: Option<Id>,
@@ -27,7 +27,7 @@ pub struct Job {
 }
 
 /// Work at a table, up to its end or for a slice.
-pub(super) type Work = Box<dyn FnOnce(&Arc<Table>, Extent) -> Result<Progress, Failure> + Send>;
+pub(super) type Work = Box<dyn FnOnce(&Arc<GameTable>, Extent) -> Result<JobProgress, Failure> + Send>;
 
 /// How far a game plays on before its thread is given back.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub(super) enum Extent {
 }
 
 /// What came of work at a table.
-pub(super) enum Progress {
+pub(super) enum JobProgress {
     Done(Json),
     Rest(Work),
     /// The rest needs no table: it is a job of its own in a line of that name.
@@ -78,15 +78,15 @@ impl Job {
             Err(Failure::internal("this table had to be closed; the others go on"))
         });
         if lane.is_none() {
-            table.set_slow(matches!(progress, Ok(Progress::Rest(_))) || began.elapsed() > QUICK);
+            table.set_slow(matches!(progress, Ok(JobProgress::Rest(_))) || began.elapsed() > QUICK);
         }
         let result = match progress {
-            Ok(Progress::Rest(work)) => return Some(Job { host, table, outbox, id, work, lane }),
-            Ok(Progress::Apart(lane, apart)) => {
-                let work: Work = Box::new(move |_, _| apart().map(Progress::Done));
+            Ok(JobProgress::Rest(work)) => return Some(Job { host, table, outbox, id, work, lane }),
+            Ok(JobProgress::Apart(lane, apart)) => {
+                let work: Work = Box::new(move |_, _| apart().map(JobProgress::Done));
                 return Some(Job { host, table, outbox, id, work, lane: Some(lane) });
             }
-            Ok(Progress::Done(result)) => Ok(result),
+            Ok(JobProgress::Done(result)) => Ok(result),
             Err(failure) => Err(failure),
         };
         reply(&outbox, id, result);

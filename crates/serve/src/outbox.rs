@@ -9,7 +9,7 @@ use riskbreaker_ruleset::plain_json;
 /// Replies always find room; notices to a viewer do not, once too many of that viewer wait.
 #[derive(Default)]
 pub struct Outbox {
-    waiting: Mutex<Waiting>,
+    waiting: Mutex<WaitingMessages>,
     /// Whom to call when messages have come, and how much may wait for each viewer.
     transport: OnceLock<Transport>,
     /// Messages have come, or it was closed.
@@ -19,7 +19,7 @@ pub struct Outbox {
 }
 
 #[derive(Default)]
-struct Waiting {
+struct WaitingMessages {
     messages: VecDeque<String>,
     bytes: usize,
     /// Notices that wait, by viewer: how many, and their bytes.
@@ -58,7 +58,7 @@ const MOST_BYTES: usize = 8 << 20;
 const MOST_BYTES_OF_ALL: usize = 256 << 20;
 
 impl Outbox {
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
+    fn lock(&self) -> MutexGuard<'_, WaitingMessages> {
         self.waiting.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
@@ -164,7 +164,7 @@ impl Outbox {
         self.lock().closed
     }
 
-    fn drain(&self, mut waiting: MutexGuard<'_, Waiting>) -> Vec<String> {
+    fn drain(&self, mut waiting: MutexGuard<'_, WaitingMessages>) -> Vec<String> {
         if waiting.messages.is_empty() {
             waiting.release(Instant::now(), self.limits());
         }
@@ -207,7 +207,7 @@ impl Outbox {
     }
 }
 
-impl Waiting {
+impl WaitingMessages {
     fn is_full(&self, (most_messages, most_bytes): (usize, usize)) -> bool {
         !self.closed && (self.messages.len() >= 2 * most_messages || self.bytes >= 2 * most_bytes)
     }

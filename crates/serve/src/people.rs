@@ -18,8 +18,8 @@ use super::host::{Host, hash_of_token, lock, random_bytes, random_token, role_of
 use super::messages::*;
 use super::outbox::Outbox;
 use super::pace::{Failures, Pace};
-use super::table::{Table, line_to, tell};
-use super::viewer::{Role, RoleName, Viewer};
+use super::table::{GameTable, line_to, tell};
+use super::viewer::{Role, RoleName, TableViewer};
 use riskbreaker_store::HostChange;
 
 /// Most devices of a person.
@@ -35,7 +35,7 @@ const MOST_OF_NAME: usize = 40;
 #[derive(Default)]
 pub(super) struct Entrance {
     /// By the hash of the token or the code.
-    keys: HashMap<String, Key>,
+    keys: HashMap<String, AccessKey>,
     /// By the name of the table.
     lobbies: HashMap<String, Lobby>,
     failures: Failures,
@@ -43,16 +43,16 @@ pub(super) struct Entrance {
 
 /// What a token or a code is good for.
 #[derive(Clone)]
-enum Key {
-    Invitation { table: Arc<Table>, id: u32 },
-    Device { table: Arc<Table>, person: u32, device: u32 },
-    Join { table: Arc<Table> },
-    Waiting { table: Arc<Table>, request: u32 },
+enum AccessKey {
+    Invitation { table: Arc<GameTable>, id: u32 },
+    Device { table: Arc<GameTable>, person: u32, device: u32 },
+    Join { table: Arc<GameTable> },
+    Waiting { table: Arc<GameTable>, request: u32 },
 }
 
 /// The people of a table.
 struct Lobby {
-    table: Arc<Table>,
+    table: Arc<GameTable>,
     /// Whether the join code is taken.
     open: bool,
     /// Whether anybody may watch.
@@ -71,17 +71,17 @@ struct Invitation {
     role: Role,
     seats: Vec<String>,
     /// Whether it is a code, and ends when it is used.
-    code: Option<Once>,
+    code: Option<OneTimeCode>,
     person: Option<u32>,
     name: Option<Arc<str>>,
     /// Whether the campaign remembers it.
     kept: bool,
-    viewers: Vec<Weak<Viewer>>,
+    viewers: Vec<Weak<TableViewer>>,
     pace: Arc<Pace>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Once {
+enum OneTimeCode {
     Once,
     Often,
 }
@@ -96,7 +96,7 @@ struct Person {
 
 struct Device {
     hash: String,
-    viewers: Vec<Weak<Viewer>>,
+    viewers: Vec<Weak<TableViewer>>,
 }
 
 /// Somebody who has shown the join code.
@@ -109,9 +109,9 @@ struct Waiting {
 }
 
 /// What a `hello` shows.
-pub(super) enum Shown {
+pub(super) enum ShownPerson {
     /// The viewer enters at once.
-    Enters { role: Role, by: By },
+    Enters { role: Role, by: EntryRight },
     /// A code that is exchanged for a token.
     Exchanges { hash: String },
     /// Somebody in the waiting room, with the token if they have just come.
@@ -120,7 +120,7 @@ pub(super) enum Shown {
 
 /// By what right a viewer enters.
 #[derive(Clone)]
-pub(super) enum By {
+pub(super) enum EntryRight {
     /// The operator's word, or a table that lets everybody watch.
     Nothing,
     Invitation(u32),
@@ -134,7 +134,7 @@ pub(super) enum By {
 pub(super) struct Exchanged {
     pub token: String,
     pub role: Role,
-    pub by: By,
+    pub by: EntryRight,
 }
 
 /// What an earlier host remembered of the people of a table.
@@ -183,16 +183,16 @@ fn random_code() -> String {
     random_bytes()[..10].iter().map(|byte| char::from(LETTERS[usize::from(byte % 32)])).collect()
 }
 
-fn is_there(viewer: &Weak<Viewer>) -> bool {
+fn is_there(viewer: &Weak<TableViewer>) -> bool {
     viewer.upgrade().is_some_and(|viewer| !viewer.is_gone())
 }
 
-fn count(viewers: &[Weak<Viewer>]) -> u32 {
+fn count(viewers: &[Weak<TableViewer>]) -> u32 {
     viewers.iter().filter(|viewer| is_there(viewer)).count() as u32
 }
 
 impl Lobby {
-    fn new(table: Arc<Table>) -> Lobby {
+    fn new(table: Arc<GameTable>) -> Lobby {
         Lobby {
             table,
             open: false,
@@ -222,7 +222,7 @@ impl Invitation {
                 seats: self.seats.clone(),
                 person: self.person,
                 name: self.name.as_ref().map(|name| name.to_string()),
-                once: once == Once::Once,
+                once: once == OneTimeCode::Once,
             },
         }
     }
@@ -238,7 +238,7 @@ impl Person {
         }
     }
 
-    fn viewers(&self) -> impl Iterator<Item = Arc<Viewer>> {
+    fn viewers(&self) -> impl Iterator<Item = Arc<TableViewer>> {
         self.devices.values().flat_map(|device| &device.viewers).filter_map(Weak::upgrade)
     }
 }
@@ -255,7 +255,7 @@ impl Remembered {
                 self.invite(token, &role, seats, None, None, None);
             }
             HostChange::Code { token, role, seats, person, name, once } => {
-                let code = Some(if once { Once::Once } else { Once::Often });
+                let code = Some(if once { OneTimeCode::Once } else { OneTimeCode::Often });
                 self.invite(token, &role, seats, code, person, name);
             }
             HostChange::Revoked { token } => self.invitations.retain(|known| known.hash != token),
@@ -282,7 +282,7 @@ impl Remembered {
         hash: String,
         role: &str,
         seats: Vec<String>,
-        code: Option<Once>,
+        code: Option<OneTimeCode>,
         person: Option<u32>,
         name: Option<String>,
     ) {
@@ -294,7 +294,7 @@ impl Remembered {
 }
 
 impl Entrance {
-    fn lobby(&mut self, table: &Arc<Table>) -> &mut Lobby {
+    fn lobby(&mut self, table: &Arc<GameTable>) -> &mut Lobby {
         let lobby = self.lobbies.entry(table.name.clone()).or_insert_with(|| Lobby::new(table.clone()));
         if !Arc::ptr_eq(&lobby.table, table) {
             *lobby = Lobby::new(table.clone());
@@ -303,7 +303,7 @@ impl Entrance {
     }
 
     /// Takes over what an earlier host remembered of a table.
-    pub fn remember(&mut self, table: &Arc<Table>, remembered: Remembered) {
+    pub fn remember(&mut self, table: &Arc<GameTable>, remembered: Remembered) {
         let Remembered { lobby: setting, invitations, people, port: _ } = remembered;
         if invitations.is_empty() && people.is_empty() && setting.is_none() {
             return;
@@ -312,20 +312,20 @@ impl Entrance {
         let mut keys = Vec::new();
         if let Some((open, watch)) = setting {
             (lobby.open, lobby.watch) = (open, watch);
-            keys.push((hash_of_token(&lobby.code), Key::Join { table: table.clone() }));
+            keys.push((hash_of_token(&lobby.code), AccessKey::Join { table: table.clone() }));
         }
         let last = people.iter().flat_map(|(id, person)| person.devices.keys().copied().chain([*id])).max();
         lobby.last = lobby.last.max(last.unwrap_or(0));
         for (person, known) in &people {
             for (device, held) in &known.devices {
                 let (person, device) = (*person, *device);
-                keys.push((held.hash.clone(), Key::Device { table: table.clone(), person, device }));
+                keys.push((held.hash.clone(), AccessKey::Device { table: table.clone(), person, device }));
             }
         }
         lobby.people.extend(people);
         for invitation in invitations {
             let id = lobby.next();
-            keys.push((invitation.hash.clone(), Key::Invitation { table: table.clone(), id }));
+            keys.push((invitation.hash.clone(), AccessKey::Invitation { table: table.clone(), id }));
             lobby.invitations.insert(id, invitation);
         }
         for (hash, key) in keys {
@@ -334,12 +334,12 @@ impl Entrance {
     }
 
     /// Ends all tokens and codes of a table.
-    pub fn forget(&mut self, table: &Arc<Table>) {
+    pub fn forget(&mut self, table: &Arc<GameTable>) {
         self.keys.retain(|_, key| {
-            let (Key::Invitation { table: of, .. }
-            | Key::Device { table: of, .. }
-            | Key::Join { table: of }
-            | Key::Waiting { table: of, .. }) = key;
+            let (AccessKey::Invitation { table: of, .. }
+            | AccessKey::Device { table: of, .. }
+            | AccessKey::Join { table: of }
+            | AccessKey::Waiting { table: of, .. }) = key;
             !Arc::ptr_eq(of, table)
         });
         if self.lobbies.get(&table.name).is_some_and(|lobby| Arc::ptr_eq(&lobby.table, table)) {
@@ -352,7 +352,12 @@ impl Entrance {
     /// # Errors
     ///
     /// It is unknown, or there is no room.
-    pub fn shown(&mut self, hello: &Hello, outbox: &Arc<Outbox>, now: Instant) -> Result<(Arc<Table>, Shown), Failure> {
+    pub fn shown(
+        &mut self,
+        hello: &Hello,
+        outbox: &Arc<Outbox>,
+        now: Instant,
+    ) -> Result<(Arc<GameTable>, ShownPerson), Failure> {
         let (text, is_code) = match (&hello.token, &hello.code) {
             (Some(token), None) => (token, false),
             (None, Some(code)) => (code, true),
@@ -373,12 +378,12 @@ impl Entrance {
             return Err(Failure::UnknownToken);
         };
         let shown = match shown {
-            Shown::Waits { request: 0, .. } => self.begin_to_wait(&table, hello, outbox)?,
-            Shown::Waits { request, token } => {
+            ShownPerson::Waits { request: 0, .. } => self.begin_to_wait(&table, hello, outbox)?,
+            ShownPerson::Waits { request, token } => {
                 if let Some(waiting) = self.lobby(&table).waiting.get_mut(&request) {
                     waiting.outbox = Arc::downgrade(outbox);
                 }
-                Shown::Waits { request, token }
+                ShownPerson::Waits { request, token }
             }
             shown => shown,
         };
@@ -386,31 +391,40 @@ impl Entrance {
     }
 
     /// The request 0 stands for somebody who has just come.
-    fn use_of(&mut self, key: Key, is_code: bool, hash: String) -> Option<(Arc<Table>, Shown)> {
+    fn use_of(&mut self, key: AccessKey, is_code: bool, hash: String) -> Option<(Arc<GameTable>, ShownPerson)> {
         match (key, is_code) {
-            (Key::Invitation { table, id }, _) => {
+            (AccessKey::Invitation { table, id }, _) => {
                 let invitation = self.lobby(&table).invitations.get(&id)?;
                 let shown = match (invitation.code, is_code) {
-                    (None, false) => Shown::Enters { role: invitation.role.clone(), by: By::Invitation(id) },
-                    (Some(_), true) => Shown::Exchanges { hash },
+                    (None, false) => {
+                        ShownPerson::Enters { role: invitation.role.clone(), by: EntryRight::Invitation(id) }
+                    }
+                    (Some(_), true) => ShownPerson::Exchanges { hash },
                     _ => return None,
                 };
                 Some((table, shown))
             }
-            (Key::Device { table, person, device }, false) => {
+            (AccessKey::Device { table, person, device }, false) => {
                 let role = self.lobby(&table).people.get(&person)?.role.clone();
-                Some((table, Shown::Enters { role, by: By::Device { person, device } }))
+                Some((table, ShownPerson::Enters { role, by: EntryRight::Device { person, device } }))
             }
-            (Key::Waiting { table, request }, false) => Some((table, Shown::Waits { request, token: None })),
-            (Key::Join { table }, true) => {
+            (AccessKey::Waiting { table, request }, false) => {
+                Some((table, ShownPerson::Waits { request, token: None }))
+            }
+            (AccessKey::Join { table }, true) => {
                 let open = self.lobby(&table).open;
-                open.then_some((table, Shown::Waits { request: 0, token: None }))
+                open.then_some((table, ShownPerson::Waits { request: 0, token: None }))
             }
             _ => None,
         }
     }
 
-    fn begin_to_wait(&mut self, table: &Arc<Table>, hello: &Hello, outbox: &Arc<Outbox>) -> Result<Shown, Failure> {
+    fn begin_to_wait(
+        &mut self,
+        table: &Arc<GameTable>,
+        hello: &Hello,
+        outbox: &Arc<Outbox>,
+    ) -> Result<ShownPerson, Failure> {
         let name = cleaned_name(hello.name.as_deref().unwrap_or("Somebody"))?;
         let lobby = self.lobby(table);
         let mut dropped = None;
@@ -426,19 +440,19 @@ impl Entrance {
         let outbox = Arc::downgrade(outbox);
         lobby.waiting.insert(request, Waiting { hash: hash.clone(), name, outbox, viewer: 0 });
         dropped.and_then(|hash| self.keys.remove(&hash));
-        self.keys.insert(hash, Key::Waiting { table: table.clone(), request });
-        Ok(Shown::Waits { request, token: Some(token) })
+        self.keys.insert(hash, AccessKey::Waiting { table: table.clone(), request });
+        Ok(ShownPerson::Waits { request, token: Some(token) })
     }
 
     /// Sets the number by which somebody in the waiting room is told the answer.
-    pub fn waits_as(&mut self, table: &Arc<Table>, request: u32, viewer: u32) {
+    pub fn waits_as(&mut self, table: &Arc<GameTable>, request: u32, viewer: u32) {
         if let Some(waiting) = self.lobby(table).waiting.get_mut(&request) {
             waiting.viewer = viewer;
         }
     }
 
     /// The table at which anybody may watch: the one that is named, or else the only one.
-    pub fn watched(&mut self, name: Option<&str>) -> Result<Arc<Table>, Failure> {
+    pub fn watched(&mut self, name: Option<&str>) -> Result<Arc<GameTable>, Failure> {
         let mut watched =
             self.lobbies.values().filter(|lobby| lobby.watch && name.is_none_or(|name| lobby.table.name == *name));
         match (watched.next(), watched.next()) {
@@ -452,18 +466,23 @@ impl Entrance {
     /// # Errors
     ///
     /// The right has ended since it was shown.
-    pub fn enter(&mut self, table: &Arc<Table>, by: &By, viewer: &mut Arc<Viewer>) -> Result<(), Failure> {
+    pub fn enter(
+        &mut self,
+        table: &Arc<GameTable>,
+        by: &EntryRight,
+        viewer: &mut Arc<TableViewer>,
+    ) -> Result<(), Failure> {
         let lobby = match by {
-            By::Nothing => return Ok(()),
+            EntryRight::Nothing => return Ok(()),
             _ => self.lobby(table),
         };
         let (viewers, name, pace) = match by {
-            By::Nothing => return Ok(()),
-            By::Invitation(id) => {
+            EntryRight::Nothing => return Ok(()),
+            EntryRight::Invitation(id) => {
                 let invitation = lobby.invitations.get_mut(id).ok_or(Failure::UnknownToken)?;
                 (&mut invitation.viewers, invitation.name.clone(), invitation.pace.clone())
             }
-            By::Device { person, device } => {
+            EntryRight::Device { person, device } => {
                 let person = lobby.people.get_mut(person).ok_or(Failure::UnknownToken)?;
                 let device = person.devices.get_mut(device).ok_or(Failure::UnknownToken)?;
                 (&mut device.viewers, person.name.clone(), person.pace.clone())
@@ -479,9 +498,13 @@ impl Entrance {
     }
 
     /// The name and the seats of a person.
-    pub fn described(&mut self, table: &Arc<Table>, by: &By) -> (Option<u32>, Option<Arc<str>>, Vec<String>) {
+    pub fn described(
+        &mut self,
+        table: &Arc<GameTable>,
+        by: &EntryRight,
+    ) -> (Option<u32>, Option<Arc<str>>, Vec<String>) {
         match by {
-            By::Device { person, .. } => match self.lobby(table).people.get(person) {
+            EntryRight::Device { person, .. } => match self.lobby(table).people.get(person) {
                 Some(known) => (Some(*person), known.name.clone(), known.seats.clone()),
                 None => (Some(*person), None, Vec::new()),
             },
@@ -540,7 +563,7 @@ fn lobby_report(lobby: &Lobby, address: Option<String>) -> LobbyReport {
 }
 
 /// Says goodbye to viewers and lets them leave.
-fn send_away(table: &Arc<Table>, viewers: Vec<Arc<Viewer>>, reason: &str) {
+fn send_away(table: &Arc<GameTable>, viewers: Vec<Arc<TableViewer>>, reason: &str) {
     for viewer in viewers {
         tell(&viewer, "bye", &ByeNotice { table: table.name.clone(), reason: reason.to_owned() });
         table.leave(&viewer);
@@ -562,7 +585,7 @@ impl Host {
     }
 
     /// A game master is told that the list of people is different.
-    fn tell_of_people(&self, table: &Arc<Table>) {
+    fn tell_of_people(&self, table: &Arc<GameTable>) {
         let notice = PeopleNotice { table: table.name.clone() };
         let _ = table.with(|game| {
             game.tell_masters("people", &notice);
@@ -571,13 +594,13 @@ impl Host {
     }
 
     /// The same after a message of somebody who is at no table yet.
-    pub(super) fn people_changed(&self, table: &Arc<Table>) {
+    pub(super) fn people_changed(&self, table: &Arc<GameTable>) {
         self.tell_of_people(table);
     }
 
     fn seats_of(
         &self,
-        table: &Arc<Table>,
+        table: &Arc<GameTable>,
         role: Option<RoleName>,
         seat: Option<String>,
         mut seats: Vec<String>,
@@ -601,7 +624,7 @@ impl Host {
         Ok((role.ok_or_else(|| Failure::BadParams { message: "the request needs `seat`".into() })?, seats))
     }
 
-    pub(super) fn invite(&self, table: &Arc<Table>, asks: &Role, params: &Json) -> Result<Json, Failure> {
+    pub(super) fn invite(&self, table: &Arc<GameTable>, asks: &Role, params: &Json) -> Result<Json, Failure> {
         let InviteParams { role, seat, seats, token, kind, person, name, once, kept } = read(params)?;
         let name = name.as_deref().map(cleaned_name).transpose()?;
         let (role, seats, name) = match person {
@@ -638,7 +661,7 @@ impl Host {
         if lock(&self.shared.entrance).keys.contains_key(&hash) {
             return Err(Failure::BadParams { message: "there is an invitation with this token already".into() });
         }
-        let code = is_code.then_some(if once { Once::Once } else { Once::Often });
+        let code = is_code.then_some(if once { OneTimeCode::Once } else { OneTimeCode::Often });
         let (viewers, pace) = (Vec::new(), Arc::default());
         let invitation = Invitation { hash: hash.clone(), role, seats, code, person, name, kept, viewers, pace };
         if kept {
@@ -649,7 +672,7 @@ impl Host {
             let lobby = entrance.lobby(table);
             let id = lobby.next();
             lobby.invitations.insert(id, invitation);
-            entrance.keys.insert(hash, Key::Invitation { table: table.clone(), id });
+            entrance.keys.insert(hash, AccessKey::Invitation { table: table.clone(), id });
             id
         };
         self.tell_of_people(table);
@@ -659,16 +682,16 @@ impl Host {
         })
     }
 
-    pub(super) fn revoke(&self, table: &Arc<Table>, params: &Json) -> Result<Json, Failure> {
+    pub(super) fn revoke(&self, table: &Arc<GameTable>, params: &Json) -> Result<Json, Failure> {
         let RevokeParams { token, id, person, device } = read(params)?;
         match (token, id, person, device) {
             (Some(token), None, None, None) => {
                 let found = lock(&self.shared.entrance).keys.get(&hash_of_token(&token)).cloned();
                 match found {
-                    Some(Key::Invitation { table: of, id }) if Arc::ptr_eq(&of, table) => {
+                    Some(AccessKey::Invitation { table: of, id }) if Arc::ptr_eq(&of, table) => {
                         self.end_invitation(table, id)?
                     }
-                    Some(Key::Device { table: of, device, .. }) if Arc::ptr_eq(&of, table) => {
+                    Some(AccessKey::Device { table: of, device, .. }) if Arc::ptr_eq(&of, table) => {
                         self.end_device(table, device)?
                     }
                     _ => return Err(Failure::UnknownToken),
@@ -686,7 +709,7 @@ impl Host {
         Ok(Json::Object(serde_json::Map::new()))
     }
 
-    fn end_invitation(&self, table: &Arc<Table>, id: u32) -> Result<(), Failure> {
+    fn end_invitation(&self, table: &Arc<GameTable>, id: u32) -> Result<(), Failure> {
         let hash = {
             let mut entrance = lock(&self.shared.entrance);
             entrance.lobby(table).invitations.get(&id).ok_or_else(|| no("invitation", id))?.hash.clone()
@@ -703,7 +726,7 @@ impl Host {
         Ok(())
     }
 
-    fn end_device(&self, table: &Arc<Table>, device: u32) -> Result<(), Failure> {
+    fn end_device(&self, table: &Arc<GameTable>, device: u32) -> Result<(), Failure> {
         let known = |lobby: &Lobby| lobby.people.values().any(|person| person.devices.contains_key(&device));
         if !known(lock(&self.shared.entrance).lobby(table)) {
             return Err(no("device", device));
@@ -719,7 +742,7 @@ impl Host {
         Ok(())
     }
 
-    fn end_person(&self, table: &Arc<Table>, person: u32) -> Result<(), Failure> {
+    fn end_person(&self, table: &Arc<GameTable>, person: u32) -> Result<(), Failure> {
         if !lock(&self.shared.entrance).lobby(table).people.contains_key(&person) {
             return Err(no("person", person));
         }
@@ -742,18 +765,23 @@ impl Host {
     /// # Errors
     ///
     /// The code was used meanwhile, or the person has devices enough.
-    pub(super) fn exchange(&self, table: &Arc<Table>, code: &str, name: Option<&str>) -> Result<Exchanged, Failure> {
+    pub(super) fn exchange(
+        &self,
+        table: &Arc<GameTable>,
+        code: &str,
+        name: Option<&str>,
+    ) -> Result<Exchanged, Failure> {
         let given = name.map(cleaned_name).transpose()?;
         let token = random_token();
         let hash = hash_of_token(&token);
         let (id, once, kept, person, device, mut changes, dropped) = {
             let mut entrance = lock(&self.shared.entrance);
-            let Some(Key::Invitation { id, .. }) = entrance.keys.get(code).cloned() else {
+            let Some(AccessKey::Invitation { id, .. }) = entrance.keys.get(code).cloned() else {
                 return Err(Failure::UnknownToken);
             };
             let lobby = entrance.lobby(table);
             let Some(invitation) = lobby.invitations.get(&id) else { return Err(Failure::UnknownToken) };
-            let (once, kept) = (invitation.code == Some(Once::Once), invitation.kept);
+            let (once, kept) = (invitation.code == Some(OneTimeCode::Once), invitation.kept);
             let known = invitation.person.filter(|person| lobby.people.contains_key(person));
             let (role, seats) = (invitation.role.clone(), invitation.seats.clone());
             let name = invitation.name.clone().or(given);
@@ -808,11 +836,11 @@ impl Host {
             entrance.keys.remove(code);
         }
         old.and_then(|hash| entrance.keys.remove(&hash));
-        entrance.keys.insert(hash, Key::Device { table: table.clone(), person, device });
-        Ok(Exchanged { token, role, by: By::Device { person, device } })
+        entrance.keys.insert(hash, AccessKey::Device { table: table.clone(), person, device });
+        Ok(Exchanged { token, role, by: EntryRight::Device { person, device } })
     }
 
-    pub(super) fn admit(&self, table: &Arc<Table>, asks: &Role, params: &Json) -> Result<Json, Failure> {
+    pub(super) fn admit(&self, table: &Arc<GameTable>, asks: &Role, params: &Json) -> Result<Json, Failure> {
         let AdmitParams { request, role, seat, seats, person, refuse } = read(params)?;
         let waiting =
             |lobby: &Lobby| lobby.waiting.get(&request).map(|waiting| (waiting.hash.clone(), waiting.name.clone()));
@@ -857,7 +885,7 @@ impl Host {
             let mut remembered = Remembered { people: std::mem::take(&mut lobby.people), ..Remembered::default() };
             changes.into_iter().for_each(|change| remembered.read(change));
             lobby.people = remembered.people;
-            entrance.keys.insert(hash.clone(), Key::Device { table: table.clone(), person, device });
+            entrance.keys.insert(hash.clone(), AccessKey::Device { table: table.clone(), person, device });
             told = Some(person);
         }
         let waited = {
@@ -875,7 +903,7 @@ impl Host {
         written(Admitted { person: told })
     }
 
-    pub(super) fn person(&self, table: &Arc<Table>, asks: &Role, params: &Json) -> Result<Json, Failure> {
+    pub(super) fn person(&self, table: &Arc<GameTable>, asks: &Role, params: &Json) -> Result<Json, Failure> {
         let PersonParams { person: id, name, role, seat, seats } = read(params)?;
         let name = name.as_deref().map(cleaned_name).transpose()?;
         let new = match role.is_some() || seat.is_some() || !seats.is_empty() {
@@ -894,7 +922,7 @@ impl Host {
     }
 
     /// Changes a person, on the disk first. Whose seats are others now has to say `hello` again.
-    fn change_person(&self, table: &Arc<Table>, id: u32, change: impl FnOnce(&mut Person)) -> Result<(), Failure> {
+    fn change_person(&self, table: &Arc<GameTable>, id: u32, change: impl FnOnce(&mut Person)) -> Result<(), Failure> {
         let changed = {
             let mut entrance = lock(&self.shared.entrance);
             let known = entrance.lobby(table).people.get(&id).ok_or_else(|| no("person", id))?;
@@ -926,8 +954,8 @@ impl Host {
 
     pub(super) fn name(
         &self,
-        table: &Arc<Table>,
-        viewer: Option<&Arc<Viewer>>,
+        table: &Arc<GameTable>,
+        viewer: Option<&Arc<TableViewer>>,
         params: &Json,
     ) -> Result<Json, Failure> {
         let NameParams { name } = read(params)?;
@@ -945,12 +973,12 @@ impl Host {
         written(Named { name })
     }
 
-    pub(super) fn people(&self, table: &Arc<Table>) -> Result<Json, Failure> {
+    pub(super) fn people(&self, table: &Arc<GameTable>) -> Result<Json, Failure> {
         let address = self.address();
         written(list(lock(&self.shared.entrance).lobby(table), address))
     }
 
-    pub(super) fn lobby(&self, table: &Arc<Table>, role: &Role, params: &Json) -> Result<Json, Failure> {
+    pub(super) fn lobby(&self, table: &Arc<GameTable>, role: &Role, params: &Json) -> Result<Json, Failure> {
         let LobbyParams { open, watch, renew } = read(params)?;
         if open.is_some() || watch.is_some() || renew {
             role.must_be_master()?;
@@ -973,14 +1001,14 @@ impl Host {
         written(lobby_report(lock(&self.shared.entrance).lobby(table), address))
     }
 
-    fn set_lobby(&self, table: &Arc<Table>, open: bool, watch: bool, renew: bool) {
+    fn set_lobby(&self, table: &Arc<GameTable>, open: bool, watch: bool, renew: bool) {
         let mut entrance = lock(&self.shared.entrance);
         let lobby = entrance.lobby(table);
         (lobby.open, lobby.watch) = (open, watch);
         let old = renew.then(|| std::mem::replace(&mut lobby.code, random_code()));
         let code = hash_of_token(&lobby.code);
         old.and_then(|old| entrance.keys.remove(&hash_of_token(&old)));
-        entrance.keys.insert(code, Key::Join { table: table.clone() });
+        entrance.keys.insert(code, AccessKey::Join { table: table.clone() });
     }
 
     /// Opens the waiting room of a table and lets everybody watch, unless its campaign remembers otherwise.

@@ -12,12 +12,12 @@ use riskbreaker_play::MACHINE_STACK;
 /// A job that plays on for long is done in slices, behind each of which the tables that wait have their turn. A script cannot
 /// be cut. So one more thread carries out what was quick before while tables hold all others that were not.
 pub struct Queue {
-    shared: Arc<Shared>,
+    shared: Arc<QueueShared>,
     workers: Mutex<Vec<JoinHandle<()>>>,
 }
 
-struct Shared {
-    state: Mutex<State>,
+struct QueueShared {
+    state: Mutex<QueueState>,
     /// How many threads carry out any job.
     threads: usize,
     changed: Condvar,
@@ -26,7 +26,7 @@ struct Shared {
 }
 
 #[derive(Default)]
-struct State {
+struct QueueState {
     /// Jobs by table; a table stands here as long as one of its jobs waits or runs.
     tables: HashMap<String, VecDeque<Job>>,
     /// Tables whose next job may run.
@@ -38,7 +38,7 @@ struct State {
     held: usize,
 }
 
-impl State {
+impl QueueState {
     /// Where the next table stands that a thread may take.
     fn next(&self, reserve: bool, threads: usize) -> Option<usize> {
         match reserve {
@@ -57,8 +57,8 @@ impl State {
     }
 }
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
+impl QueueShared {
+    fn lock(&self) -> MutexGuard<'_, QueueState> {
         self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
@@ -134,7 +134,7 @@ impl Shared {
         }
     }
 
-    fn wake_reserve(&self, state: &State) {
+    fn wake_reserve(&self, state: &QueueState) {
         if state.held == self.threads && state.next(true, self.threads).is_some() {
             self.reserve.notify_one();
         }
@@ -150,7 +150,7 @@ impl Queue {
     pub fn start(threads: usize) -> std::io::Result<Queue> {
         let threads = threads.max(1);
         let (state, changed, reserve) = Default::default();
-        let shared = Arc::new(Shared { state, threads, changed, reserve });
+        let shared = Arc::new(QueueShared { state, threads, changed, reserve });
         let start = |at: usize| {
             let shared = shared.clone();
             std::thread::Builder::new()

@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::path::{Component, Path, PathBuf};
 
 use super::error::Failure;
-use super::table::Game;
+use super::table::TableGame;
 use riskbreaker_play::{Session, is_saved_game, saved_table};
 use riskbreaker_ruleset::{Library, system_message};
 use riskbreaker_store::sync_folder;
@@ -60,15 +60,15 @@ impl Saves {
 }
 
 /// `whole`: the session of the game with all of it in memory, where its own has only the last part.
-pub(super) fn write(game: &Game, whole: Option<&Session>) -> String {
+pub(super) fn write(game: &TableGame, whole: Option<&Session>) -> String {
     whole.unwrap_or(&game.session).save_at_table(Some(game.seq), game.is_paused())
 }
 
 /// Reads a saved game. Its next step has the number behind the last one; 1 in a save that was not made at a table.
-pub(super) fn read(library: &Library, text: &str) -> Result<Game, Failure> {
+pub(super) fn read(library: &Library, text: &str) -> Result<TableGame, Failure> {
     let session = Session::load(library, text)?;
     let (step, paused) = saved_table(text);
-    let mut game = Game::new(session, step.unwrap_or(0).min((1 << 53) - 2) + 1).later();
+    let mut game = TableGame::new(session, step.unwrap_or(0).min((1 << 53) - 2) + 1).later();
     if paused {
         game.pause(true);
     }

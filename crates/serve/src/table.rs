@@ -8,13 +8,13 @@ use serde_json::Value as Json;
 
 use super::error::Failure;
 use super::frames::{
-    ChatLine, Present, RulesInForce, Settings, Sight, Snapshot, State, StepFrame, ToldEntity, UndoState,
+    ChatLine, Present, RoleSight, RulesInForce, Settings, Snapshot, State, StepFrame, ToldEntity, UndoState,
     leave_out_oldest,
 };
 use super::keeper::Keeper;
 use super::messages::{ByeNotice, ChatNotice, EVENT_BYTES, KEYS_KEPT, LINES_SHOWN, PresenceNotice, ResyncNotice};
 use super::people::Remembered;
-use super::viewer::{Role, Viewer};
+use super::viewer::{Role, TableViewer};
 use riskbreaker_play::{DecisionCount, Driver, Order, Question, QuestionId, Ruleset, Session, WorkedOut, push_sparing};
 use riskbreaker_ruleset::ContentHash;
 use riskbreaker_state::{LARGEST_NUMBER, Value};
@@ -24,16 +24,16 @@ use riskbreaker_store::{HostChange, HostMemory, HostRow, KeptResult, random_numb
 const LONGEST_ADVANCE: Duration = Duration::from_secs(1);
 
 /// A game with those who look at it. One command is carried out at a time.
-pub(super) struct Table {
+pub(super) struct GameTable {
     pub name: String,
     /// Nothing before the game has begun, and after it was closed.
-    game: Mutex<Option<Game>>,
+    game: Mutex<Option<TableGame>>,
     /// Whether its last job took long, or its game has not begun: then others go before it.
     slow: AtomicBool,
 }
 
 /// The game of a table.
-pub(super) struct Game {
+pub(super) struct TableGame {
     pub session: Session,
     pub seq: u64,
     paused: bool,
@@ -49,11 +49,11 @@ pub(super) struct Game {
     pub keeper: Option<Box<Keeper>>,
     /// As the game master is told.
     standing: State,
-    viewers: Vec<Arc<Viewer>>,
-    seen: Vec<Seen>,
-    keys: Keys,
+    viewers: Vec<Arc<TableViewer>>,
+    seen: Vec<RoleSeen>,
+    keys: AnswerKeys,
     /// For each decision that stands, the last first: how many there were after it, who made it, and in which step.
-    decisions: Vec<Decision>,
+    decisions: Vec<TableDecision>,
     /// Steps whose decisions do not stand any more.
     taken_back: BTreeSet<u64>,
     undone_by: Option<Role>,
@@ -83,7 +83,7 @@ struct ToldSettings {
 }
 
 impl ToldSettings {
-    fn of(game: &Game) -> ToldSettings {
+    fn of(game: &TableGame) -> ToldSettings {
         let session = &game.session;
         ToldSettings {
             paused: game.paused,
@@ -95,7 +95,7 @@ impl ToldSettings {
     }
 
     /// Whether they still are those of the game.
-    fn are_of(&self, game: &Game) -> bool {
+    fn are_of(&self, game: &TableGame) -> bool {
         let (session, rules) = (&game.session, game.session.ruleset());
         self.paused == game.paused
             && self.seats.iter().map(|(seat, driver)| (seat, driver)).eq(session.seats())
@@ -105,14 +105,14 @@ impl ToldSettings {
     }
 }
 
-struct Decision {
+struct TableDecision {
     count: DecisionCount,
     by: Role,
     seq: u64,
 }
 
 /// What the viewers of one role have been told.
-struct Seen {
+struct RoleSeen {
     role: Role,
     /// The last revision.
     revision: u64,
@@ -120,11 +120,11 @@ struct Seen {
     order: Option<Order>,
 }
 
-impl Seen {
+impl RoleSeen {
     /// That of a role.
-    fn by<'s>(all: &'s mut Vec<Seen>, role: &Role) -> &'s mut Seen {
+    fn by<'s>(all: &'s mut Vec<RoleSeen>, role: &Role) -> &'s mut RoleSeen {
         let at = all.iter().position(|seen| seen.role == *role).unwrap_or_else(|| {
-            push_sparing(all, Seen { role: role.clone(), revision: 0, entities: Vec::new(), order: None });
+            push_sparing(all, RoleSeen { role: role.clone(), revision: 0, entities: Vec::new(), order: None });
             all.len() - 1
         });
         &mut all[at]
@@ -133,14 +133,14 @@ impl Seen {
 
 /// Results by idempotency key.
 #[derive(Default)]
-struct Keys {
+struct AnswerKeys {
     results: HashMap<(Role, String), (i64, Json)>,
     order: VecDeque<(Role, String)>,
 }
 
-impl Table {
-    pub fn new(name: String) -> Table {
-        Table { name, game: Mutex::new(None), slow: AtomicBool::new(true) }
+impl GameTable {
+    pub fn new(name: String) -> GameTable {
+        GameTable { name, game: Mutex::new(None), slow: AtomicBool::new(true) }
     }
 
     pub fn is_slow(&self) -> bool {
@@ -151,12 +151,12 @@ impl Table {
         self.slow.store(slow, Ordering::Relaxed);
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<Game>> {
+    fn lock(&self) -> MutexGuard<'_, Option<TableGame>> {
         // A panic inside has been caught and the game closed; the lock itself is sound.
         self.game.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    pub fn begin(&self, game: Game) {
+    pub fn begin(&self, game: TableGame) {
         *self.lock() = Some(game);
     }
 
@@ -165,14 +165,14 @@ impl Table {
     /// # Errors
     ///
     /// [`Failure::UnknownTable`] if it has not begun or is closed; otherwise whatever `work` gives.
-    pub fn with<R>(&self, work: impl FnOnce(&mut Game) -> Result<R, Failure>) -> Result<R, Failure> {
+    pub fn with<R>(&self, work: impl FnOnce(&mut TableGame) -> Result<R, Failure>) -> Result<R, Failure> {
         let mut game = self.lock();
         let game = game.as_mut().ok_or_else(|| Failure::UnknownTable { table: self.name.clone() })?;
         work(game)
     }
 
     /// Lets a viewer go, and tells the others.
-    pub fn leave(&self, viewer: &Arc<Viewer>) {
+    pub fn leave(&self, viewer: &Arc<TableViewer>) {
         viewer.leave();
         if let Some(game) = self.lock().as_mut() {
             game.leave(viewer);
@@ -191,11 +191,11 @@ impl Table {
     }
 }
 
-impl Game {
+impl TableGame {
     /// A game that has just been set up or loaded: it has to [`play`](Game::play) before anybody looks at it.
-    pub fn new(mut session: Session, seq: u64) -> Game {
+    pub fn new(mut session: Session, seq: u64) -> TableGame {
         session.set_longest_advance(LONGEST_ADVANCE);
-        Game {
+        TableGame {
             session,
             seq,
             paused: false,
@@ -207,7 +207,7 @@ impl Game {
             standing: State::Asking,
             viewers: Vec::new(),
             seen: Vec::new(),
-            keys: Keys::default(),
+            keys: AnswerKeys::default(),
             decisions: Vec::new(),
             taken_back: BTreeSet::new(),
             undone_by: None,
@@ -224,7 +224,7 @@ impl Game {
 
     /// The same for a game that goes on with an earlier one, or that has the table of one that has ended: late answers to the earlier
     /// one name none of its questions.
-    pub fn later(mut self) -> Game {
+    pub fn later(mut self) -> TableGame {
         self.generation = random_generation();
         self
     }
@@ -344,7 +344,7 @@ impl Game {
     /// # Errors
     ///
     /// So many are there already.
-    pub fn enter(&mut self, viewer: Arc<Viewer>, most: usize) -> Result<(), Failure> {
+    pub fn enter(&mut self, viewer: Arc<TableViewer>, most: usize) -> Result<(), Failure> {
         self.viewers.retain(|other| !other.is_gone());
         if self.viewers.len() >= most {
             return Err(Failure::Full { what: "connections to this table" });
@@ -380,7 +380,7 @@ impl Game {
         }
     }
 
-    fn leave(&mut self, viewer: &Arc<Viewer>) {
+    fn leave(&mut self, viewer: &Arc<TableViewer>) {
         self.viewers.retain(|other| !Arc::ptr_eq(other, viewer) && !other.is_gone());
         let still_there = |role: &Role| self.viewers.iter().any(|viewer| viewer.role == *role);
         // Without a viewer of the role, its entities are dropped and computed again for the next one. Its events are kept, for
@@ -394,7 +394,7 @@ impl Game {
     }
 
     /// Tells the others that a viewer has come or gone.
-    fn tell_presence(&self, changed: &Arc<Viewer>) {
+    fn tell_presence(&self, changed: &Arc<TableViewer>) {
         let table = &changed.table.name;
         let notice_to = |role: &Role| PresenceNotice { table: table.clone(), presence: self.presence(role) };
         let (to_players, to_watchers) = (notice_to(&Role::GameMaster), notice_to(&Role::Watcher));
@@ -409,8 +409,8 @@ impl Game {
 
     /// Who is connected, as a role is told: watchers may be many, and are not told of each other.
     fn presence(&self, role: &Role) -> Vec<Present> {
-        let hidden = |viewer: &Arc<Viewer>| *role == Role::Watcher && viewer.role == Role::Watcher;
-        let told = |viewer: &&Arc<Viewer>| !viewer.is_gone() && !viewer.is_unseen && !hidden(viewer);
+        let hidden = |viewer: &Arc<TableViewer>| *role == Role::Watcher && viewer.role == Role::Watcher;
+        let told = |viewer: &&Arc<TableViewer>| !viewer.is_gone() && !viewer.is_unseen && !hidden(viewer);
         let mut presence: Vec<Present> = Vec::new();
         for viewer in self.viewers.iter().filter(told) {
             let (role, seat, seats) = (viewer.role.name(), viewer.role.seat(), viewer.role.several());
@@ -460,8 +460,8 @@ impl Game {
     /// Everything that a role may know. `since` is the last revision that a viewer knows, and `known` the last step: if the
     /// revisions have been counted anew behind it, they are others.
     pub fn snapshot(&mut self, table: &str, role: &Role, since: Option<u64>, known: Option<u64>) -> Snapshot {
-        let sight = Sight::of(role);
-        let seen = Seen::by(&mut self.seen, role);
+        let sight = RoleSight::of(role);
+        let seen = RoleSeen::by(&mut self.seen, role);
         let mut seat = self.session.seen_by(sight.viewer());
         let since = since.filter(|_| known.is_none_or(|known| (self.counted_from..=self.seq).contains(&known)));
         let told = since.and_then(|since| Some((Some(since), seat.events_since(since).ok()?)));
@@ -514,7 +514,7 @@ impl Game {
 
     fn undo_state(&self, role: &Role) -> UndoState {
         let decisions = self.undoable(role);
-        let viewer = Sight::of(role).viewer();
+        let viewer = RoleSight::of(role).viewer();
         let lets = decisions > 0 && self.session.lets_take_back(&viewer);
         let takes_back = if lets { self.session.would_take_back(&viewer, 1).pop() } else { None };
         let redo = self.session.can_redo() && self.may_redo(role);
@@ -613,9 +613,9 @@ impl Game {
         settings: Option<Settings>,
         shared: &mut Option<Arc<WorkedOut>>,
     ) -> StepFrame {
-        let sight = Sight::of(role);
+        let sight = RoleSight::of(role);
         let undo = self.undo_state(role);
-        let seen = Seen::by(&mut self.seen, role);
+        let seen = RoleSeen::by(&mut self.seen, role);
         let mut events = self.session.seen_by(sight.viewer()).events_since(seen.revision).unwrap_or_default();
         seen.revision = events.last().map_or(seen.revision, |event| event.revision);
         let left_out = leave_out_oldest(&mut events, EVENT_BYTES);
@@ -655,7 +655,7 @@ impl Game {
             whose = last.by;
         }
         if self.decisions.last().map_or(self.began.1, |last| last.count) < count {
-            push_sparing(&mut self.decisions, Decision { count, by: whose, seq: self.seq });
+            push_sparing(&mut self.decisions, TableDecision { count, by: whose, seq: self.seq });
         }
     }
 
@@ -746,7 +746,7 @@ fn end_looking_ahead(all: &mut Vec<LookingAhead>, open: &[Question]) {
 }
 
 /// Sends a notice to a viewer.
-pub(super) fn tell(viewer: &Viewer, method: &str, notice: &impl Serialize) {
+pub(super) fn tell(viewer: &TableViewer, method: &str, notice: &impl Serialize) {
     if let Ok(body) = serde_json::to_string(notice) {
         tell_body(viewer, method, &body);
     }
@@ -758,7 +758,7 @@ pub(super) fn line_to(viewer: u32, method: &str, body: &str) -> String {
 }
 
 /// Sends a notice whose parameters are an object in JSON already. A connection that does not read is told to start over.
-fn tell_body(viewer: &Viewer, method: &str, body: &str) {
+fn tell_body(viewer: &TableViewer, method: &str, body: &str) {
     if viewer.is_behind() {
         return;
     }

@@ -42,15 +42,15 @@ impl fmt::Display for Id {
 /// It is no JSON, or the key that stands twice.
 pub(super) fn read_once(message: &str) -> Result<Json, serde_json::Error> {
     let mut source = serde_json::Deserializer::from_str(message);
-    let value = Once.deserialize(&mut source)?;
+    let value = UniqueKeys.deserialize(&mut source)?;
     source.end()?;
     Ok(value)
 }
 
 /// Any JSON value without doubled keys.
-struct Once;
+struct UniqueKeys;
 
-impl<'de> DeserializeSeed<'de> for Once {
+impl<'de> DeserializeSeed<'de> for UniqueKeys {
     type Value = Json;
 
     fn deserialize<D: Deserializer<'de>>(self, source: D) -> Result<Json, D::Error> {
@@ -58,7 +58,7 @@ impl<'de> DeserializeSeed<'de> for Once {
     }
 }
 
-impl<'de> Visitor<'de> for Once {
+impl<'de> Visitor<'de> for UniqueKeys {
     type Value = Json;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -91,7 +91,7 @@ impl<'de> Visitor<'de> for Once {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Json, A::Error> {
         let mut list = Vec::new();
-        while let Some(item) = items.next_element_seed(Once)? {
+        while let Some(item) = items.next_element_seed(UniqueKeys)? {
             list.push(item);
         }
         Ok(Json::Array(list))
@@ -103,7 +103,7 @@ impl<'de> Visitor<'de> for Once {
             if fields.contains_key(&key) {
                 return Err(A::Error::custom(format!("{TWICE}{}", quoted(&key))));
             }
-            let value = members.next_value_seed(Once)?;
+            let value = members.next_value_seed(UniqueKeys)?;
             fields.insert(key, value);
         }
         Ok(Json::Object(fields))

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::error::Failure;
 use super::outbox::Outbox;
 use super::pace::Pace;
-use super::table::Table;
+use super::table::GameTable;
 
 /// Stands between seats that are written as one text: no name of a seat has it.
 const BETWEEN_SEATS: &str = "\n";
@@ -121,11 +121,11 @@ impl Role {
 }
 
 /// Somebody who looks at a table through a connection.
-pub(super) struct Viewer {
+pub(super) struct TableViewer {
     /// Its number on its connection.
     pub id: u32,
     pub role: Role,
-    pub table: Arc<Table>,
+    pub table: Arc<GameTable>,
     pub outbox: Arc<Outbox>,
     /// The person behind it, if there is one: their name, and how fast their devices may send requests.
     name: Mutex<Option<Arc<str>>>,
@@ -139,11 +139,11 @@ pub(super) struct Viewer {
     gone: AtomicBool,
 }
 
-impl Viewer {
-    pub fn new(id: u32, role: Role, table: Arc<Table>, outbox: Arc<Outbox>) -> Viewer {
+impl TableViewer {
+    pub fn new(id: u32, role: Role, table: Arc<GameTable>, outbox: Arc<Outbox>) -> TableViewer {
         let (behind, gone) = (AtomicBool::new(false), AtomicBool::new(false));
         let name = Mutex::default();
-        Viewer { id, role, table, outbox, name, pace: None, is_guest: false, is_unseen: false, behind, gone }
+        TableViewer { id, role, table, outbox, name, pace: None, is_guest: false, is_unseen: false, behind, gone }
     }
 
     /// The name of the person behind it.

@@ -3,9 +3,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::lines::cards_in;
-use super::refusals::{Fit, Wanted};
+use super::refusals::{Fit, WantedRefusal};
 use super::runner::SpecWarning;
-use super::{Shelf, events};
+use super::{SpecRulesets, events};
 use riskbreaker_play::plain::value_of;
 use riskbreaker_play::{
     Ask, Choice, DICE_RUN_OUT, DiceSource, Happening, Migration, Question, Refusal, Ruleset, Scenario, Session, Setup,
@@ -16,7 +16,7 @@ use riskbreaker_state::{EntityId, Key, Value};
 
 /// A spec under way: `t`.
 pub(super) struct Case {
-    pub shelf: Arc<Shelf>,
+    pub shelf: Arc<SpecRulesets>,
     pub rules: Arc<Ruleset>,
     pub setup: Setup,
     pub session: Option<Session>,
@@ -43,7 +43,7 @@ pub(super) enum LookedUp {
 }
 
 impl LookedUp {
-    fn read(&self, session: &mut Session) -> Checked<Value> {
+    fn read(&self, session: &mut Session) -> CheckedStep<Value> {
         match self {
             LookedUp::Value(title, field, rest) => value_of(session, title, field, rest),
             LookedUp::Titles(kind) => {
@@ -62,7 +62,7 @@ impl LookedUp {
 }
 
 /// What comes of a step of a spec, or why the spec fails.
-pub(super) type Checked<T> = Result<T, String>;
+pub(super) type CheckedStep<T> = Result<T, String>;
 
 /// Most questions that are answered by their defaults on the way to one that is waited for.
 const MOST_DEFAULTS: usize = 10_000;
@@ -70,7 +70,7 @@ const MOST_DEFAULTS: usize = 10_000;
 const MOST_DEFAULTS_OF_ACTION: usize = 300;
 
 impl Case {
-    pub fn new(shelf: &Arc<Shelf>) -> Case {
+    pub fn new(shelf: &Arc<SpecRulesets>) -> Case {
         Case {
             shelf: shelf.clone(),
             rules: shelf.rules.clone(),
@@ -87,12 +87,12 @@ impl Case {
         }
     }
 
-    pub fn session(&mut self) -> Checked<&mut Session> {
+    pub fn session(&mut self) -> CheckedStep<&mut Session> {
         self.session.as_mut().ok_or_else(|| wrong("t:given(...) comes first"))
     }
 
     /// Begins in a position, of another ruleset if one is named.
-    pub fn given(&mut self, scenario: &Value, ruleset: Option<&str>) -> Checked<()> {
+    pub fn given(&mut self, scenario: &Value, ruleset: Option<&str>) -> CheckedStep<()> {
         if self.session.is_some() {
             return Err(wrong("t:given(...) is called once"));
         }
@@ -132,7 +132,7 @@ impl Case {
         Ok(())
     }
 
-    pub fn add_dice(&mut self, faces: Vec<u32>) -> Checked<()> {
+    pub fn add_dice(&mut self, faces: Vec<u32>) -> CheckedStep<()> {
         if let Some(session) = &mut self.session {
             session.push_faces(&faces).map_err(wrong)?;
         }
@@ -141,7 +141,7 @@ impl Case {
     }
 
     /// A position that cannot be played for a reason.
-    pub fn given_refused(&mut self, scenario: &Value, reason: &str, ruleset: Option<&str>) -> Checked<()> {
+    pub fn given_refused(&mut self, scenario: &Value, reason: &str, ruleset: Option<&str>) -> CheckedStep<()> {
         some_reason(reason)?;
         let rules = self.rules.clone();
         let given = self.given(scenario, ruleset);
@@ -165,7 +165,7 @@ impl Case {
         what: &str,
         wanted: impl Fn(&Session, &Question) -> bool,
         never: impl Fn(&Question) -> bool,
-    ) -> Checked<Question> {
+    ) -> CheckedStep<Question> {
         let session = self.session()?;
         let began = session.boundaries();
         let mut passed = BTreeSet::new();
@@ -194,7 +194,7 @@ impl Case {
     }
 
     /// The next question of a topic about an entity, or to a seat.
-    pub fn turn_of(&mut self, about: &str, topic: &str) -> Checked<Question> {
+    pub fn turn_of(&mut self, about: &str, topic: &str) -> CheckedStep<Question> {
         let session = self.session()?;
         let entity = match session.view().find(about) {
             Ok(entity) => Some(entity),
@@ -214,7 +214,7 @@ impl Case {
     }
 
     /// An option of the next question of a topic.
-    pub fn option_of(&mut self, about: &str, topic: &str, name: &str) -> Checked<Choice> {
+    pub fn option_of(&mut self, about: &str, topic: &str, name: &str) -> CheckedStep<Choice> {
         let question = self.turn_of(about, topic)?;
         let options = question.ask.options();
         if options.is_empty() {
@@ -228,14 +228,14 @@ impl Case {
 
     /// Answers an action by topic until all given answers are used: the open action, unless another is named. Then plays the
     /// entries that the action has scheduled before its own place on the agenda.
-    pub fn answer_all(&mut self, answers: Vec<(String, Value)>, action: Option<u32>) -> Checked<()> {
+    pub fn answer_all(&mut self, answers: Vec<(String, Value)>, action: Option<u32>) -> CheckedStep<()> {
         let place = self.session()?.key_under_way();
         self.answer_action(answers, action)?;
         self.play_before(place)
     }
 
     /// Plays the entries that stand before a place on the agenda, until somebody is asked.
-    fn play_before(&mut self, place: Option<Key>) -> Checked<()> {
+    fn play_before(&mut self, place: Option<Key>) -> CheckedStep<()> {
         let session = self.session()?;
         while place.as_ref().is_some_and(|place| session.is_due_before(place)) {
             match session.advance_by(1).map_err(wrong)? {
@@ -248,7 +248,7 @@ impl Case {
     }
 
     /// Answers an action by topic. What only one answer was possible to is not asked, and compared.
-    fn answer_action(&mut self, answers: Vec<(String, Value)>, action: Option<u32>) -> Checked<()> {
+    fn answer_action(&mut self, answers: Vec<(String, Value)>, action: Option<u32>) -> CheckedStep<()> {
         let mut left: Vec<Reply> = answers.into_iter().map(Reply::new).collect();
         let mut topics = BTreeSet::new();
         let session = self.session.as_mut().ok_or_else(|| wrong("t:given(...) comes first"))?;
@@ -314,7 +314,7 @@ impl Case {
     }
 
     /// Answers the next question of a topic, or with a table by names each of those who are asked one after the other.
-    pub fn answer(&mut self, topic: &str, value: &Value) -> Checked<()> {
+    pub fn answer(&mut self, topic: &str, value: &Value) -> CheckedStep<()> {
         let mut reply = Reply::new((topic.to_owned(), value.clone()));
         let asked_of = RefCell::new(BTreeSet::new());
         let found = self.run_to(
@@ -373,7 +373,7 @@ impl Case {
     }
 
     /// An answer to the next question of a topic is refused for a reason, and nothing has changed.
-    pub fn refused_answer(&mut self, topic: &str, value: &Value, wanted: &Wanted) -> Checked<()> {
+    pub fn refused_answer(&mut self, topic: &str, value: &Value, wanted: &WantedRefusal) -> CheckedStep<()> {
         let what = in_words_of(topic, value);
         let question = self.run_to(
             &what,
@@ -393,7 +393,7 @@ impl Case {
     }
 
     /// Takes the defaults of all that has begun, so that what is looked at is its end.
-    pub fn settle(&mut self) -> Checked<()> {
+    pub fn settle(&mut self) -> CheckedStep<()> {
         for taken in 0.. {
             let session = self.session()?;
             if !session.is_unfinished() {
@@ -424,7 +424,7 @@ impl Case {
     /// # Errors
     ///
     /// A question of it without a default, or a script that fails.
-    pub fn finish_action(&mut self) -> Checked<()> {
+    pub fn finish_action(&mut self) -> CheckedStep<()> {
         let session = self.session()?;
         for taken in 0.. {
             match session.advance_by(0).map_err(wrong)? {
@@ -437,7 +437,7 @@ impl Case {
     }
 
     /// Looks something up as it is now. While an action has open questions, that is in its middle.
-    pub fn look_up(&mut self, what: LookedUp) -> Checked<Value> {
+    pub fn look_up(&mut self, what: LookedUp) -> CheckedStep<Value> {
         let session = self.session()?;
         let found = what.read(session)?;
         if session.is_unfinished() {
@@ -448,7 +448,7 @@ impl Case {
 
     /// What the spec has looked up last, in the middle of an action, must be what it is at the end, too: otherwise the spec
     /// would say nothing about the questions that it leaves to their defaults.
-    fn read_to_the_end(&mut self) -> Checked<()> {
+    fn read_to_the_end(&mut self) -> CheckedStep<()> {
         for (what, was) in std::mem::take(&mut self.read_in_the_middle) {
             let now = what.read(self.session()?)?;
             if now != was {
@@ -462,7 +462,7 @@ impl Case {
         Ok(())
     }
 
-    pub fn expect(&mut self, expected: &Value) -> Checked<()> {
+    pub fn expect(&mut self, expected: &Value) -> CheckedStep<()> {
         self.settle()?;
         let Value::Map(expected) = expected else {
             return Err(wrong("t:expect takes a table by entity title"));
@@ -500,7 +500,7 @@ impl Case {
     }
 
     /// The play of a card is refused for a reason, and nothing has changed.
-    pub fn refused(&mut self, about: &str, replies: &[(String, Value)], wanted: &Wanted) -> Checked<()> {
+    pub fn refused(&mut self, about: &str, replies: &[(String, Value)], wanted: &WantedRefusal) -> CheckedStep<()> {
         let card = replies.first().map_or(String::new(), |(_, card)| card.to_string());
         self.turn_of(about, "card")?;
         let session = self.session()?;
@@ -511,7 +511,13 @@ impl Case {
     }
 
     /// Whether something was refused as expected. That a script fails, dice run out or nothing asks for an answer is no refusal.
-    fn refusal_is(&mut self, what: &str, wanted: &Wanted, found: Result<(), Refusal>, unchanged: bool) -> Checked<()> {
+    fn refusal_is(
+        &mut self,
+        what: &str,
+        wanted: &WantedRefusal,
+        found: Result<(), Refusal>,
+        unchanged: bool,
+    ) -> CheckedStep<()> {
         let refusal = match found {
             Ok(()) => return Err(wrong(format!("{what} was not refused"))),
             Err(refusal @ (Refusal::Fault { .. } | Refusal::Failed { .. } | Refusal::NotAsked { .. })) => {
@@ -525,7 +531,7 @@ impl Case {
 
     /// Whether a refusal is the one that a spec expects. Notes a warning where only the host's own wording has the expected text.
     /// `what` begins the message: `pull by Ann was refused`.
-    pub fn refusal_fits(&mut self, what: &str, wanted: &Wanted, refusal: &Refusal) -> Checked<()> {
+    pub fn refusal_fits(&mut self, what: &str, wanted: &WantedRefusal, refusal: &Refusal) -> CheckedStep<()> {
         let expected = wanted.shown();
         match wanted.fits(refusal) {
             Fit::Yes => Ok(()),
@@ -539,13 +545,13 @@ impl Case {
     }
 
     /// How many events are of a sort and say what is wanted.
-    pub fn count(&mut self, sort: &str, wanted: &[(String, Value)]) -> Checked<usize> {
+    pub fn count(&mut self, sort: &str, wanted: &[(String, Value)]) -> CheckedStep<usize> {
         self.settle()?;
         let happenings: Vec<Happening> = self.session()?.log().into_iter().map(|event| event.happening).collect();
         events::count(&happenings, sort, wanted)
     }
 
-    pub fn unchanged(&mut self, title: &str) -> Checked<()> {
+    pub fn unchanged(&mut self, title: &str) -> CheckedStep<()> {
         let baseline = self.baseline.clone();
         let session = self.session()?;
         let id = session.view().find(title).map_err(wrong)?;
@@ -567,7 +573,7 @@ impl Case {
     }
 
     /// At the end: nothing may be left over.
-    pub fn end_of_spec(&mut self) -> Checked<()> {
+    pub fn end_of_spec(&mut self) -> CheckedStep<()> {
         if self.session.is_none() {
             return Ok(());
         }
@@ -587,7 +593,7 @@ impl Case {
     }
 
     /// Asks for other rules and plays on to where they come into force, if they do at once. Gives back what becomes of what.
-    pub fn change_rules(&mut self, id: &str) -> Checked<Migration> {
+    pub fn change_rules(&mut self, id: &str) -> CheckedStep<Migration> {
         let rules = self.shelf.ruleset(id).map_err(wrong)?;
         let session = self.session()?;
         let migration = session.change_rules(&rules).map_err(wrong)?;
@@ -600,7 +606,7 @@ impl Case {
     }
 
     /// What a sheet breaks under the rules in force and the house rules of the spec.
-    pub fn breaches(&self, sheet: &Value) -> Checked<Vec<Breach>> {
+    pub fn breaches(&self, sheet: &Value) -> CheckedStep<Vec<Breach>> {
         match &self.session {
             Some(session) => session.ruleset().check_sheet_under(sheet, session.switches().clone()),
             None => {
@@ -614,7 +620,7 @@ impl Case {
 
     /// A sheet breaks exactly these rules, and draws exactly these warnings: each is a rule, or a rule and a part of its text
     /// (`RB1-008: 2 points`).
-    pub fn breaks_exactly(&self, sheet: &Value, breaches: Vec<String>, warnings: Vec<String>) -> Checked<()> {
+    pub fn breaks_exactly(&self, sheet: &Value, breaches: Vec<String>, warnings: Vec<String>) -> CheckedStep<()> {
         let found = self.breaches(sheet)?;
         for (warning, expected) in [(false, breaches), (true, warnings)] {
             let mut left: Vec<&Breach> = found.iter().filter(|breach| breach.warning == warning).collect();
@@ -636,7 +642,7 @@ impl Case {
     }
 
     /// Whether a seat gets a text anywhere. `nobody` is a watcher.
-    fn is_seen(&mut self, seat: &str, text: &str) -> Checked<bool> {
+    fn is_seen(&mut self, seat: &str, text: &str) -> CheckedStep<bool> {
         self.settle()?;
         let session = self.session()?;
         let mut seen = match seat {
@@ -647,12 +653,12 @@ impl Case {
     }
 
     /// A seat gets a text somewhere.
-    pub fn sees(&mut self, seat: &str, text: &str) -> Checked<()> {
+    pub fn sees(&mut self, seat: &str, text: &str) -> CheckedStep<()> {
         if self.is_seen(seat, text)? { Ok(()) } else { Err(format!("{seat} sees \"{text}\" nowhere")) }
     }
 
     /// A seat gets a text nowhere.
-    pub fn hidden(&mut self, seat: &str, text: &str) -> Checked<()> {
+    pub fn hidden(&mut self, seat: &str, text: &str) -> CheckedStep<()> {
         if self.is_seen(seat, text)? { Err(format!("{seat} sees \"{text}\"")) } else { Ok(()) }
     }
 
@@ -743,7 +749,7 @@ fn try_answer(session: &mut Session, question: &Question, value: &Value) -> Resu
 }
 
 /// Every refusal contains an empty reason.
-pub(super) fn some_reason(reason: &str) -> Checked<()> {
+pub(super) fn some_reason(reason: &str) -> CheckedStep<()> {
     if reason.trim().is_empty() {
         return Err(wrong("say a part of the reason: an empty text is in every one"));
     }
@@ -767,12 +773,12 @@ fn in_words_of(topic: &str, value: &Value) -> String {
 }
 
 /// Takes the default of each open question.
-pub(super) fn take_default(session: &mut Session) -> Checked<()> {
+pub(super) fn take_default(session: &mut Session) -> CheckedStep<()> {
     take_one_more_default(session, 0)
 }
 
 /// The same in an action that has taken so many defaults already: one that asks without end is wrong.
-fn take_one_more_default(session: &mut Session, taken: usize) -> Checked<()> {
+fn take_one_more_default(session: &mut Session, taken: usize) -> CheckedStep<()> {
     for question in session.questions().to_vec() {
         let taken = taken.max(question.id.ordinal as usize);
         if taken >= MOST_DEFAULTS_OF_ACTION {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, to_value};
 
-use super::case::Checked;
+use super::case::CheckedStep;
 use riskbreaker_play::Happening;
 use riskbreaker_ruleset::instead;
 use riskbreaker_state::Value;
@@ -22,7 +22,7 @@ pub const SORTS: &[(&str, &[&str])] = &[
 ];
 
 /// How many events are of a sort and say what is wanted of them. Texts need only be contained.
-pub(super) fn count(happenings: &[Happening], sort: &str, wanted: &[(String, Value)]) -> Checked<usize> {
+pub(super) fn count(happenings: &[Happening], sort: &str, wanted: &[(String, Value)]) -> CheckedStep<usize> {
     let Some((_, known)) = SORTS.iter().find(|(name, _)| *name == sort) else {
         return Err(wrong("no event is", sort, SORTS.iter().map(|(name, _)| *name)));
     };

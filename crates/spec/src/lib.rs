@@ -25,4 +25,4 @@ pub use lines::{FileLines, LineCoverage};
 pub use refusals::KINDS as REFUSAL_KINDS;
 pub use runner::{SpecFailure, SpecReport, SpecResult, SpecRun, SpecSource, SpecWarning, run_specs};
 
-use runner::Shelf;
+use runner::SpecRulesets;

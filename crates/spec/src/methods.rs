@@ -1,9 +1,9 @@
 use dashu_int::{IBig, UBig};
 
-use super::case::{Case, Checked, LookedUp, same, some_reason, take_default, words, wrong};
+use super::case::{Case, CheckedStep, LookedUp, same, some_reason, take_default, words, wrong};
 use super::lines::cards_in;
 use super::odds;
-use super::refusals::Wanted;
+use super::refusals::WantedRefusal;
 use riskbreaker_dice::{Fraction, ratio};
 use riskbreaker_play::plain::{self, replies};
 use riskbreaker_play::{Edit, MASTER, Refusal, Session, Step, without_parts};
@@ -17,7 +17,7 @@ const MOST_ENTRIES: usize = 2_000;
 const MOST_ROUNDS: usize = 20;
 
 impl SpecMethods for Case {
-    fn call(&mut self, method: &str, args: &[Value], line: Option<u32>) -> Checked<Value> {
+    fn call(&mut self, method: &str, args: &[Value], line: Option<u32>) -> CheckedStep<Value> {
         if self.shelf.budget.is_spent() {
             return Err(wrong("the budget of work of the specs is spent"));
         }
@@ -28,20 +28,20 @@ impl SpecMethods for Case {
         result
     }
 
-    fn close(&mut self) -> Checked<()> {
+    fn close(&mut self) -> CheckedStep<()> {
         self.end_of_spec()
     }
 }
 
 impl Case {
     /// Carries out a method of the table.
-    fn carry_out(&mut self, method: &str, args: &[Value], line: Option<u32>) -> Checked<Value> {
-        let args = Args { method, values: args };
+    fn carry_out(&mut self, method: &str, args: &[Value], line: Option<u32>) -> CheckedStep<Value> {
+        let args = MethodArgs { method, values: args };
         self.line = line;
         if !matches!(method, "value" | "titles" | "equal") {
             self.read_in_the_middle.clear();
         }
-        let done = |result: Checked<()>| result.map(|()| Value::None);
+        let done = |result: CheckedStep<()>| result.map(|()| Value::None);
         match method {
             "switch" => done(self.turn_switch(&args)),
             "seat" => done(self.seat(&args)),
@@ -54,16 +54,18 @@ impl Case {
             "play" => done(self.play(&args)),
             "turn" => done(self.turn(&args)),
             "answer" => done(self.answer(&args.text(0)?, args.value(1))),
-            "refused_answer" => done(self.refused_answer(&args.text(0)?, args.value(1), &Wanted::read(args.value(2))?)),
+            "refused_answer" => {
+                done(self.refused_answer(&args.text(0)?, args.value(1), &WantedRefusal::read(args.value(2))?))
+            }
             "asked" => self.asked(&args),
             "open" => self.open(),
             "refused" => {
                 let replies = self.card_and(&args, 2)?;
-                done(self.refused(&args.text(0)?, &replies, &Wanted::read(args.value(3))?))
+                done(self.refused(&args.text(0)?, &replies, &WantedRefusal::read(args.value(3))?))
             }
             "refused_because" => {
                 let replies = self.card_and(&args, 3)?;
-                done(self.refused(&args.text(0)?, &replies, &Wanted::read(args.value(2))?))
+                done(self.refused(&args.text(0)?, &replies, &WantedRefusal::read(args.value(2))?))
             }
             "greyed" => done(self.greyed(&args)),
             "enabled" => done(self.enabled(&args)),
@@ -97,12 +99,12 @@ impl Case {
 }
 
 /// What a method of `t` was given.
-struct Args<'a> {
+struct MethodArgs<'a> {
     method: &'a str,
     values: &'a [Value],
 }
 
-impl Args<'_> {
+impl MethodArgs<'_> {
     /// An argument by its place; nothing where it was left out.
     fn value(&self, at: usize) -> &Value {
         self.values.get(at).unwrap_or(&Value::None)
@@ -112,11 +114,11 @@ impl Args<'_> {
         self.values.get(from..).unwrap_or_default()
     }
 
-    fn text(&self, at: usize) -> Checked<String> {
+    fn text(&self, at: usize) -> CheckedStep<String> {
         self.optional_text(at)?.ok_or_else(|| self.misfit(at, "a text"))
     }
 
-    fn optional_text(&self, at: usize) -> Checked<Option<String>> {
+    fn optional_text(&self, at: usize) -> CheckedStep<Option<String>> {
         match self.value(at) {
             Value::None => Ok(None),
             Value::Text(text) => Ok(Some(text.to_string())),
@@ -126,7 +128,7 @@ impl Args<'_> {
     }
 
     /// A list of texts; empty where it was left out.
-    fn texts(&self, at: usize) -> Checked<Vec<String>> {
+    fn texts(&self, at: usize) -> CheckedStep<Vec<String>> {
         match self.value(at) {
             Value::None => Ok(Vec::new()),
             Value::List(items) => Ok(items.iter().map(ToString::to_string).collect()),
@@ -134,7 +136,7 @@ impl Args<'_> {
         }
     }
 
-    fn optional_count(&self, at: usize) -> Checked<Option<usize>> {
+    fn optional_count(&self, at: usize) -> CheckedStep<Option<usize>> {
         match self.value(at) {
             Value::None => Ok(None),
             value => match value.as_int().and_then(|count| usize::try_from(count).ok()) {
@@ -152,21 +154,21 @@ impl Args<'_> {
 
 impl Case {
     /// The card that is the second argument, with further answers.
-    fn card_and(&self, args: &Args, answers: usize) -> Checked<Vec<(String, Value)>> {
+    fn card_and(&self, args: &MethodArgs, answers: usize) -> CheckedStep<Vec<(String, Value)>> {
         let mut all = vec![("card".to_string(), Value::text(args.text(1)?))];
         all.extend(replies(args.value(answers))?);
         Ok(all)
     }
 
     /// Plays on until somebody is asked; a script that fails, fails the spec.
-    fn go_on(&mut self) -> Checked<()> {
+    fn go_on(&mut self) -> CheckedStep<()> {
         match self.session()?.advance_by(0).map_err(wrong)? {
             Step::Fault(fault) => Err(wrong(fault)),
             Step::Ask | Step::Over(_) => Ok(()),
         }
     }
 
-    fn turn_switch(&mut self, args: &Args) -> Checked<()> {
+    fn turn_switch(&mut self, args: &MethodArgs) -> CheckedStep<()> {
         let (name, value) = (args.text(0)?, args.value(1).clone());
         match &mut self.session {
             // In a game it is turned as the GM would.
@@ -181,7 +183,7 @@ impl Case {
         }
     }
 
-    fn seat(&mut self, args: &Args) -> Checked<()> {
+    fn seat(&mut self, args: &MethodArgs) -> CheckedStep<()> {
         let seat = args.text(0)?;
         let Ok(driver) = args.text(1)?.parse();
         match &mut self.session {
@@ -193,7 +195,7 @@ impl Case {
         }
     }
 
-    fn dice(&mut self, args: &Args) -> Checked<()> {
+    fn dice(&mut self, args: &MethodArgs) -> CheckedStep<()> {
         let mut read = Vec::new();
         for given in args.values {
             let faces: &[Value] = match given {
@@ -210,37 +212,37 @@ impl Case {
         self.add_dice(read)
     }
 
-    fn play(&mut self, args: &Args) -> Checked<()> {
+    fn play(&mut self, args: &MethodArgs) -> CheckedStep<()> {
         let all = self.card_and(args, 2)?;
         self.turn_of(&args.text(0)?, "card")?;
         self.answer_all(all, None)
     }
 
-    fn turn(&mut self, args: &Args) -> Checked<()> {
+    fn turn(&mut self, args: &MethodArgs) -> CheckedStep<()> {
         let (about, answers) = (args.text(0)?, replies(args.value(1))?);
         let entity = self.session()?.view().find(&about).map_err(wrong)?;
         self.run_to(&format!("a question for {about}"), |_, question| question.about == Some(entity), |_| false)?;
         self.answer_all(answers, None)
     }
 
-    fn asked(&mut self, args: &Args) -> Checked<Value> {
+    fn asked(&mut self, args: &MethodArgs) -> CheckedStep<Value> {
         let topic = args.text(0)?;
         let question = self.run_to(&format!("`{topic}`"), |_, question| *question.topic == *topic, |_| false)?;
         Ok(plain::question(self.session()?, &question))
     }
 
-    fn open(&mut self) -> Checked<Value> {
+    fn open(&mut self) -> CheckedStep<Value> {
         let session = self.session()?;
         let _ = session.advance().map_err(wrong)?;
         Ok(Value::list(session.questions().iter().map(|question| plain::question(session, question))))
     }
 
-    fn greyed(&mut self, args: &Args) -> Checked<()> {
+    fn greyed(&mut self, args: &MethodArgs) -> CheckedStep<()> {
         let (about, name) = (args.text(0)?, args.text(1)?);
         let wanted = match args.value(2) {
             Value::None => None,
             Value::Text(text) if text.is_empty() => None,
-            wanted => Some(Wanted::read(wanted)?),
+            wanted => Some(WantedRefusal::read(wanted)?),
         };
         let option = self.option_of(&about, args.optional_text(3)?.as_deref().unwrap_or("card"), &name)?;
         if option.enabled {
@@ -250,7 +252,7 @@ impl Case {
         wanted.map_or(Ok(()), |wanted| self.refusal_fits(&format!("{name} is closed"), &wanted, &refusal))
     }
 
-    fn enabled(&mut self, args: &Args) -> Checked<()> {
+    fn enabled(&mut self, args: &MethodArgs) -> CheckedStep<()> {
         let (about, name) = (args.text(0)?, args.text(1)?);
         let option = self.option_of(&about, args.optional_text(2)?.as_deref().unwrap_or("card"), &name)?;
         match option.enabled {
@@ -259,7 +261,7 @@ impl Case {
         }
     }
 
-    fn run(&mut self, args: &Args) -> Checked<()> {
+    fn run(&mut self, args: &MethodArgs) -> CheckedStep<()> {
         let what = args.optional_text(0)?;
         let session = self.session()?;
         let rules = session.ruleset().clone();
@@ -297,7 +299,7 @@ impl Case {
         Err(wrong(format!("`{what}` has not run after {MOST_ENTRIES} other entries")))
     }
 
-    fn free(&mut self, args: &Args) -> Checked<()> {
+    fn free(&mut self, args: &MethodArgs) -> CheckedStep<()> {
         let answers = replies(args.value(2))?;
         self.act(args)?.map_err(wrong)?;
         // It waits for the end of an action that has begun.
@@ -311,8 +313,8 @@ impl Case {
     }
 
     /// A free act is greyed for a reason where `t:free` would take it.
-    fn closed(&mut self, args: &Args) -> Checked<()> {
-        let (seat, name, wanted) = (args.text(0)?, args.text(1)?, Wanted::read(args.value(2))?);
+    fn closed(&mut self, args: &MethodArgs) -> CheckedStep<()> {
+        let (seat, name, wanted) = (args.text(0)?, args.text(1)?, WantedRefusal::read(args.value(2))?);
         match self.act(args)? {
             Ok(()) => Err(wrong(format!("{name} is open to {seat}"))),
             Err(refusal @ Refusal::Greyed { .. }) => self.refusal_fits(&format!("{name} is closed"), &wanted, &refusal),
@@ -321,7 +323,7 @@ impl Case {
     }
 
     /// Takes a free act at the next question, if it is open. Once its dice are rolled an action is played to its end first.
-    fn act(&mut self, args: &Args) -> Checked<Result<(), Refusal>> {
+    fn act(&mut self, args: &MethodArgs) -> CheckedStep<Result<(), Refusal>> {
         let (seat, name) = (args.text(0)?, args.text(1)?);
         // The same with and without a look at the next question before.
         let _ = self.session()?.advance().map_err(wrong)?;
@@ -332,7 +334,7 @@ impl Case {
         Ok(self.session()?.act(&seat, &name))
     }
 
-    fn edit(&mut self, args: &Args) -> Checked<()> {
+    fn edit(&mut self, args: &MethodArgs) -> CheckedStep<()> {
         let (title, field, value) = (args.text(0)?, args.text(1)?, args.value(2).clone());
         let session = self.session()?;
         let entity = session.view().find(&title).map_err(wrong)?;
@@ -341,7 +343,7 @@ impl Case {
         self.go_on()
     }
 
-    fn noted(&self, args: &Args) -> Checked<()> {
+    fn noted(&self, args: &MethodArgs) -> CheckedStep<()> {
         let (fate, text) = (args.text(0)?, args.text(1)?);
         some_reason(&text)?;
         let notes = self.migration.as_ref().map(|migration| &*migration.notes).unwrap_or_default();
@@ -358,7 +360,7 @@ impl Case {
         Err(wrong(format!("nothing {fate} was told that contains \"{text}\"; told was:\n{}", lines.join("\n"))))
     }
 
-    fn rules_refused(&mut self, args: &Args) -> Checked<()> {
+    fn rules_refused(&mut self, args: &MethodArgs) -> CheckedStep<()> {
         let (id, reason) = (args.text(0)?, args.text(1)?);
         some_reason(&reason)?;
         let rules = self.shelf.ruleset(&id).map_err(wrong)?;
@@ -377,7 +379,7 @@ impl Case {
     }
 
     /// Takes the last decision back: the game master does, or the seat that is named.
-    fn undo(&mut self, args: &Args) -> Checked<()> {
+    fn undo(&mut self, args: &MethodArgs) -> CheckedStep<()> {
         let seat = if *args.value(0) == Value::None { MASTER.to_owned() } else { args.text(0)? };
         let session = self.session()?;
         session.seat(&seat).map_err(wrong)?.undo().map_err(wrong)?;
@@ -385,7 +387,7 @@ impl Case {
     }
 
     /// A seat may not take its last decision back.
-    fn undo_refused(&mut self, args: &Args) -> Checked<()> {
+    fn undo_refused(&mut self, args: &MethodArgs) -> CheckedStep<()> {
         let seat = args.text(0)?;
         match self.session()?.seat(&seat).map_err(wrong)?.undo() {
             Ok(undone) => Err(wrong(format!("{seat} could take it back: {}", undone.text))),
@@ -394,23 +396,23 @@ impl Case {
         }
     }
 
-    fn redo(&mut self) -> Checked<()> {
+    fn redo(&mut self) -> CheckedStep<()> {
         let session = self.session()?;
         session.redo().map_err(wrong)?;
         session.advance_by(0).map(|_| ()).map_err(wrong)
     }
 
-    fn value(&mut self, args: &Args) -> Checked<Value> {
+    fn value(&mut self, args: &MethodArgs) -> CheckedStep<Value> {
         let looked_up = LookedUp::Value(args.text(0)?, args.text(1)?, args.rest(2).to_vec());
         self.look_up(looked_up)
     }
 
-    fn titles(&mut self, args: &Args) -> Checked<Value> {
+    fn titles(&mut self, args: &MethodArgs) -> CheckedStep<Value> {
         let looked_up = LookedUp::Titles(args.text(0)?);
         self.look_up(looked_up)
     }
 
-    fn said(&mut self, args: &Args) -> Checked<()> {
+    fn said(&mut self, args: &MethodArgs) -> CheckedStep<()> {
         let text = args.text(0)?;
         some_reason(&text)?;
         self.settle()?;
@@ -421,7 +423,7 @@ impl Case {
         Err(wrong(format!("nothing that happened contains \"{text}\"")))
     }
 
-    fn happened(&mut self, args: &Args) -> Checked<()> {
+    fn happened(&mut self, args: &MethodArgs) -> CheckedStep<()> {
         let (sort, wanted, times) = (args.text(0)?, replies(args.value(1))?, args.optional_count(2)?);
         let shown = match args.value(1) {
             Value::None => String::new(),
@@ -437,7 +439,7 @@ impl Case {
     }
 
     /// The chances of what a card comes to, compared with those that are expected: one, or a list of pairs.
-    fn odds(&mut self, args: &Args) -> Checked<()> {
+    fn odds(&mut self, args: &MethodArgs) -> CheckedStep<()> {
         let (about, card, wanted) = (args.text(0)?, args.text(1)?, args.value(3));
         // A list of pairs has its chances inside: what stands behind it are the options.
         let (chance, options) = match (wanted, args.value(4), args.value(5)) {
@@ -445,8 +447,8 @@ impl Case {
             (_, chance, options) => (chance, options),
         };
         let expected = match (wanted, chance) {
-            (Value::List(pairs), Value::None) => pairs.iter().map(expected_pair).collect::<Checked<Vec<_>>>()?,
-            (wanted, chance) => vec![odds::Expected { wanted: wanted.clone(), chance: chance_in(chance)? }],
+            (Value::List(pairs), Value::None) => pairs.iter().map(expected_pair).collect::<CheckedStep<Vec<_>>>()?,
+            (wanted, chance) => vec![odds::ExpectedOutcomes { wanted: wanted.clone(), chance: chance_in(chance)? }],
         };
         if expected.is_empty() {
             return Err(wrong("nothing is expected: write a list of { wanted, chance }"));
@@ -477,7 +479,7 @@ impl Case {
         odds::compare(self.session()?, &question, (&*card, answers), &expected, (within.as_ref(), &*until), budget)
     }
 
-    fn over(&mut self, args: &Args) -> Checked<()> {
+    fn over(&mut self, args: &MethodArgs) -> CheckedStep<()> {
         let text = args.optional_text(0)?;
         self.settle()?;
         let session = self.session()?;
@@ -491,7 +493,7 @@ impl Case {
         }
     }
 
-    fn ongoing(&mut self) -> Checked<()> {
+    fn ongoing(&mut self) -> CheckedStep<()> {
         self.settle()?;
         let session = self.session()?;
         let _ = session.advance().map_err(wrong)?;
@@ -501,7 +503,7 @@ impl Case {
         }
     }
 
-    fn legal(&self, args: &Args) -> Checked<()> {
+    fn legal(&self, args: &MethodArgs) -> CheckedStep<()> {
         let breaches = self.breaches(args.value(0))?;
         match breaches.iter().find(|breach| !breach.warning) {
             Some(breach) => Err(wrong(format!("the sheet breaks {}: {}", breach.rule, breach.text))),
@@ -509,7 +511,7 @@ impl Case {
         }
     }
 
-    fn breach(&self, args: &Args) -> Checked<()> {
+    fn breach(&self, args: &MethodArgs) -> CheckedStep<()> {
         let (rule, text) = (args.text(1)?, args.optional_text(2)?);
         let breaches = self.breaches(args.value(0))?;
         let found = breaches
@@ -523,7 +525,7 @@ impl Case {
     }
 }
 
-fn equal(args: &Args) -> Checked<()> {
+fn equal(args: &MethodArgs) -> CheckedStep<()> {
     let (found, expected) = (args.value(0), args.value(1));
     let what = args.optional_text(2)?.map_or(String::new(), |what| format!("{what}: "));
     if same(found, expected) {
@@ -533,16 +535,16 @@ fn equal(args: &Args) -> Checked<()> {
 }
 
 /// A pair of what is wanted and its chance.
-fn expected_pair(pair: &Value) -> Checked<odds::Expected> {
+fn expected_pair(pair: &Value) -> CheckedStep<odds::ExpectedOutcomes> {
     match pair {
         Value::List(parts) if parts.len() == 2 => {
-            Ok(odds::Expected { wanted: parts[0].clone(), chance: chance_in(&parts[1])? })
+            Ok(odds::ExpectedOutcomes { wanted: parts[0].clone(), chance: chance_in(&parts[1])? })
         }
         other => Err(wrong(format!("a list of odds holds pairs {{ wanted, chance }}, not {other}"))),
     }
 }
 
-fn chance_in(value: &Value) -> Checked<Fraction> {
+fn chance_in(value: &Value) -> CheckedStep<Fraction> {
     let text = match value {
         Value::None => {
             return Err(wrong("a chance is missing: write it as a fraction such as \"3/5\", or as \"60 %\""));
@@ -613,7 +615,7 @@ mod tests {
     #[test]
     fn an_argument_that_does_not_fit_is_named() {
         let values = [Value::text("Ann"), Value::list([])];
-        let args = Args { method: "play", values: &values };
+        let args = MethodArgs { method: "play", values: &values };
         assert_eq!(args.text(1).unwrap_err(), "argument 2 of t:play must be a text, not a list");
         assert_eq!(args.text(2).unwrap_err(), "argument 3 of t:play must be a text, not nothing");
     }

@@ -5,41 +5,41 @@ use std::sync::Arc;
 
 use riskbreaker_dice::{Fraction, float};
 
-use super::case::{Checked, same, wrong};
+use super::case::{CheckedStep, same, wrong};
 use riskbreaker_lab::{Effect, Odds, OddsQuery, Outcome, SessionExt as _, check_compared};
 use riskbreaker_play::{Given, Question, Session, Viewer};
 use riskbreaker_state::{EntityId, Value};
 use riskbreaker_work::WorkBudget;
 
 /// What is expected of a card: something that it comes to, with its chance.
-pub(super) struct Expected {
+pub(super) struct ExpectedOutcomes {
     pub wanted: Value,
     pub chance: Fraction,
 }
 
 /// What an outcome must have to count: everything of it.
 #[derive(Default)]
-struct Wanted {
+struct WantedOutcome {
     /// Something that is said.
     said: Vec<String>,
     /// Fields and derived values, by their places among those that are watched.
     values: Vec<(usize, Test)>,
     /// Entities as a whole.
-    entities: Vec<(EntityId, Arc<str>, Fate)>,
+    entities: Vec<(EntityId, Arc<str>, ExpectedFate)>,
 }
 
 /// What must become of an entity as a whole.
 #[derive(Clone, Copy)]
-enum Fate {
+enum ExpectedFate {
     Gone,
     Unchanged,
 }
 
-impl Fate {
-    fn read(word: &str) -> Option<Fate> {
+impl ExpectedFate {
+    fn read(word: &str) -> Option<ExpectedFate> {
         match word {
-            "gone" => Some(Fate::Gone),
-            "unchanged" => Some(Fate::Unchanged),
+            "gone" => Some(ExpectedFate::Gone),
+            "unchanged" => Some(ExpectedFate::Unchanged),
             _ => None,
         }
     }
@@ -48,8 +48,8 @@ impl Fate {
         let mut effects = outcome.effects.iter();
         let is_gone = |effect: &Effect| matches!(effect, Effect::Gone { title, .. } if **title == *entity);
         match self {
-            Fate::Gone => effects.any(is_gone),
-            Fate::Unchanged => {
+            ExpectedFate::Gone => effects.any(is_gone),
+            ExpectedFate::Unchanged => {
                 let is_changed = |effect: &Effect| matches!(effect, Effect::Changed { entity, .. } if *entity == id);
                 // The outcomes leave out what is not told at the table and changes alike in all of them.
                 let mut fields = odds.fields.iter().filter(|field| field.entity == id);
@@ -73,16 +73,16 @@ const SIGNS: [&str; 5] = [">=", "<=", "~=", ">", "<"];
 /// The key of a text that is said beside fields.
 const SAID: &str = "said";
 
-impl Wanted {
+impl WantedOutcome {
     /// Reads a text that is said, or a table as `t:expect` takes it.
-    fn read(session: &Session, value: &Value, watch: &mut Vec<(EntityId, Arc<str>)>) -> Checked<Wanted> {
+    fn read(session: &Session, value: &Value, watch: &mut Vec<(EntityId, Arc<str>)>) -> CheckedStep<WantedOutcome> {
         let usage = || {
             wrong(
                 "what is wanted is a text that is said, or { title = { field = value }, title = \"gone\", title = \"unchanged\", \
                  said = text }",
             )
         };
-        let mut wanted = Wanted::default();
+        let mut wanted = WantedOutcome::default();
         match value {
             Value::Text(text) => wanted.said.push(text.to_string()),
             Value::Map(by_title) => {
@@ -90,7 +90,7 @@ impl Wanted {
                     match fields {
                         Value::Text(text) if &**title == SAID => wanted.said.push(text.to_string()),
                         Value::Text(word) => {
-                            let fate = Fate::read(word).ok_or_else(usage)?;
+                            let fate = ExpectedFate::read(word).ok_or_else(usage)?;
                             let view = session.view();
                             let id = view.find(title).map_err(wrong)?;
                             wanted.entities.push((id, view.title(id), fate));
@@ -111,7 +111,7 @@ impl Wanted {
         title: &str,
         fields: impl Iterator<Item = (&'v Arc<str>, &'v Value)>,
         watch: &mut Vec<(EntityId, Arc<str>)>,
-    ) -> Checked<()> {
+    ) -> CheckedStep<()> {
         let view = session.view();
         let entity = view.find(title).map_err(wrong)?;
         let mut known: Vec<Arc<str>> = view.fields(entity).map(|(field, _)| field.name.clone()).collect();
@@ -132,7 +132,7 @@ impl Wanted {
     }
 
     /// Refuses values that no outcome can have.
-    fn check(&self, session: &Session, watched: &[(EntityId, Arc<str>)], odds: &Odds) -> Checked<()> {
+    fn check(&self, session: &Session, watched: &[(EntityId, Arc<str>)], odds: &Odds) -> CheckedStep<()> {
         for (at, test) in &self.values {
             let (entity, name) = &watched[*at];
             let (value, by_order) = match test {
@@ -155,7 +155,7 @@ impl Wanted {
             })
         };
         let holds = |(at, test): &(usize, Test)| outcome.watched.get(*at).is_some_and(|found| test.holds(found));
-        let fares = |(id, title, fate): &(EntityId, Arc<str>, Fate)| fate.fits(odds, outcome, *id, title);
+        let fares = |(id, title, fate): &(EntityId, Arc<str>, ExpectedFate)| fate.fits(odds, outcome, *id, title);
         self.said.iter().all(said) && self.values.iter().all(holds) && self.entities.iter().all(fares)
     }
 }
@@ -192,17 +192,17 @@ pub(super) fn compare(
     session: &mut Session,
     question: &Question,
     (card, answers): (&str, Vec<(String, Value)>),
-    expected: &[Expected],
+    expected: &[ExpectedOutcomes],
     (within, until): (Option<&Fraction>, &str),
     budget: WorkBudget,
-) -> Checked<()> {
+) -> CheckedStep<()> {
     question.read(&Value::text(card)).map_err(wrong)?;
     let replies = std::iter::once((question.topic.to_string(), Value::text(card))).chain(answers);
     let given = Given::all(question, &Viewer::master(), replies);
     let mut watch = Vec::new();
     let mut wanted = Vec::new();
     for one in expected {
-        wanted.push(Wanted::read(session, &one.wanted, &mut watch)?);
+        wanted.push(WantedOutcome::read(session, &one.wanted, &mut watch)?);
     }
     let looked_at = watch.clone();
     let until = riskbreaker_lab::until(session.ruleset(), Some(until)).map_err(wrong)?;
@@ -243,7 +243,14 @@ pub(super) fn compare(
 }
 
 /// Why a chance is not as expected.
-fn told(card: &str, one: &Expected, odds: &Odds, found: &Fraction, of: usize, within: Option<&Fraction>) -> String {
+fn told(
+    card: &str,
+    one: &ExpectedOutcomes,
+    odds: &Odds,
+    found: &Fraction,
+    of: usize,
+    within: Option<&Fraction>,
+) -> String {
     let which = if of > 1 { format!(" that {}", in_words(&one.wanted)) } else { String::new() };
     let percent = |chance: &Fraction| 100.0 * float(chance);
     let give = within.map(|within| format!(", give or take {:.2} %", percent(within))).unwrap_or_default();
@@ -269,7 +276,7 @@ fn in_words(wanted: &Value) -> String {
                         let fields: BTreeMap<&Arc<str>, &Value> = fields.iter().collect();
                         fields.into_iter().map(|(field, value)| format!("{title} has {field} {value}")).collect()
                     }
-                    Value::Text(word) if Fate::read(word).is_some() && &**title != SAID => {
+                    Value::Text(word) if ExpectedFate::read(word).is_some() && &**title != SAID => {
                         vec![format!("{title} is {word}")]
                     }
                     other => vec![format!("\"{other}\" is said")],

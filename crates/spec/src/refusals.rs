@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value as Json, to_value};
 
-use super::case::{Checked, some_reason, words, wrong};
+use super::case::{CheckedStep, some_reason, words, wrong};
 use super::coverage::is_id;
 use super::events::says;
 use riskbreaker_play::Refusal;
@@ -43,7 +43,7 @@ const OF_RULES: &[&str] =
 const SUGGESTED: &[&str] = &["label", "topic", "min", "max", "answer", "seat"];
 
 /// What a spec expects of a refusal.
-pub(super) enum Wanted {
+pub(super) enum WantedRefusal {
     /// A part of its text.
     Text(String),
     /// Its kind, rule or other fields.
@@ -58,24 +58,24 @@ pub(super) enum Fit {
     No,
 }
 
-impl Wanted {
+impl WantedRefusal {
     /// Reads the argument of a method of `t`.
     ///
     /// # Errors
     ///
     /// An empty text or table, which every refusal would fit, and a kind or field that no refusal has.
-    pub fn read(value: &Value) -> Checked<Wanted> {
+    pub fn read(value: &Value) -> CheckedStep<WantedRefusal> {
         match value {
             Value::Text(text) => {
                 some_reason(text)?;
-                Ok(Wanted::Text(text.to_string()))
+                Ok(WantedRefusal::Text(text.to_string()))
             }
-            Value::Int(number) => Ok(Wanted::Text(number.to_string())),
+            Value::Int(number) => Ok(WantedRefusal::Text(number.to_string())),
             Value::Map(fields) if !fields.is_empty() => {
                 let fields: Vec<(String, Value)> =
                     fields.iter().map(|(name, value)| (name.to_string(), value.clone())).collect();
                 known_fields(&fields)?;
-                Ok(Wanted::Data(fields))
+                Ok(WantedRefusal::Data(fields))
             }
             other => Err(wrong(format!(
                 "a refusal is expected as a part of its text, or as a table such as {{ kind = \"greyed\", rule = \
@@ -89,7 +89,7 @@ impl Wanted {
     pub fn fits(&self, refusal: &Refusal) -> Fit {
         let Ok(Json::Object(data)) = to_value(refusal) else { return Fit::No };
         match self {
-            Wanted::Data(fields) => {
+            WantedRefusal::Data(fields) => {
                 let fits = fields.iter().all(|(name, wanted)| match (name.as_str(), wanted) {
                     ("rule", Value::Text(rule)) => of_rules(&data).iter().any(|text| names(text, rule)),
                     ("kind", Value::Text(kind)) => data.get("kind").is_some_and(|found| found == &**kind),
@@ -101,17 +101,19 @@ impl Wanted {
                 });
                 if fits { Fit::Yes } else { Fit::No }
             }
-            Wanted::Text(text) if of_rules(&data).iter().any(|own| own.contains(&**text)) => Fit::Yes,
-            Wanted::Text(text) if refusal.to_string().contains(&**text) => Fit::Worded(suggestion(refusal, &data)),
-            Wanted::Text(_) => Fit::No,
+            WantedRefusal::Text(text) if of_rules(&data).iter().any(|own| own.contains(&**text)) => Fit::Yes,
+            WantedRefusal::Text(text) if refusal.to_string().contains(&**text) => {
+                Fit::Worded(suggestion(refusal, &data))
+            }
+            WantedRefusal::Text(_) => Fit::No,
         }
     }
 
     /// What was expected, as a message shows it.
     pub fn shown(&self) -> String {
         match self {
-            Wanted::Text(text) => format!("\"{text}\""),
-            Wanted::Data(fields) => {
+            WantedRefusal::Text(text) => format!("\"{text}\""),
+            WantedRefusal::Data(fields) => {
                 let fields: Vec<String> =
                     fields.iter().map(|(name, value)| format!("{name} = {}", literal(value))).collect();
                 format!("{{ {} }}", fields.join(", "))
@@ -128,7 +130,7 @@ fn literal(value: &Value) -> String {
 }
 
 /// Refuses fields that the kind does not have, or that no kind has.
-fn known_fields(fields: &[(String, Value)]) -> Checked<()> {
+fn known_fields(fields: &[(String, Value)]) -> CheckedStep<()> {
     let kind = fields.iter().find(|(name, _)| name == "kind").map(|(_, kind)| kind);
     let known: Vec<&str> = match kind {
         Some(Value::Text(kind)) => match KINDS.iter().find(|(known, _)| **known == **kind) {
@@ -212,11 +214,11 @@ mod tests {
         Refusal::Greyed { label: "Feint".into(), reason: Some("it needs luck (AB-12)".into()) }
     }
 
-    fn wanted(fields: &[(&'static str, Value)]) -> Wanted {
-        Wanted::read(&Value::map(fields.iter().map(|(name, value)| (*name, value.clone())))).unwrap()
+    fn wanted(fields: &[(&'static str, Value)]) -> WantedRefusal {
+        WantedRefusal::read(&Value::map(fields.iter().map(|(name, value)| (*name, value.clone())))).unwrap()
     }
 
-    fn fits(wanted: &Wanted, refusal: &Refusal) -> bool {
+    fn fits(wanted: &WantedRefusal, refusal: &Refusal) -> bool {
         matches!(wanted.fits(refusal), Fit::Yes)
     }
 
@@ -243,7 +245,7 @@ mod tests {
 
     #[test]
     fn the_wording_of_the_host_is_told_with_what_to_write_instead() {
-        let text = |text: &str| Wanted::read(&Value::text(text)).unwrap();
+        let text = |text: &str| WantedRefusal::read(&Value::text(text)).unwrap();
         assert!(matches!(text("needs luck").fits(&greyed()), Fit::Yes));
         assert!(matches!(text("nothing of it").fits(&greyed()), Fit::No));
         let Fit::Worded(instead) = text("is not open").fits(&greyed()) else { panic!("not told") };
@@ -268,7 +270,7 @@ mod tests {
             Value::map([("rule", Value::Int(1))]),
             Value::map([("reasons", Value::text("x"))]),
         ] {
-            assert!(Wanted::read(&wrong).is_err(), "{wrong}");
+            assert!(WantedRefusal::read(&wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -206,7 +206,7 @@ impl SpecRun {
             false => Ruleset::load_with(library, id, layers)?,
         };
         let second = Ruleset::load_with(library, id, layers)?;
-        let shelf = |rules| Arc::new(Shelf::new(library, rules, &self.budget));
+        let shelf = |rules| Arc::new(SpecRulesets::new(library, rules, &self.budget));
         let machines = [shelf(first), shelf(second)];
         let own = machines[0].rules.specs().filter(|_| !self.only_further);
         let own = own.map(|(path, text)| SpecSource { path: path.to_string(), text: text.to_string() });
@@ -241,7 +241,7 @@ pub fn run_specs(
 fn run_all(
     id: &str,
     layers: &[String],
-    machines: &[Arc<Shelf>; 2],
+    machines: &[Arc<SpecRulesets>; 2],
     sources: Vec<SpecSource>,
     filter: Option<&str>,
 ) -> SpecReport {
@@ -281,7 +281,7 @@ fn run_all(
 }
 
 /// The ruleset whose specs are played, and the rulesets of its library that specs change to, each loaded once.
-pub struct Shelf {
+pub struct SpecRulesets {
     pub rules: Arc<Ruleset>,
     library: Library,
     others: Mutex<BTreeMap<String, Arc<Ruleset>>>,
@@ -289,9 +289,9 @@ pub struct Shelf {
     pub budget: WorkBudget,
 }
 
-impl Shelf {
-    fn new(library: &Library, rules: Arc<Ruleset>, budget: &WorkBudget) -> Shelf {
-        Shelf { rules, library: library.clone(), others: Mutex::default(), budget: budget.clone() }
+impl SpecRulesets {
+    fn new(library: &Library, rules: Arc<Ruleset>, budget: &WorkBudget) -> SpecRulesets {
+        SpecRulesets { rules, library: library.clone(), others: Mutex::default(), budget: budget.clone() }
     }
 
     /// A ruleset by its id.
@@ -340,7 +340,7 @@ fn mark_overruled(
     let (lower, sources) = (below.parts(), below.specs().collect::<Vec<_>>());
     let on_top: Vec<String> =
         rules.parts().into_iter().filter(|part| !lower.contains(part)).map(|part| format!("{part}/")).collect();
-    let shelf = || Arc::new(Shelf::new(library, below.clone(), budget));
+    let shelf = || Arc::new(SpecRulesets::new(library, below.clone(), budget));
     let machines = [shelf(), shelf()];
     for result in results {
         let Some(failure) = &result.failure else { continue };
@@ -371,7 +371,7 @@ struct OfFile {
 const WORK_OF_SPEC: u64 = 50_000;
 const WORK_OF_BYTE: u64 = 20;
 
-fn run_file(source: &SpecSource, machines: &[Arc<Shelf>; 2], filter: Option<&str>) -> OfFile {
+fn run_file(source: &SpecSource, machines: &[Arc<SpecRulesets>; 2], filter: Option<&str>) -> OfFile {
     let budget = &machines[0].budget;
     if !budget.spend(2 * source.text.len() as u64 * WORK_OF_BYTE) {
         return OfFile { unexamined: vec![source.path.clone()], ..OfFile::default() };
@@ -424,7 +424,7 @@ fn run_file(source: &SpecSource, machines: &[Arc<Shelf>; 2], filter: Option<&str
 }
 
 /// What came of one spec.
-struct Played {
+struct PlayedSpec {
     fault: Option<Fault>,
     position: String,
     dice: Vec<u32>,
@@ -437,12 +437,12 @@ struct Played {
 }
 
 /// Plays one spec of a file with a ruleset.
-fn play(file: &SpecFile, at: usize, shelf: &Arc<Shelf>) -> Played {
+fn play(file: &SpecFile, at: usize, shelf: &Arc<SpecRulesets>) -> PlayedSpec {
     let case = Rc::new(RefCell::new(Case::new(shelf)));
     let (fault, work) = file.run(at, &case);
     let case = case.borrow();
     shelf.budget.spend(work);
     let (position, dice, cards) = (case.position.clone(), case.dice.clone(), case.cards.clone());
     let warnings = case.warnings.clone();
-    Played { fault, position, dice, log: case.log(), end: case.end(), cards, warnings }
+    PlayedSpec { fault, position, dice, log: case.log(), end: case.end(), cards, warnings }
 }

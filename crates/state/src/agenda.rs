@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::numbers::Number;
+use super::numbers::DrawnNumber;
 use super::{EntityId, LARGEST_NUMBER, Value};
 
 /// Names an agenda entry inside the host: counted from 1 over the whole game. Rules know it by [`Entry::number`].
@@ -180,7 +180,7 @@ pub struct Entry {
     /// The number that scripts are given, where that is not the id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[doc(hidden)]
-    pub numbered: Option<Number>,
+    pub numbered: Option<DrawnNumber>,
 }
 
 impl Deref for Entry {

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::numbers::Number;
+use super::numbers::DrawnNumber;
 use super::{EntityId, Value};
 
 /// Names an attachment inside the host: counted from 1 over the whole game. Rules know it by [`Attachment::number`].
@@ -19,7 +19,7 @@ pub struct Attachment {
     pub data: Value,
     /// The number that scripts are given, where that is not the id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub numbered: Option<Number>,
+    pub numbered: Option<DrawnNumber>,
 }
 
 impl Attachment {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-use super::numbers::{Counter, Number, Numbered, Numbers};
+use super::numbers::{Counter, DrawnNumber, Numbered, Numbers};
 use super::references::References;
 use super::{
     Agenda, Attachment, AttachmentId, Audience, Change, Dormant, Entity, EntityId, Entry, EntryId, FieldId, Key,
@@ -116,7 +116,7 @@ fn counter<'c>(
 }
 
 /// Takes the last number of entries or attachments back.
-fn take_number_back(counter: &mut Option<Box<Counter>>, numbered: Option<Number>) {
+fn take_number_back(counter: &mut Option<Box<Counter>>, numbered: Option<DrawnNumber>) {
     if let (Some(one), Some(number)) = (counter.as_deref_mut(), numbered) {
         one.take_back(number);
         if one.is_plain() {
@@ -334,7 +334,7 @@ impl State {
         let numbered = |numbers: &Numbers| {
             self.secret_numbers.is_some() && numbers.count() == self.entities.len() && numbers.are_sound()
         };
-        let gave = |counter: &Option<Box<Counter>>, numbered: Option<Number>| match (counter, numbered) {
+        let gave = |counter: &Option<Box<Counter>>, numbered: Option<DrawnNumber>| match (counter, numbered) {
             (_, None) => true,
             (Some(counter), Some(number)) => counter.gave(number),
             (None, Some(_)) => false,

@@ -49,7 +49,7 @@ pub use entity::Entity;
 #[doc(hidden)]
 pub use game_state::{Belongings, FEW_ENTITIES, MOST_ENTRIES, Stale, State};
 #[doc(hidden)]
-pub use numbers::Number;
+pub use numbers::DrawnNumber;
 pub use outcome_kind::OutcomeKind;
 pub use profile::{MostRule, NumberRule, NumberSource, PositionRule, ProfileRule, SideRule};
 pub use readable_name::readable_name;

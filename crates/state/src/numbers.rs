@@ -31,7 +31,7 @@ pub(super) enum Numbered {
 
 /// A number that a [`Counter`] gave, and the place of the audience that it was drawn for, from 1; 0 is everybody.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Number {
+pub struct DrawnNumber {
     pub number: u32,
     pub audience: u32,
 }
@@ -57,10 +57,10 @@ impl Counter {
     }
 
     /// Gives the next number for an audience. `taken`: whether there is one of that number.
-    pub fn next(&mut self, audience: &Audience, taken: impl Fn(u32) -> bool) -> Number {
+    pub fn next(&mut self, audience: &Audience, taken: impl Fn(u32) -> bool) -> DrawnNumber {
         if audience.is_everybody() {
             self.public += 1;
-            return Number { number: self.public, audience: 0 };
+            return DrawnNumber { number: self.public, audience: 0 };
         }
         let known = self.audiences.iter().position(|made| made.audience == *audience);
         let at = known.unwrap_or_else(|| {
@@ -76,17 +76,17 @@ impl Counter {
         while taken(number) {
             number = draw();
         }
-        Number { number, audience: at as u32 + 1 }
+        DrawnNumber { number, audience: at as u32 + 1 }
     }
 
     /// The audience that a number was given for.
-    pub fn audience(&self, number: Number) -> Audience {
+    pub fn audience(&self, number: DrawnNumber) -> Audience {
         let made = (number.audience as usize).checked_sub(1).and_then(|at| self.audiences.get(at));
         made.map_or(Audience::Everybody, |made| made.audience.clone())
     }
 
     /// Takes the last number back.
-    pub fn take_back(&mut self, number: Number) {
+    pub fn take_back(&mut self, number: DrawnNumber) {
         let Some(at) = (number.audience as usize).checked_sub(1) else {
             self.public = self.public.saturating_sub(1);
             return;
@@ -118,7 +118,7 @@ impl Counter {
     }
 
     /// Whether it has given a number: for what comes from outside.
-    pub fn gave(&self, number: Number) -> bool {
+    pub fn gave(&self, number: DrawnNumber) -> bool {
         match number.audience {
             0 => (1..=self.public).contains(&number.number),
             at => at as usize <= self.audiences.len() && (FIRST_SECRET..=LAST_SECRET).contains(&number.number),
@@ -137,7 +137,7 @@ impl Counter {
 pub(super) struct Numbers {
     counter: Counter,
     /// By place, which is the order of making.
-    places: Vec<Number>,
+    places: Vec<DrawnNumber>,
     /// The places of the public entities, by number.
     #[serde(skip)]
     public: Vec<u32>,
@@ -196,7 +196,7 @@ impl Numbers {
         EntityId(number.number)
     }
 
-    fn put(&mut self, number: Number) {
+    fn put(&mut self, number: DrawnNumber) {
         let place = self.places.len() as u32;
         match number.audience {
             0 => self.public.push(place),
@@ -233,14 +233,14 @@ impl Numbers {
 
 /// What a save holds of them.
 #[derive(Deserialize)]
-struct Saved {
+struct SavedNumbers {
     counter: Counter,
-    places: Vec<Number>,
+    places: Vec<DrawnNumber>,
 }
 
 impl<'de> Deserialize<'de> for Numbers {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Numbers, D::Error> {
-        let Saved { counter, places } = Saved::deserialize(deserializer)?;
+        let SavedNumbers { counter, places } = SavedNumbers::deserialize(deserializer)?;
         let mut numbers = Numbers { counter, places: Vec::new(), public: Vec::new(), secret: BTreeMap::new() };
         places.into_iter().for_each(|number| numbers.put(number));
         Ok(numbers)

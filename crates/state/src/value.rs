@@ -270,14 +270,14 @@ impl fmt::Display for Value {
             Value::List(items) if items.is_empty() => write!(f, "none"),
             Value::List(items) => {
                 for (at, item) in items.iter().enumerate() {
-                    write!(f, "{}{}", if at == 0 { "" } else { ", " }, Part(item))?;
+                    write!(f, "{}{}", if at == 0 { "" } else { ", " }, ValuePart(item))?;
                 }
                 Ok(())
             }
             Value::Map(items) if items.is_empty() => write!(f, "none"),
             Value::Map(items) => {
                 for (at, (key, item)) in items.iter().enumerate() {
-                    write!(f, "{}{key}: {}", if at == 0 { "" } else { ", " }, Part(item))?;
+                    write!(f, "{}{key}: {}", if at == 0 { "" } else { ", " }, ValuePart(item))?;
                 }
                 Ok(())
             }
@@ -286,9 +286,9 @@ impl fmt::Display for Value {
 }
 
 /// A value in a list or map: a list or map in another one has brackets.
-struct Part<'a>(&'a Value);
+struct ValuePart<'a>(&'a Value);
 
-impl fmt::Display for Part<'_> {
+impl fmt::Display for ValuePart<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             Value::List(items) if !items.is_empty() => write!(f, "{{{}}}", self.0),

@@ -9,12 +9,12 @@ use super::file::StoreFile;
 use super::generation::Files;
 use super::log::label;
 use super::rows::{ActionRow, GameRow, MomentBody, MomentRow, Piece, action_sum, checkpoint_sum, key, moment_sum};
-use super::writer::Writer;
+use super::writer::FileWriter;
 use riskbreaker_play::Checkpoint;
 
 /// An entry of the campaign that takes the rows, with the numbers and sums of what it refers to.
 #[derive(Clone)]
-struct Own {
+struct OwnEntry {
     entry: (u32, i64),
     tip: (u32, i64),
     pieces: [(u32, i64); 3],
@@ -69,14 +69,14 @@ impl Campaign {
                 to.rules(hash, generation, files)?;
             }
             let head = own.head;
-            let source = Source { file: theirs, game: their_game };
+            let source = BranchSource { file: theirs, game: their_game };
             for id in theirs.numbers("moment", their_game, &row, row.moments) {
                 if taken.moments.contains_key(&id) {
                     continue;
                 }
                 let (moment, body) = theirs.checked_moment(their_game, id)?;
                 let text = label(theirs, their_game, id)?;
-                let target = &mut Target { to: &mut *to, game, row: &mut *own };
+                let target = &mut BranchTarget { to: &mut *to, game, row: &mut *own };
                 let moment = taken.take_moment(target, &source, &moment, body)?;
                 write_moment(to, game, own, &moment, &text)?;
                 taken.moments.insert(id, (moment.id, moment.sum));
@@ -93,7 +93,7 @@ impl Campaign {
 impl StoreFile {
     /// The entries of a campaign by what they hold. Their own checksums do not tell, since each file has its own numbers for the
     /// words that were added to it.
-    fn known_entries(&mut self, game: u32) -> Result<HashMap<i64, Own>, StoreError> {
+    fn known_entries(&mut self, game: u32) -> Result<HashMap<i64, OwnEntry>, StoreError> {
         let row = self.game(game)?;
         let sums = self.entry_sums(game, 0, row.moments)?;
         let mut known = HashMap::new();
@@ -103,7 +103,7 @@ impl StoreFile {
                 0 => Ok((0, 0)),
                 piece => self.numbered("piece", game, piece).map(|(_, sum)| (piece, sum)),
             };
-            let own = Own {
+            let own = OwnEntry {
                 entry: (id, moment.sum),
                 tip: (moment.tip, self.sum_of(game, moment.tip, body.scene)?),
                 pieces: [piece(body.scene)?, piece(body.seating)?, piece(body.roster)?],
@@ -116,7 +116,7 @@ impl StoreFile {
 
 impl Taken {
     /// Notes an entry of the copy that is there already.
-    fn note_same(&mut self, moment: &MomentRow, body: &MomentBody, same: &Own) {
+    fn note_same(&mut self, moment: &MomentRow, body: &MomentBody, same: &OwnEntry) {
         self.moments.insert(moment.id, same.entry);
         if moment.tip != 0 {
             self.actions.insert(moment.tip, same.tip);
@@ -129,7 +129,7 @@ impl Taken {
     /// Notes the entries that the campaign has already, by what they hold, with the rows that they refer to.
     fn note_common(
         &mut self,
-        known: &HashMap<i64, Own>,
+        known: &HashMap<i64, OwnEntry>,
         theirs: &mut StoreFile,
         their_game: u32,
     ) -> Result<(), StoreError> {
@@ -146,14 +146,14 @@ impl Taken {
 }
 
 /// A campaign that rows are taken from.
-struct Source<'f> {
+struct BranchSource<'f> {
     file: &'f StoreFile,
     game: u32,
 }
 
 /// A campaign that rows are added to.
-struct Target<'t, 'c> {
-    to: &'t mut Writer<'c>,
+struct BranchTarget<'t, 'c> {
+    to: &'t mut FileWriter<'c>,
     game: u32,
     row: &'t mut GameRow,
 }
@@ -162,8 +162,8 @@ impl Taken {
     /// Writes what an entry needs; gives the entry as it is to be written.
     fn take_moment(
         &mut self,
-        target: &mut Target<'_, '_>,
-        source: &Source<'_>,
+        target: &mut BranchTarget<'_, '_>,
+        source: &BranchSource<'_>,
         moment: &MomentRow,
         body: MomentBody,
     ) -> Result<MomentRow, StoreError> {
@@ -188,8 +188,8 @@ impl Taken {
     /// Writes a piece, if it is not there yet; gives its number and its sum.
     fn take_piece(
         &mut self,
-        target: &mut Target<'_, '_>,
-        source: &Source<'_>,
+        target: &mut BranchTarget<'_, '_>,
+        source: &BranchSource<'_>,
         id: u32,
     ) -> Result<(u32, i64), StoreError> {
         if id == 0 {
@@ -209,8 +209,8 @@ impl Taken {
     /// `scene` is the piece of the scene in the source, with its sum in the target.
     fn take_actions(
         &mut self,
-        target: &mut Target<'_, '_>,
-        source: &Source<'_>,
+        target: &mut BranchTarget<'_, '_>,
+        source: &BranchSource<'_>,
         tip: u32,
         scene: (u32, i64),
     ) -> Result<(u32, i64), StoreError> {

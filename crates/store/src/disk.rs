@@ -16,12 +16,12 @@ use riskbreaker_ruleset::system_message;
 
 /// One statement with its row, carried out in memory first and then on the disk.
 #[derive(Clone, Debug)]
-pub struct Statement {
+pub struct WaitingStatement {
     pub text: String,
     pub row: Vec<Value>,
 }
 
-impl Statement {
+impl WaitingStatement {
     /// The place of the statement in a change. The dictionary comes first, since rows need it, and the files of the rules come
     /// last: where the end of a file is lost, they are the part that is on other disks, too.
     fn rank(&self) -> u8 {
@@ -117,9 +117,9 @@ impl Disk {
     }
 
     /// Carries out a change: all of it is on the disk when this returns, or nothing.
-    pub fn carry_out(&mut self, change: &[Statement]) -> Result<(), StoreError> {
+    pub fn carry_out(&mut self, change: &[WaitingStatement]) -> Result<(), StoreError> {
         self.must_be_unchanged()?;
-        let mut ordered: Vec<&Statement> = change.iter().collect();
+        let mut ordered: Vec<&WaitingStatement> = change.iter().collect();
         ordered.sort_by_key(|statement| statement.rank());
         let path = self.path.clone();
         let failed = |error: rusqlite::Error| StoreError::of(&path, &error);
@@ -127,7 +127,7 @@ impl Disk {
             rusqlite::Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate).map_err(failed)?;
         // Again under the lock of the database, which other programs respect that use it.
         self.must_be_unchanged()?;
-        for Statement { text, row } in ordered {
+        for WaitingStatement { text, row } in ordered {
             let mut statement = transaction.prepare(text).map_err(failed)?;
             statement.execute(params_from_iter(row)).map_err(failed)?;
         }

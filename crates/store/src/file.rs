@@ -10,12 +10,12 @@ use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Params, Row, TransactionBehavior};
 
 use super::content::ContentSums;
-use super::disk::{Disk, Statement, harden, open};
+use super::disk::{Disk, WaitingStatement, harden, open};
 use super::error::StoreError;
 use super::lock::{Lock, beside};
-use super::pack::Words;
+use super::pack::Dictionary;
 use super::upgrade::upgrade;
-use super::writer::Writer;
+use super::writer::FileWriter;
 use riskbreaker_play::Ruleset;
 use riskbreaker_ruleset::{ContentHash, Library, system_message};
 
@@ -75,7 +75,7 @@ pub enum Access {
 pub struct StoreFile {
     /// The content, in memory.
     pub connection: Connection,
-    pub words: Words,
+    pub words: Dictionary,
     pub path: PathBuf,
     pub library: Library,
     /// The file that is written to; `None` where it is only read.
@@ -85,7 +85,7 @@ pub struct StoreFile {
     /// The format of the file.
     pub format: i64,
     /// A change whose write has failed: it may be on the disk or not.
-    unsure: Option<Vec<Statement>>,
+    unsure: Option<Vec<WaitingStatement>>,
     /// How often writes have failed: whoever holds rows of the file in memory reads them anew then.
     pub failures: u64,
     /// Rules in memory, by hash.
@@ -168,7 +168,7 @@ impl StoreFile {
         let (format, connection) = read?;
         let mut file = StoreFile {
             connection,
-            words: Words::default(),
+            words: Dictionary::default(),
             path: path.to_path_buf(),
             library,
             disk,
@@ -213,7 +213,7 @@ impl StoreFile {
             }
             texts.push(text);
         }
-        self.words = Words::of(texts);
+        self.words = Dictionary::of(texts);
         let mut statement = self.connection.prepare("SELECT hash FROM generation").map_err(failed)?;
         let hashes = statement.query_map([], |row| row.get::<_, String>(0)).map_err(failed)?;
         self.generations = hashes.collect::<Result<_, _>>().map_err(failed)?;
@@ -230,14 +230,17 @@ impl StoreFile {
     }
 
     /// Carries out one change of the file: all of it is on the disk when this returns, or nothing of it.
-    pub fn write<R>(&mut self, work: impl FnOnce(&mut Writer<'_>) -> Result<R, StoreError>) -> Result<R, StoreError> {
+    pub fn write<R>(
+        &mut self,
+        work: impl FnOnce(&mut FileWriter<'_>) -> Result<R, StoreError>,
+    ) -> Result<R, StoreError> {
         self.write_checked(work, |_, _| Ok(()))
     }
 
     /// The same, where `check` looks at the changed content in memory before it is written, and may refuse it.
     pub fn write_checked<R>(
         &mut self,
-        work: impl FnOnce(&mut Writer<'_>) -> Result<R, StoreError>,
+        work: impl FnOnce(&mut FileWriter<'_>) -> Result<R, StoreError>,
         check: impl FnOnce(&mut StoreFile, &R) -> Result<(), StoreError>,
     ) -> Result<R, StoreError> {
         if self.disk.is_none() {
@@ -252,7 +255,7 @@ impl StoreFile {
         begin(&self.connection).map_err(|error| failed(&path, error))?;
         let mut change = Vec::new();
         let done = {
-            let mut to = Writer::new(&self.connection, &mut self.words, &mut change);
+            let mut to = FileWriter::new(&self.connection, &mut self.words, &mut change);
             work(&mut to).and_then(|result| to.new_words().map(|()| result))
         };
         let done = done.and_then(|result| check(self, &result).map(|()| result));
@@ -292,7 +295,7 @@ impl StoreFile {
         if there != content_of(&self.connection).map_err(failed)? {
             let transaction = rusqlite::Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
                 .map_err(failed)?;
-            for Statement { text, row } in &change {
+            for WaitingStatement { text, row } in &change {
                 transaction.execute(text, rusqlite::params_from_iter(row)).map_err(failed)?;
             }
             if there != content_of(&transaction).map_err(failed)? {

@@ -11,7 +11,7 @@ use super::campaign::{Campaign, lock};
 use super::error::StoreError;
 use super::file::StoreFile;
 use super::rows::{key, numbered_sum};
-use super::writer::Writer;
+use super::writer::FileWriter;
 
 /// The result of a command that was carried out.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -96,7 +96,7 @@ pub struct HostMemory {
 }
 
 /// Writes rows behind those that are there.
-pub(super) fn write_rows(to: &Writer<'_>, game: u32, rows: &[HostRow]) -> Result<(), StoreError> {
+pub(super) fn write_rows(to: &FileWriter<'_>, game: u32, rows: &[HostRow]) -> Result<(), StoreError> {
     rows.iter().try_for_each(|row| {
         let (table, body) = match row {
             HostRow::Result(result) => ("request", serde_json::to_vec(result)),

@@ -9,11 +9,11 @@ use super::date;
 use super::error::StoreError;
 use super::file::StoreFile;
 use super::rows::GameRow;
-use super::writer::Writer;
+use super::writer::FileWriter;
 
 /// A line beside a campaign. It stays whatever is undone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Note {
+pub struct CampaignNote {
     /// In universal time.
     pub date: String,
     /// The entry at which the campaign stood.
@@ -34,19 +34,19 @@ fn is_zero(number: &u32) -> bool {
 }
 
 /// Puts a note into the file.
-pub fn write_note(to: &mut Writer<'_>, game: u32, row: &mut GameRow, text: Option<&str>) -> Result<(), StoreError> {
+pub fn write_note(to: &mut FileWriter<'_>, game: u32, row: &mut GameRow, text: Option<&str>) -> Result<(), StoreError> {
     write_correction(to, game, row, text, None)
 }
 
 fn write_correction(
-    to: &mut Writer<'_>,
+    to: &mut FileWriter<'_>,
     game: u32,
     row: &mut GameRow,
     text: Option<&str>,
     corrects: Option<u32>,
 ) -> Result<(), StoreError> {
     row.notes += 1;
-    let note = Note { date: date::now(), entry: row.head, text: text.map(str::to_owned), number: 0, corrects };
+    let note = CampaignNote { date: date::now(), entry: row.head, text: text.map(str::to_owned), number: 0, corrects };
     to.numbered("note", game, row.notes, &note).map(drop)
 }
 
@@ -71,13 +71,13 @@ impl Campaign {
     }
 
     /// The notes as they were corrected, and when people sat down to play, the oldest first.
-    pub fn notes(&self) -> Result<Vec<Note>, StoreError> {
+    pub fn notes(&self) -> Result<Vec<CampaignNote>, StoreError> {
         let (file, game, row) = (self.file(), self.game(), self.row());
-        let mut notes: BTreeMap<u32, Note> = BTreeMap::new();
+        let mut notes: BTreeMap<u32, CampaignNote> = BTreeMap::new();
         for id in file.numbers("note", game, row, row.notes) {
             let note = file.note(game, id)?;
             match note.corrects {
-                None => drop(notes.insert(id, Note { number: id, ..note })),
+                None => drop(notes.insert(id, CampaignNote { number: id, ..note })),
                 Some(number) if note.text.is_none() => drop(notes.remove(&number)),
                 Some(number) => {
                     if let Some(corrected) = notes.get_mut(&number) {
@@ -90,13 +90,13 @@ impl Campaign {
     }
 
     /// The entry at which people sat down last, and when: where a recap begins.
-    pub fn last_sitting(&self) -> Result<Option<Note>, StoreError> {
+    pub fn last_sitting(&self) -> Result<Option<CampaignNote>, StoreError> {
         Ok(self.notes()?.into_iter().rfind(|note| note.text.is_none()))
     }
 }
 
 impl StoreFile {
-    pub fn note(&self, game: u32, id: u32) -> Result<Note, StoreError> {
+    pub fn note(&self, game: u32, id: u32) -> Result<CampaignNote, StoreError> {
         self.words.unpack(&self.numbered("note", game, id)?.0)
     }
 }

@@ -35,7 +35,7 @@ const BETWEEN: char = '\u{1f}';
 
 /// The dictionary of a file, by number.
 #[derive(Clone, Debug, Default)]
-pub struct Words {
+pub struct Dictionary {
     texts: Vec<String>,
     numbers: HashMap<String, u32>,
     /// How many of them are in the file.
@@ -44,20 +44,20 @@ pub struct Words {
     lost: Vec<u64>,
 }
 
-impl Words {
-    pub fn of(texts: Vec<String>) -> Words {
+impl Dictionary {
+    pub fn of(texts: Vec<String>) -> Dictionary {
         let numbers = texts.iter().enumerate().map(|(at, text)| (text.clone(), at as u32)).collect();
-        Words { stored: texts.len(), texts, numbers, lost: Vec::new() }
+        Dictionary { stored: texts.len(), texts, numbers, lost: Vec::new() }
     }
 
     /// The same where the texts of some numbers are lost: what needs them cannot be read.
-    pub fn without(mut self, lost: Vec<u64>) -> Words {
+    pub fn without(mut self, lost: Vec<u64>) -> Dictionary {
         self.lost = lost;
         self
     }
 
     /// The same for a new file that has none of them yet.
-    pub fn unwritten(mut self) -> Words {
+    pub fn unwritten(mut self) -> Dictionary {
         self.stored = 0;
         self
     }
@@ -115,7 +115,7 @@ impl Words {
     }
 
     pub fn unpack_value(&self, bytes: &[u8]) -> Result<Value, StoreError> {
-        let mut reader = Reader { words: self, left: bytes };
+        let mut reader = PackReader { words: self, left: bytes };
         let value = reader.value(0)?;
         if !reader.left.is_empty() {
             return Err(broken("more bytes than it should have"));
@@ -125,7 +125,7 @@ impl Words {
 
     /// A packed value with texts in place of their numbers in the dictionary: the same value gives the same bytes in every file.
     pub fn spelled_out(&self, bytes: &[u8]) -> Result<Vec<u8>, StoreError> {
-        let mut reader = Reader { words: self, left: bytes };
+        let mut reader = PackReader { words: self, left: bytes };
         let mut spelled = Vec::with_capacity(4 * bytes.len());
         reader.spell(0, &mut spelled)?;
         if !reader.left.is_empty() {
@@ -217,12 +217,12 @@ fn write_size(mut size: u64, bytes: &mut Vec<u8>) {
     bytes.push(size as u8);
 }
 
-struct Reader<'w, 'b> {
-    words: &'w Words,
+struct PackReader<'w, 'b> {
+    words: &'w Dictionary,
     left: &'b [u8],
 }
 
-impl<'b> Reader<'_, 'b> {
+impl<'b> PackReader<'_, 'b> {
     fn byte(&mut self) -> Result<u8, StoreError> {
         let (first, rest) = self.left.split_first().ok_or_else(|| broken("fewer bytes than it should have"))?;
         self.left = rest;
@@ -303,7 +303,7 @@ impl<'b> Reader<'_, 'b> {
     }
 }
 
-impl Reader<'_, '_> {
+impl PackReader<'_, '_> {
     /// Copies a value, with texts in place of their numbers in the dictionary.
     fn spell(&mut self, depth: usize, to: &mut Vec<u8>) -> Result<(), StoreError> {
         if depth > DEEPEST {
@@ -375,7 +375,7 @@ mod tests {
 
     #[test]
     fn what_is_packed_is_read_again() {
-        let mut words = Words::default();
+        let mut words = Dictionary::default();
         let long = "long ".repeat(40);
         for value in [
             json!(null),
@@ -386,11 +386,11 @@ mod tests {
         ] {
             let bytes = words.pack(&value).unwrap();
             assert_eq!(words.unpack_value(&bytes).unwrap(), value);
-            assert_eq!(Words::of(words.texts.clone()).unpack_value(&bytes).unwrap(), value);
+            assert_eq!(Dictionary::of(words.texts.clone()).unpack_value(&bytes).unwrap(), value);
             // It says the same, also in a file with other numbers.
             let spelled = words.spelled_out(&bytes).unwrap();
-            assert_eq!(Words::default().unpack_value(&spelled).unwrap(), value);
-            let mut other = Words::of((0..200).map(|n| n.to_string()).collect());
+            assert_eq!(Dictionary::default().unpack_value(&spelled).unwrap(), value);
+            let mut other = Dictionary::of((0..200).map(|n| n.to_string()).collect());
             let bytes = other.pack(&value).unwrap();
             assert_eq!(other.spelled_out(&bytes).unwrap(), spelled);
         }
@@ -398,7 +398,7 @@ mod tests {
 
     #[test]
     fn what_returns_takes_few_bytes() {
-        let mut words = Words::default();
+        let mut words = Dictionary::default();
         let roll = json!({"slot": "roll", "label": "{} tests {}", "dice": "1d10", "faces": [7], "before": {"words": 9, "written": 0}});
         let first = words.pack(&roll).unwrap();
         assert!(first.len() < 20, "{}", first.len());
@@ -408,7 +408,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_bytes_are_read_or_refused(bytes: Vec<u8>) {
-            let mut words = Words::default();
+            let mut words = Dictionary::default();
             words.number("one");
             words.number("\u{1f}two");
             assert_eq!(words.unpack_value(&bytes).is_ok(), words.spelled_out(&bytes).is_ok());

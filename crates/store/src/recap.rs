@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use super::campaign::Campaign;
 use super::error::StoreError;
-use super::notes::Note;
+use super::notes::CampaignNote;
 use riskbreaker_play::{Event, Happening, Viewer};
 
 impl Campaign {
@@ -29,12 +29,12 @@ impl Campaign {
     /// As [`Campaign::replay`].
     pub fn recap_all(&self, viewer: &Viewer) -> Result<Vec<String>, StoreError> {
         match self.notes()?.into_iter().next() {
-            Some(first) => self.recap_since(&Note { entry: 0, text: None, ..first }, viewer),
+            Some(first) => self.recap_since(&CampaignNote { entry: 0, text: None, ..first }, viewer),
             None => Ok(Vec::new()),
         }
     }
 
-    fn recap_since(&self, sitting: &Note, viewer: &Viewer) -> Result<Vec<String>, StoreError> {
+    fn recap_since(&self, sitting: &CampaignNote, viewer: &Viewer) -> Result<Vec<String>, StoreError> {
         let mut scenes: Vec<(String, Vec<Event>)> = Vec::new();
         let mut title = String::new();
         self.replay_since(sitting.entry, None, |played| {

@@ -15,14 +15,14 @@ use super::generation::{Generation, decompressed, generation_sum};
 use super::lock::{Lock, beside};
 use super::log::label_sum;
 use super::name::nearest_allowed;
-use super::pack::{MOST_WORDS, Words};
+use super::pack::{Dictionary, MOST_WORDS};
 use super::pages::rows;
 use super::rows::{
     ActionRow, GameRow, MomentBody, MomentRow, Piece, action_sum, checkpoint_sum, game_sum, key, moment_sum,
     numbered_sum,
 };
 use super::whole::MOST_PROBLEMS;
-use super::writer::Writer;
+use super::writer::FileWriter;
 use riskbreaker_play::{Checkpoint, Done, Ruleset};
 use riskbreaker_ruleset::{ContentHash, Library, system_message};
 
@@ -217,18 +217,18 @@ impl Salvage {
     }
 
     /// The dictionary. Rows that need a text that is lost are lost with it; the numbers of the other texts stay.
-    fn dictionary(&self, lost: &mut Vec<String>) -> Words {
+    fn dictionary(&self, lost: &mut Vec<String>) -> Dictionary {
         let most = self.words.keys().next_back().map_or(0, |last| last + 1);
         let texts = (0..most).map(|id| self.words.get(&id).cloned().unwrap_or_else(|| format!("\u{0}{id}")));
         let gone: Vec<u64> = (0..most).filter(|id| !self.words.contains_key(id)).map(|id| id as u64).collect();
         if !gone.is_empty() {
             lost.push(format!("{} entries of the dictionary", gone.len()));
         }
-        Words::of(texts.collect()).without(gone).unwritten()
+        Dictionary::of(texts.collect()).without(gone).unwritten()
     }
 
     /// The hashes of the rules that scenes, actions and checkpoints need.
-    fn rules_in_use(&self, to: &Writer<'_>) -> BTreeSet<String> {
+    fn rules_in_use(&self, to: &FileWriter<'_>) -> BTreeSet<String> {
         let mut hashes = BTreeSet::new();
         for (body, _) in self.bodies.values().flatten() {
             if let Ok(Piece::Scene(scene)) = to.words.unpack::<Piece>(body) {
@@ -246,7 +246,7 @@ impl Salvage {
     /// Writes the rules, and gives the hashes of those that can be read. A text that is lost may still be on the disk.
     fn write_rules(
         &self,
-        to: &mut Writer<'_>,
+        to: &mut FileWriter<'_>,
         library: &Library,
         lost: &mut Vec<String>,
     ) -> Result<Vec<String>, StoreError> {
@@ -296,7 +296,7 @@ impl Salvage {
 
     fn write_campaign(
         &self,
-        to: &mut Writer<'_>,
+        to: &mut FileWriter<'_>,
         (game, left_out): (u32, &BTreeSet<(u32, u32)>),
         rules: &[String],
         path: &Path,
@@ -351,7 +351,7 @@ impl Salvage {
     }
 
     /// Writes the pieces and notes, which stand by themselves; gives the pieces with their sums, and the number of notes.
-    fn write_pieces(&self, to: &Writer<'_>, game: u32, row: &mut GameRow) -> Result<(Pieces, u32), StoreError> {
+    fn write_pieces(&self, to: &FileWriter<'_>, game: u32, row: &mut GameRow) -> Result<(Pieces, u32), StoreError> {
         let (mut pieces, mut notes) = (Pieces::new(), 0);
         row.notes = 0;
         for (id, bodies) in self.bodies.range(rows_of(game)) {
@@ -376,7 +376,7 @@ impl Salvage {
     /// Writes the actions with their checkpoints; gives their sums. An action holds if its parent does.
     fn write_actions(
         &self,
-        to: &Writer<'_>,
+        to: &FileWriter<'_>,
         game: u32,
         scenes: &[i64],
         row: &mut GameRow,
@@ -406,7 +406,7 @@ impl Salvage {
     /// Writes the entries; gives their sums. An entry holds if its parent, its action and its pieces do.
     fn write_moments(
         &self,
-        to: &Writer<'_>,
+        to: &FileWriter<'_>,
         (game, left_out): (u32, &BTreeSet<(u32, u32)>),
         pieces: &Pieces,
         actions: &HashMap<u32, i64>,

@@ -40,7 +40,7 @@ pub struct ReplaySummary {
 
 /// Where a game under other rules first differs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Difference {
+pub struct FirstDifference {
     /// The first entry that differs.
     pub entry: u32,
     /// What was decided there.
@@ -119,7 +119,7 @@ impl Campaign {
     /// # Errors
     ///
     /// As [`Campaign::replay`]; other rules that cannot begin the scene.
-    pub fn differs_under(&self, other: &Arc<Ruleset>) -> Result<Option<Difference>, StoreError> {
+    pub fn differs_under(&self, other: &Arc<Ruleset>) -> Result<Option<FirstDifference>, StoreError> {
         let game = self.game();
         let way = self.way(self.head())?;
         let mut sessions: Option<(Session, Session)> = None;
@@ -150,7 +150,7 @@ impl Campaign {
                 continue;
             }
             let same = before.iter().zip(&after).take_while(|(one, other)| one == other).count();
-            return Ok(Some(Difference {
+            return Ok(Some(FirstDifference {
                 entry: row.id,
                 text,
                 kept: before[same..].to_vec(),

@@ -13,9 +13,9 @@ use super::error::StoreError;
 use super::generation::Generation;
 use super::log::label;
 use super::name::normalized;
-use super::notes::Note;
+use super::notes::CampaignNote;
 use super::rows::{ActionRow, GameRow, MomentBody, MomentRow, Piece, action_sum, checkpoint_sum, key, moment_sum};
-use super::writer::Writer;
+use super::writer::FileWriter;
 use riskbreaker_play::{Checkpoint, Done, Happening, in_one_line};
 use riskbreaker_ruleset::{ContentHash, system_message};
 use riskbreaker_state::{Value, readable_name};
@@ -26,7 +26,7 @@ const FORMAT: u32 = 1;
 /// One line. The order of the lines is that of the numbers, so that a game that went on differs only at the end.
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "line", rename_all = "snake_case")]
-enum Line {
+enum TextLine {
     Campaign {
         format: u32,
         campaign: GameRow,
@@ -65,7 +65,7 @@ enum Line {
     },
     Note {
         id: u32,
-        note: Note,
+        note: CampaignNote,
     },
     /// For reading: it says nothing that the others do not.
     Sheet {
@@ -86,11 +86,11 @@ impl Campaign {
         file.must_be_whole(game)?;
         // The sum depends on how the rows are packed: it is made anew.
         let row = GameRow { last: 0, ..self.row().clone() };
-        let mut line = |line: &Line| -> Result<(), StoreError> {
+        let mut line = |line: &TextLine| -> Result<(), StoreError> {
             let text = serde_json::to_string(line).map_err(|error| StoreError::Refused(error.to_string()))?;
             writeln!(to, "{text}").map_err(|error| output(&error))
         };
-        line(&Line::Campaign { format: FORMAT, campaign: row.clone() })?;
+        line(&TextLine::Campaign { format: FORMAT, campaign: row.clone() })?;
         let mut hashes: Vec<&String> = file.generations.iter().collect();
         hashes.sort();
         let mut written = std::collections::BTreeSet::new();
@@ -99,32 +99,32 @@ impl Campaign {
             for text in file.files(&rules).unwrap_or_default().into_values() {
                 let hash = ContentHash::of(text.as_bytes()).to_string();
                 if written.insert(hash.clone()) {
-                    line(&Line::File { hash, text })?;
+                    line(&TextLine::File { hash, text })?;
                 }
             }
-            line(&Line::Rules { hash: hash.clone(), rules })?;
+            line(&TextLine::Rules { hash: hash.clone(), rules })?;
         }
         for id in file.numbers("piece", game, &row, row.pieces) {
-            line(&Line::Piece { id, piece: file.piece(game, id)? })?;
+            line(&TextLine::Piece { id, piece: file.piece(game, id)? })?;
         }
         for id in file.numbers("action", game, &row, row.actions) {
             let found = file.action(game, id)?;
-            line(&Line::Action { id, after: found.parent, action: file.done(&found)? })?;
+            line(&TextLine::Action { id, after: found.parent, action: file.done(&found)? })?;
             if let Some((body, _)) = file.checkpoint(game, id)? {
-                line(&Line::Checkpoint { action: id, checkpoint: file.words.unpack_value(&body)? })?;
+                line(&TextLine::Checkpoint { action: id, checkpoint: file.words.unpack_value(&body)? })?;
             }
         }
         for id in file.numbers("moment", game, &row, row.moments) {
             let (found, entry) = file.checked_moment(game, id)?;
             let (after, decisions, tip, state) = (found.parent, found.decisions, found.tip, found.state);
             let text = Some(label(&file, game, id)?);
-            line(&Line::Entry { id, after, decisions, tip, state, entry, text })?;
+            line(&TextLine::Entry { id, after, decisions, tip, state, entry, text })?;
         }
         for id in file.numbers("note", game, &row, row.notes) {
-            line(&Line::Note { id, note: file.note(game, id)? })?;
+            line(&TextLine::Note { id, note: file.note(game, id)? })?;
         }
         for (name, sheet) in sheets {
-            line(&Line::Sheet { name, sheet })?;
+            line(&TextLine::Sheet { name, sheet })?;
         }
         Ok(())
     }
@@ -223,7 +223,7 @@ impl Store {
             return Err(StoreError::Refused("the file has a campaign already".into()));
         }
         let mut lines = from.lines().enumerate();
-        let read = |at: usize, text: io::Result<String>| -> Result<Line, StoreError> {
+        let read = |at: usize, text: io::Result<String>| -> Result<TextLine, StoreError> {
             let wrong = |message: String| StoreError::Refused(format!("line {}: {message}", at + 1));
             serde_json::from_str(&text.map_err(|error| wrong(error.to_string()))?)
                 .map_err(|error| wrong(error.to_string()))
@@ -234,7 +234,7 @@ impl Store {
             let cure = "these are no lines of JSON; `riskbreaker export FILE --json` writes what can be imported";
             return Err(StoreError::Refused(cure.into()));
         }
-        let Line::Campaign { format, campaign: row } = read(at, Ok(first))? else {
+        let TextLine::Campaign { format, campaign: row } = read(at, Ok(first))? else {
             return Err(StoreError::Refused("line 1 does not begin a campaign".into()));
         };
         if format != FORMAT {
@@ -293,26 +293,26 @@ struct Import {
 }
 
 impl Import {
-    fn take(&mut self, to: &mut Writer<'_>, line: Line) -> Result<(), StoreError> {
+    fn take(&mut self, to: &mut FileWriter<'_>, line: TextLine) -> Result<(), StoreError> {
         match line {
-            Line::Campaign { .. } => return Err(wrong("a second campaign")),
-            Line::File { hash, text } => {
+            TextLine::Campaign { .. } => return Err(wrong("a second campaign")),
+            TextLine::File { hash, text } => {
                 if hash != to.source(&text)? {
                     return Err(wrong("a file of the rules that was changed: its hash does not fit"));
                 }
             }
-            Line::Rules { hash, rules } => {
+            TextLine::Rules { hash, rules } => {
                 to.generation(&hash, &rules)?;
                 self.generations.push(hash);
             }
             // What is written later gets a number behind all that are there, whatever the first line says.
-            Line::Piece { id, piece } => {
+            TextLine::Piece { id, piece } => {
                 self.row.pieces = self.row.pieces.max(id);
                 if self.pieces.insert(id, to.piece(0, id, &piece)?).is_some() {
                     return Err(wrong("a piece that was there before"));
                 }
             }
-            Line::Action { id, after, action } => {
+            TextLine::Action { id, after, action } => {
                 if id == 0 || after >= id {
                     return Err(wrong("an action that comes before the one it follows"));
                 }
@@ -320,12 +320,12 @@ impl Import {
                 let body = to.words.pack(&action)?;
                 self.actions.insert(id, ActionRow { id, parent: after, body, sum: 0 });
             }
-            Line::Checkpoint { action, checkpoint } => {
+            TextLine::Checkpoint { action, checkpoint } => {
                 let body = to.words.pack(&checkpoint)?;
                 to.words.unpack::<Checkpoint>(&body)?;
                 self.checkpoints.push((action, body));
             }
-            Line::Entry { id, after, decisions, tip, state, entry, text } => {
+            TextLine::Entry { id, after, decisions, tip, state, entry, text } => {
                 if id == 0 || after >= id {
                     return Err(wrong("an entry that comes before the one it follows"));
                 }
@@ -348,11 +348,11 @@ impl Import {
                     self.row.last = sum;
                 }
             }
-            Line::Note { id, note } => {
+            TextLine::Note { id, note } => {
                 self.row.notes = self.row.notes.max(id);
                 to.numbered("note", 0, id, &note)?;
             }
-            Line::Sheet { .. } => {}
+            TextLine::Sheet { .. } => {}
         }
         Ok(())
     }
@@ -374,7 +374,7 @@ impl Import {
     }
 
     /// Writes what waited for its sum, and where the campaign stands.
-    fn finish(&mut self, to: &mut Writer<'_>) -> Result<(), StoreError> {
+    fn finish(&mut self, to: &mut FileWriter<'_>) -> Result<(), StoreError> {
         let sum = |id: &u32| self.settled.get(id).copied().unwrap_or_default();
         for (id, action) in &mut self.actions {
             action.sum = sum(id);

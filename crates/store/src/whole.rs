@@ -16,7 +16,7 @@ pub const MOST_PROBLEMS: usize = 100;
 
 /// What the check of a campaign has found.
 #[derive(Debug, Default)]
-pub struct Findings {
+pub struct CampaignFindings {
     pub entries: u32,
     pub actions: u32,
     pub checkpoints: u32,
@@ -26,7 +26,7 @@ pub struct Findings {
     pub lost: Vec<u32>,
 }
 
-impl Findings {
+impl CampaignFindings {
     fn note<T>(&mut self, found: Result<T, StoreError>) -> Option<T> {
         match found {
             Ok(found) => return Some(found),
@@ -46,7 +46,7 @@ impl Findings {
 }
 
 /// The game behind the last action of an entry, from which the entries that follow are played.
-enum Source {
+enum ReplaySource {
     Session(Box<Session>, u32),
     Copy(Arc<Checkpoint>, u32),
     /// The beginning of the scene.
@@ -88,8 +88,8 @@ impl StoreFile {
     }
 
     /// Reads every row of a campaign and compares its sum. No game is played.
-    pub fn look_at_rows(&self, game: u32) -> Findings {
-        let mut found = Findings::default();
+    pub fn look_at_rows(&self, game: u32) -> CampaignFindings {
+        let mut found = CampaignFindings::default();
         let Some(row) = found.note(self.game(game)) else { return found };
         found.note(self.must_hold_together(game, &row));
         for id in self.numbers("note", game, &row, row.notes) {
@@ -131,7 +131,7 @@ impl StoreFile {
 
     /// Plays all entries of a campaign again, branches included, each compared with the hash of its state. A branch begins with a
     /// copy of the game, so every action is played once.
-    pub fn play_all(&mut self, game: u32, found: &mut Findings) {
+    pub fn play_all(&mut self, game: u32, found: &mut CampaignFindings) {
         let Ok(row) = self.game(game) else { return };
         let mut moments: BTreeMap<u32, (MomentRow, MomentBody)> = BTreeMap::new();
         for id in self.numbers("moment", game, &row, row.moments).collect::<Vec<_>>() {
@@ -148,10 +148,10 @@ impl StoreFile {
             children.entry(moment.parent).or_default().push(*id);
         }
         children.values_mut().for_each(|all| all.sort_by_key(|id| (sizes.get(id).copied(), *id)));
-        let mut waiting: Vec<(u32, Source)> = Vec::new();
-        let begin = |waiting: &mut Vec<(u32, Source)>, parent: u32, mut sources: Vec<Source>| {
+        let mut waiting: Vec<(u32, ReplaySource)> = Vec::new();
+        let begin = |waiting: &mut Vec<(u32, ReplaySource)>, parent: u32, mut sources: Vec<ReplaySource>| {
             for id in children.get(&parent).into_iter().flatten().rev() {
-                waiting.push((*id, sources.pop().unwrap_or(Source::Beginning)));
+                waiting.push((*id, sources.pop().unwrap_or(ReplaySource::Beginning)));
             }
         };
         begin(&mut waiting, 0, Vec::new());
@@ -166,9 +166,9 @@ impl StoreFile {
                     let mut sources = Vec::new();
                     if count > 1 {
                         let copy = Arc::new(session.checkpoint());
-                        sources.extend((1..count).map(|_| Source::Copy(copy.clone(), moment.tip)));
+                        sources.extend((1..count).map(|_| ReplaySource::Copy(copy.clone(), moment.tip)));
                     }
-                    sources.push(Source::Session(session, moment.tip));
+                    sources.push(ReplaySource::Session(session, moment.tip));
                     begin(&mut waiting, id, sources);
                 }
                 Err(error) => {
@@ -193,7 +193,7 @@ impl StoreFile {
         game: u32,
         moment: &MomentRow,
         body: &MomentBody,
-        source: Source,
+        source: ReplaySource,
         is_end: bool,
     ) -> Result<Option<Box<Session>>, StoreError> {
         let Some(place) = &body.place else { return Ok(None) };
@@ -201,8 +201,8 @@ impl StoreFile {
         let same_scene = moment.parent != 0 && self.checked_moment(game, moment.parent)?.1.scene == body.scene;
         let diverged = |message: String| StoreError::Diverged { entry: moment.id, message };
         let (mut session, tip) = match source {
-            Source::Session(session, tip) if same_scene => (session, tip),
-            Source::Copy(copy, tip) if same_scene => {
+            ReplaySource::Session(session, tip) if same_scene => (session, tip),
+            ReplaySource::Copy(copy, tip) if same_scene => {
                 let rules = self.find_rules(&copy.rules)?;
                 (Box::new(Session::resume(&rules, scene.setup.clone(), (*copy).clone())?), tip)
             }

@@ -7,26 +7,30 @@ use rusqlite::types::{ToSqlOutput, Value};
 use rusqlite::{Connection, ToSql, params_from_iter};
 use serde::Serialize;
 
-use super::disk::Statement;
+use super::disk::WaitingStatement;
 use super::error::StoreError;
 use super::file::word_sum;
 use super::generation::{Files, Generation, compressed, generation_sum};
 use super::log::label_sum;
-use super::pack::Words;
+use super::pack::Dictionary;
 use super::rows::{ActionRow, GameRow, MomentRow, Piece, game_sum, key, numbered_sum};
 use riskbreaker_ruleset::ContentHash;
 
 /// A change of the file that is under way.
-pub struct Writer<'c> {
+pub struct FileWriter<'c> {
     connection: &'c Connection,
-    pub words: &'c mut Words,
+    pub words: &'c mut Dictionary,
     /// What was carried out in memory, for the disk.
-    change: RefCell<&'c mut Vec<Statement>>,
+    change: RefCell<&'c mut Vec<WaitingStatement>>,
 }
 
-impl<'c> Writer<'c> {
-    pub fn new(connection: &'c Connection, words: &'c mut Words, change: &'c mut Vec<Statement>) -> Writer<'c> {
-        Writer { connection, words, change: RefCell::new(change) }
+impl<'c> FileWriter<'c> {
+    pub fn new(
+        connection: &'c Connection,
+        words: &'c mut Dictionary,
+        change: &'c mut Vec<WaitingStatement>,
+    ) -> FileWriter<'c> {
+        FileWriter { connection, words, change: RefCell::new(change) }
     }
 
     /// The file is named by who catches the error: [`StoreError::at`].
@@ -45,7 +49,7 @@ impl<'c> Writer<'c> {
     fn put_values(&self, statement: &str, row: Vec<Value>) -> Result<(), StoreError> {
         let done = self.connection.prepare(statement).and_then(|mut known| {
             known.execute(params_from_iter(&row))?;
-            self.change.borrow_mut().push(Statement { text: statement.to_owned(), row });
+            self.change.borrow_mut().push(WaitingStatement { text: statement.to_owned(), row });
             Ok(())
         });
         done.map_err(|error| StoreError::of(Path::new("the file"), &error))

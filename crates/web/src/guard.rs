@@ -8,11 +8,11 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header}
 use axum::middleware::Next;
 use axum::response::Response;
 
-use crate::server::Shared;
+use crate::server::ServerShared;
 
 /// The address that a connection came to.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Reached(pub SocketAddr);
+pub(crate) struct ReachedAddress(pub SocketAddr);
 
 /// Who sends a request, as far as its headers say.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub(crate) fn refusal(status: StatusCode, text: impl Into<String>) -> Response {
 }
 
 /// Lets a request through if it is meant for this server and comes from its own page, and adds the headers of every answer.
-pub(crate) async fn guard(State(shared): State<Shared>, request: Request, next: Next) -> Response {
+pub(crate) async fn guard(State(shared): State<ServerShared>, request: Request, next: Next) -> Response {
     let sender = sender_of(&shared, &request);
     let mut answer = match &sender {
         Ok(Sender::Guest(_)) if request.method() == Method::OPTIONS => Response::new(Body::empty()),
@@ -85,9 +85,9 @@ fn only<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option<&'h Head
 }
 
 /// Reads `Host` and `Origin` as they are: what a proxy adds about other names does not count.
-fn sender_of(shared: &Shared, request: &Request) -> Result<Sender, (StatusCode, &'static str)> {
+fn sender_of(shared: &ServerShared, request: &Request) -> Result<Sender, (StatusCode, &'static str)> {
     let headers = request.headers();
-    let Some(Reached(reached)) = request.extensions().get::<Reached>().copied() else {
+    let Some(ReachedAddress(reached)) = request.extensions().get::<ReachedAddress>().copied() else {
         return Err((StatusCode::INTERNAL_SERVER_ERROR, "The address of the connection is unknown.\n"));
     };
     let other_host = (StatusCode::MISDIRECTED_REQUEST, OTHER_HOST);

@@ -15,7 +15,7 @@ use tokio::time::{sleep, timeout};
 use crate::guard::refusal;
 use crate::host::is_answer;
 use crate::qr::QrCode;
-use crate::server::{Connected, Shared, ended};
+use crate::server::{Connected, ServerShared, ended};
 
 /// Most bytes of a body that is read. The host refuses far shorter ones with an answer.
 const MOST_BYTES: usize = 256 * 1024;
@@ -36,10 +36,10 @@ const LINES: &str = "application/x-ndjson";
 /// Clients that use `POST`. Each has a connection of its own.
 #[derive(Default)]
 pub(crate) struct Sessions {
-    all: Mutex<HashMap<String, Arc<Session>>>,
+    all: Mutex<HashMap<String, Arc<RpcSession>>>,
 }
 
-pub(crate) struct Session {
+pub(crate) struct RpcSession {
     client: Connected,
     /// One message at a time.
     turn: tokio::sync::Mutex<()>,
@@ -51,13 +51,13 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Sessions {
-    fn find(&self, key: &str) -> Option<Arc<Session>> {
+    fn find(&self, key: &str) -> Option<Arc<RpcSession>> {
         let session = lock(&self.all).get(key).cloned()?;
         *lock(&session.used) = Instant::now();
         Some(session)
     }
 
-    fn put(&self, key: String, session: Arc<Session>) {
+    fn put(&self, key: String, session: Arc<RpcSession>) {
         let mut all = lock(&self.all);
         if all.len() >= MOST_SESSIONS {
             let oldest = all.iter().min_by_key(|(_, session)| *lock(&session.used)).map(|(key, _)| key.clone());
@@ -80,9 +80,9 @@ impl Sessions {
     }
 }
 
-impl Session {
-    fn open(shared: &Shared) -> Arc<Session> {
-        Arc::new(Session {
+impl RpcSession {
+    fn open(shared: &ServerShared) -> Arc<RpcSession> {
+        Arc::new(RpcSession {
             client: Connected::open(&*shared.host),
             turn: tokio::sync::Mutex::default(),
             used: Mutex::new(Instant::now()),
@@ -163,7 +163,7 @@ fn hello(token: &str, since: &Json) -> String {
 }
 
 /// One message of a client, and its answer.
-pub(crate) async fn rpc(State(shared): State<Shared>, request: Request) -> Response {
+pub(crate) async fn rpc(State(shared): State<ServerShared>, request: Request) -> Response {
     let headers = request.headers().clone();
     let message = match json_body(request).await {
         Ok(message) => message,
@@ -179,7 +179,7 @@ pub(crate) async fn rpc(State(shared): State<Shared>, request: Request) -> Respo
         match shared.sessions.find(&key) {
             Some(session) => (key, session, false),
             None => {
-                let session = Session::open(&shared);
+                let session = RpcSession::open(&shared);
                 let welcome = session.ask(&hello(token, &Json::Null)).await.and_then(|mut lines| lines.pop());
                 match welcome {
                     Some(line) if session.client.is_welcome() && !line.starts_with(r#"{"error""#) => {}
@@ -190,7 +190,7 @@ pub(crate) async fn rpc(State(shared): State<Shared>, request: Request) -> Respo
             }
         }
     } else {
-        (shared.new_key(), Session::open(&shared), true)
+        (shared.new_key(), RpcSession::open(&shared), true)
     };
     let Some(lines) = session.ask(&message).await else {
         shared.sessions.end(&key);
@@ -220,7 +220,7 @@ pub(crate) async fn rpc(State(shared): State<Shared>, request: Request) -> Respo
 }
 
 /// What one role is told, as lines: first the answer to `hello` with the whole view, then every notice.
-pub(crate) async fn stream(State(shared): State<Shared>, request: Request) -> Response {
+pub(crate) async fn stream(State(shared): State<ServerShared>, request: Request) -> Response {
     let Some(token) = bearer(request.headers()) else {
         return refusal(StatusCode::UNAUTHORIZED, "Send `Authorization: Bearer TOKEN`.\n");
     };
@@ -230,7 +230,7 @@ pub(crate) async fn stream(State(shared): State<Shared>, request: Request) -> Re
             since[name] = value.into();
         }
     }
-    let session = Session::open(&shared);
+    let session = RpcSession::open(&shared);
     let lines = session.ask(&hello(token, &since)).await.unwrap_or_default();
     if !session.client.is_welcome() || lines.iter().any(|line| line.starts_with(r#"{"error""#)) {
         return unauthorized(lines.into_iter().find(|line| is_answer(line)).unwrap_or_default());

@@ -18,7 +18,7 @@ use tokio::sync::{Notify, Semaphore, watch};
 use tower::ServiceExt as _;
 
 use crate::address::{Addresses, BaseUrl};
-use crate::guard::{Reached, guard};
+use crate::guard::{ReachedAddress, guard};
 use crate::host::{Client, Host};
 use crate::page::Page;
 use crate::rpc::{self, Sessions};
@@ -88,7 +88,7 @@ impl Listening {
 
 /// What all requests share.
 #[derive(Clone)]
-pub(crate) struct Shared {
+pub(crate) struct ServerShared {
     inner: Arc<Inner>,
     pub ending: watch::Receiver<bool>,
     /// As long as somebody has one, a socket is open.
@@ -103,7 +103,7 @@ pub(crate) struct Inner {
     refused: AtomicU32,
 }
 
-impl std::ops::Deref for Shared {
+impl std::ops::Deref for ServerShared {
     type Target = Inner;
 
     fn deref(&self) -> &Inner {
@@ -202,7 +202,7 @@ impl Server {
                 page: config.page,
                 refused: AtomicU32::new(0),
             };
-            let shared = Shared { inner: Arc::new(inner), ending: ends, tasks: Arc::new(()) };
+            let shared = ServerShared { inner: Arc::new(inner), ending: ends, tasks: Arc::new(()) };
             runtime.block_on(async {
                 match tokio::net::TcpListener::from_std(listener) {
                     Ok(listener) => {
@@ -249,7 +249,7 @@ pub(crate) async fn ended(ending: &mut watch::Receiver<bool>) {
     let _ = ending.wait_for(|ending| *ending).await;
 }
 
-fn router(shared: &Shared) -> Router {
+fn router(shared: &ServerShared) -> Router {
     let page = {
         let shared = shared.clone();
         get(move |request: axum::extract::Request| async move { shared.page.answer(request.uri().path()) })
@@ -265,7 +265,7 @@ fn router(shared: &Shared) -> Router {
         .layer(from_fn_with_state(shared.clone(), guard))
 }
 
-async fn accept(listener: tokio::net::TcpListener, shared: Shared) {
+async fn accept(listener: tokio::net::TcpListener, shared: ServerShared) {
     let app = router(&shared);
     let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
     let mut ending = shared.ending.clone();
@@ -292,7 +292,7 @@ async fn accept(listener: tokio::net::TcpListener, shared: Shared) {
         let (app, mut ending, task) = (app.clone(), shared.ending.clone(), shared.tasks.clone());
         tokio::spawn(async move {
             let service = hyper::service::service_fn(move |mut request: Request<Incoming>| {
-                request.extensions_mut().insert(Reached(reached));
+                request.extensions_mut().insert(ReachedAddress(reached));
                 let answer = app.clone().oneshot(request.map(Body::new));
                 async move { Ok::<_, Infallible>(answer.await.unwrap_or_else(|never| match never {})) }
             });

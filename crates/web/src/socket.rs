@@ -9,7 +9,7 @@ use axum::response::Response;
 use futures_util::{SinkExt as _, StreamExt as _};
 use tokio::time::{Instant, sleep_until, timeout};
 
-use crate::server::{Connected, Shared, ended};
+use crate::server::{Connected, ServerShared, ended};
 
 /// The time for the first message.
 const FIRST_WITHIN: Duration = Duration::from_secs(5);
@@ -27,7 +27,7 @@ const GONE_AFTER: Duration = Duration::from_secs(60);
 /// A socket has a buffer of this size all the time.
 const BUFFER: usize = 4 * 1024;
 
-pub(crate) async fn upgrade(State(shared): State<Shared>, upgrade: WebSocketUpgrade) -> Response {
+pub(crate) async fn upgrade(State(shared): State<ServerShared>, upgrade: WebSocketUpgrade) -> Response {
     let upgrade =
         upgrade.read_buffer_size(BUFFER).write_buffer_size(0).max_message_size(MOST_BYTES).max_frame_size(MOST_BYTES);
     let tasks = shared.tasks.clone();
@@ -38,15 +38,15 @@ pub(crate) async fn upgrade(State(shared): State<Shared>, upgrade: WebSocketUpgr
 }
 
 /// Why a socket ends.
-struct End(u16, &'static str);
+struct SocketEnd(u16, &'static str);
 
-async fn serve(shared: Shared, socket: WebSocket) {
+async fn serve(shared: ServerShared, socket: WebSocket) {
     let (mut sink, mut stream) = socket.split();
     // Nothing is opened for somebody who says nothing.
     let mut ending = shared.ending.clone();
     let first = tokio::select! {
-        first = timeout(FIRST_WITHIN, first_message(&mut stream)) => first.unwrap_or(Err(End(close_code::POLICY, "no first message"))),
-        () = ended(&mut ending) => Err(End(close_code::AWAY, "the server ends")),
+        first = timeout(FIRST_WITHIN, first_message(&mut stream)) => first.unwrap_or(Err(SocketEnd(close_code::POLICY, "no first message"))),
+        () = ended(&mut ending) => Err(SocketEnd(close_code::AWAY, "the server ends")),
     };
     let end = match first {
         Ok(first) => {
@@ -65,16 +65,16 @@ async fn serve(shared: Shared, socket: WebSocket) {
 }
 
 type Sink = futures_util::stream::SplitSink<WebSocket, Message>;
-type Stream = futures_util::stream::SplitStream<WebSocket>;
+type SocketStream = futures_util::stream::SplitStream<WebSocket>;
 
-async fn first_message(stream: &mut Stream) -> Result<Box<str>, End> {
+async fn first_message(stream: &mut SocketStream) -> Result<Box<str>, SocketEnd> {
     loop {
         match stream.next().await {
             Some(Ok(Message::Text(text))) if text.len() <= FIRST_BYTES => return Ok(text.as_str().into()),
             Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
-            Some(Ok(Message::Text(_))) => return Err(End(close_code::SIZE, "the first message is too long")),
-            Some(Ok(Message::Binary(_))) => return Err(End(close_code::UNSUPPORTED, "messages are text")),
-            Some(Ok(Message::Close(_))) | Some(Err(_)) | None => return Err(End(close_code::NORMAL, "")),
+            Some(Ok(Message::Text(_))) => return Err(SocketEnd(close_code::SIZE, "the first message is too long")),
+            Some(Ok(Message::Binary(_))) => return Err(SocketEnd(close_code::UNSUPPORTED, "messages are text")),
+            Some(Ok(Message::Close(_))) | Some(Err(_)) | None => return Err(SocketEnd(close_code::NORMAL, "")),
         }
     }
 }
@@ -83,9 +83,9 @@ async fn first_message(stream: &mut Stream) -> Result<Box<str>, End> {
 async fn talk(
     client: &Connected,
     sink: &mut Sink,
-    stream: &mut Stream,
+    stream: &mut SocketStream,
     mut ending: tokio::sync::watch::Receiver<bool>,
-) -> End {
+) -> SocketEnd {
     let began = Instant::now();
     let (mut heard, mut asked) = (began, began);
     loop {
@@ -100,25 +100,25 @@ async fn talk(
             });
             match written.await {
                 Ok(Ok(())) => {}
-                Ok(Err(_)) => return End(close_code::NORMAL, ""),
+                Ok(Err(_)) => return SocketEnd(close_code::NORMAL, ""),
                 // It is told that it has missed something when it comes back.
-                Err(_) => return End(close_code::AGAIN, "resync: the connection reads too slowly"),
+                Err(_) => return SocketEnd(close_code::AGAIN, "resync: the connection reads too slowly"),
             }
         }
         if closed {
-            return End(close_code::POLICY, "the host has ended the connection");
+            return SocketEnd(close_code::POLICY, "the host has ended the connection");
         }
         if !client.is_welcome() && began.elapsed() > WELCOME_WITHIN {
-            return End(close_code::POLICY, "no token was shown");
+            return SocketEnd(close_code::POLICY, "no token was shown");
         }
         let now = Instant::now();
         if now.duration_since(heard) > GONE_AFTER {
-            return End(close_code::AWAY, "nothing was heard");
+            return SocketEnd(close_code::AWAY, "nothing was heard");
         }
         if now.duration_since(heard.max(asked)) > ASK_AFTER {
             asked = now;
             if timeout(WRITTEN_WITHIN, sink.send(Message::Ping(axum::body::Bytes::new()))).await.is_err() {
-                return End(close_code::AGAIN, "resync: the connection reads too slowly");
+                return SocketEnd(close_code::AGAIN, "resync: the connection reads too slowly");
             }
         }
         let wake = now + client.due().unwrap_or(ASK_AFTER).min(ASK_AFTER);
@@ -128,7 +128,7 @@ async fn talk(
                 for message in client.take() {
                     let _ = timeout(Duration::from_millis(500), sink.send(Message::Text(message.into()))).await;
                 }
-                return End(close_code::AWAY, "the server ends");
+                return SocketEnd(close_code::AWAY, "the server ends");
             }
             () = client.wake.notified() => {}
             () = sleep_until(wake) => {}
@@ -137,8 +137,8 @@ async fn talk(
                 match message {
                     Some(Ok(Message::Text(text))) => client.receive(text.as_str()),
                     Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
-                    Some(Ok(Message::Binary(_))) => return End(close_code::UNSUPPORTED, "messages are text"),
-                    Some(Ok(Message::Close(_))) | Some(Err(_)) | None => return End(close_code::NORMAL, ""),
+                    Some(Ok(Message::Binary(_))) => return SocketEnd(close_code::UNSUPPORTED, "messages are text"),
+                    Some(Ok(Message::Close(_))) | Some(Err(_)) | None => return SocketEnd(close_code::NORMAL, ""),
                 }
             }
         }

@@ -1,19 +1,19 @@
-use super::tagged::Tagged;
+use super::tagged::PackedValue;
 
 /// The next nodes for all values of a node except the first that was found there: a hash table with open addressing and linear
 /// probing. Memory access dominates a look-up, and this table usually needs one.
 #[derive(Debug, Default)]
 pub(super) struct Branches {
     /// A power of two of them, or none.
-    slots: Vec<Branch>,
+    slots: Vec<TraceBranch>,
     count: usize,
 }
 
 /// One branch. `to` is 0 in an empty slot: node 0 is the first node of a tree, so no branch leads there.
 #[derive(Clone, Copy, Debug, Default)]
-struct Branch {
+struct TraceBranch {
     from: u32,
-    found: Tagged,
+    found: PackedValue,
     to: u32,
 }
 
@@ -33,30 +33,30 @@ impl Branches {
 
     /// The node behind a node that has found a value.
     #[inline]
-    pub fn get(&self, from: usize, found: Tagged) -> Option<usize> {
+    pub fn get(&self, from: usize, found: PackedValue) -> Option<usize> {
         let branch = self.slots.get(self.place(from as u32, found))?;
         (branch.to != 0).then_some(branch.to as usize)
     }
 
     /// Adds a branch to another node than 0, where there is none yet.
-    pub fn insert(&mut self, from: usize, found: Tagged, to: u32) {
+    pub fn insert(&mut self, from: usize, found: PackedValue, to: u32) {
         if self.count * 8 >= self.slots.len() * 7 {
-            let slots = vec![Branch::default(); (self.slots.len() * 2).max(FEWEST_SLOTS)];
+            let slots = vec![TraceBranch::default(); (self.slots.len() * 2).max(FEWEST_SLOTS)];
             let old = std::mem::replace(&mut self.slots, slots);
             old.into_iter().filter(|branch| branch.to != 0).for_each(|branch| self.put(branch));
         }
         self.count += 1;
-        self.put(Branch { from: from as u32, found, to });
+        self.put(TraceBranch { from: from as u32, found, to });
     }
 
-    fn put(&mut self, branch: Branch) {
+    fn put(&mut self, branch: TraceBranch) {
         let place = self.place(branch.from, branch.found);
         self.slots[place] = branch;
     }
 
     /// Where a branch stands, or would stand.
     #[inline]
-    fn place(&self, from: u32, found: Tagged) -> usize {
+    fn place(&self, from: u32, found: PackedValue) -> usize {
         let last = self.slots.len().wrapping_sub(1);
         let mut place = mixed(u64::from(from) << 32 | found.at() as u64) as usize & last;
         while let Some(branch) = self.slots.get(place)
@@ -77,7 +77,7 @@ mod tests {
     #[test]
     fn every_branch_that_was_added_is_found_and_no_other() {
         let mut branches = Branches::default();
-        let found = |n: usize| Tagged::plain(&Value::Int(n as i64)).expect("it fits");
+        let found = |n: usize| PackedValue::plain(&Value::Int(n as i64)).expect("it fits");
         assert_eq!(branches.get(0, found(0)), None);
         for node in 0..300 {
             for value in 0..node % 7 {

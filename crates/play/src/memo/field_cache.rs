@@ -1,18 +1,18 @@
 use super::guard::Guard;
-use super::numbering::Numbering;
+use super::numbering::EntityNumbering;
 use super::query::Query;
-use super::tagged::{Interner, Tagged};
+use super::tagged::{Interner, PackedValue};
 use riskbreaker_state::{State, Value};
 
 /// A write-back cache of the fields of fixed entities, and of what queries about them find, as tagged values. Following a trace
 /// then compares numbers that are side by side, and a field that traces write again and again is written to the state once.
 ///
-/// A slot holds a field, at its place in [`Numbering`], or a query; queries come after all fields. Every write of a script or a
+/// A slot holds a field, at its place in [`EntityNumbering`], or a query; queries come after all fields. Every write of a script or a
 /// replay is passed on to the cache; if the state has changed in any other way, it is read again.
 #[derive(Debug, Default)]
 pub(super) struct FieldCache {
-    /// Values by slot; [`Tagged::UNKNOWN`] if not read yet.
-    now: Vec<Tagged>,
+    /// Values by slot; [`PackedValue::UNKNOWN`] if not read yet.
+    now: Vec<PackedValue>,
     /// How many slots are fields.
     fields: usize,
     /// By field: [`DIRTY`], [`WATCHED`].
@@ -20,13 +20,13 @@ pub(super) struct FieldCache {
     /// Fields that have become dirty; some of them may be clean again.
     dirty: Vec<Guard>,
     /// By field: the queries that ask whether it holds a value.
-    watchers: Vec<Vec<Watcher>>,
+    watchers: Vec<Vec<QueryWatcher>>,
     /// The identity of the state, and its count of changes when the cache was last up to date.
     identity: u64,
     moves: u64,
     /// The state at which all games begin, if they begin alike: its count of changes, and its slots.
     opening: Option<u64>,
-    first: Vec<Tagged>,
+    first: Vec<PackedValue>,
     /// Whether unknown fields still have their values from the beginning of the game.
     follows_opening: bool,
     /// A hash of the fixed entities that exist.
@@ -35,11 +35,11 @@ pub(super) struct FieldCache {
 
 /// A query that asks which fields hold a value.
 #[derive(Clone, Copy, Debug)]
-struct Watcher {
+struct QueryWatcher {
     slot: u32,
     /// The bit of the field in what the query finds.
     bit: u32,
-    wanted: Tagged,
+    wanted: PackedValue,
 }
 
 /// The state does not hold the value of the field yet.
@@ -50,7 +50,7 @@ const WATCHED: u8 = 2;
 impl FieldCache {
     /// `opening`: the state at which all games begin; `fields`: how many its entities have together.
     pub fn new(opening: Option<&State>, fields: usize) -> FieldCache {
-        let unknown = vec![Tagged::UNKNOWN; fields];
+        let unknown = vec![PackedValue::UNKNOWN; fields];
         FieldCache {
             fields,
             opening: opening.map(State::moves),
@@ -72,7 +72,7 @@ impl FieldCache {
         self.follows_opening = self.opening.is_some_and(|moves| moves == state.moves());
         match self.follows_opening {
             true => self.now.clone_from(&self.first),
-            false => self.now.fill(Tagged::UNKNOWN),
+            false => self.now.fill(PackedValue::UNKNOWN),
         }
         self.identity = state.identity();
         self.moves = state.moves();
@@ -84,36 +84,36 @@ impl FieldCache {
     pub fn note_population(&mut self, population: u64) {
         if self.population != population {
             self.population = population;
-            self.now[self.fields..].fill(Tagged::UNKNOWN);
-            self.first[self.fields..].fill(Tagged::UNKNOWN);
+            self.now[self.fields..].fill(PackedValue::UNKNOWN);
+            self.first[self.fields..].fill(PackedValue::UNKNOWN);
         }
     }
 
     /// Gives these queries slots, as far as they have none.
     #[cold]
-    pub fn add_queries(&mut self, queries: impl Iterator<Item = Query>, numbering: &Numbering) {
+    pub fn add_queries(&mut self, queries: impl Iterator<Item = Query>, numbering: &EntityNumbering) {
         for query in queries.skip(self.now.len() - self.fields) {
             let slot = self.now.len() as u32;
             if let Query::Holding(kind, field, wanted) = query {
                 for (bit, id) in (0..).zip(numbering.fixed_of(kind)) {
                     let Some(field) = numbering.guard(id, field).map(Guard::slot) else { continue };
                     self.marks[field] |= WATCHED;
-                    self.watchers[field].push(Watcher { slot, bit, wanted });
+                    self.watchers[field].push(QueryWatcher { slot, bit, wanted });
                 }
             }
-            self.now.push(Tagged::UNKNOWN);
-            self.first.push(Tagged::UNKNOWN);
+            self.now.push(PackedValue::UNKNOWN);
+            self.first.push(PackedValue::UNKNOWN);
         }
     }
 
     /// What is known of all slots. Results of queries are kept up to date when fields are written.
     #[inline]
-    pub fn now(&self) -> &[Tagged] {
+    pub fn now(&self) -> &[PackedValue] {
         &self.now
     }
 
     /// Notes what a query finds now. `on`: the fields that it asks about.
-    pub fn note_answer(&mut self, slot: usize, found: Tagged, mut on: impl Iterator<Item = Guard>) {
+    pub fn note_answer(&mut self, slot: usize, found: PackedValue, mut on: impl Iterator<Item = Guard>) {
         self.now[slot] = found;
         if self.follows_opening && on.all(|field| self.now[field.slot()] == self.first[field.slot()]) {
             self.first[slot] = found;
@@ -128,10 +128,16 @@ impl FieldCache {
 
     /// The value of a field; nothing if the entity is gone.
     #[inline]
-    pub fn find(&mut self, field: Guard, state: &State, interner: &Interner, numbering: &Numbering) -> Option<Tagged> {
+    pub fn find(
+        &mut self,
+        field: Guard,
+        state: &State,
+        interner: &Interner,
+        numbering: &EntityNumbering,
+    ) -> Option<PackedValue> {
         match self.now.get(field.slot()).copied() {
-            None | Some(Tagged::UNKNOWN) => self.read(field, state, interner, numbering, true),
-            Some(Tagged::STALE) => self.read(field, state, interner, numbering, false),
+            None | Some(PackedValue::UNKNOWN) => self.read(field, state, interner, numbering, true),
+            Some(PackedValue::STALE) => self.read(field, state, interner, numbering, false),
             Some(found) => {
                 debug_assert!(
                     self.marks[field.slot()] & DIRTY != 0 || Some(found) == tagged(field, state, interner, numbering)
@@ -147,11 +153,11 @@ impl FieldCache {
         field: Guard,
         state: &State,
         interner: &Interner,
-        numbering: &Numbering,
+        numbering: &EntityNumbering,
         is_first: bool,
-    ) -> Option<Tagged> {
+    ) -> Option<PackedValue> {
         let found = tagged(field, state, interner, numbering)?;
-        if found == Tagged::FOREIGN {
+        if found == PackedValue::FOREIGN {
             // A later trace may know it.
             return Some(found);
         }
@@ -166,7 +172,7 @@ impl FieldCache {
 
     /// A field has this value now, which the state is given by [`FieldCache::flush`]. What is there already is not written again.
     #[inline]
-    pub fn put(&mut self, field: Guard, to: Tagged) {
+    pub fn put(&mut self, field: Guard, to: PackedValue) {
         let now = &mut self.now[field.slot()];
         if *now == to {
             return;
@@ -189,19 +195,19 @@ impl FieldCache {
     /// Brings what queries have found up to date.
     fn tell_watchers(&mut self, field: usize) {
         let value = self.now[field];
-        for Watcher { slot, bit, wanted } in &self.watchers[field] {
+        for QueryWatcher { slot, bit, wanted } in &self.watchers[field] {
             let known = &mut self.now[*slot as usize];
             *known = match value {
                 // What the field holds now is not known.
-                Tagged::STALE | Tagged::UNKNOWN => Tagged::UNKNOWN,
-                _ => known.with_bit(*bit, value == *wanted).unwrap_or(Tagged::UNKNOWN),
+                PackedValue::STALE | PackedValue::UNKNOWN => PackedValue::UNKNOWN,
+                _ => known.with_bit(*bit, value == *wanted).unwrap_or(PackedValue::UNKNOWN),
             };
         }
     }
 
     /// A field has another value now, and the state holds it.
     #[inline]
-    pub fn set(&mut self, field: Guard, to: Tagged) {
+    pub fn set(&mut self, field: Guard, to: PackedValue) {
         let field = field.slot();
         if let Some(now) = self.now.get_mut(field) {
             *now = to;
@@ -217,7 +223,7 @@ impl FieldCache {
     }
 
     /// The value of a field that the state does not hold yet.
-    pub fn unwritten(&self, field: Guard) -> Option<Tagged> {
+    pub fn unwritten(&self, field: Guard) -> Option<PackedValue> {
         (self.marks.get(field.slot())? & DIRTY != 0).then(|| self.now[field.slot()])
     }
 
@@ -229,7 +235,12 @@ impl FieldCache {
     }
 
     /// Writes all dirty fields to the state. Their bytes have been counted already.
-    pub fn flush(&mut self, state: &mut State, numbering: &Numbering, mut value: impl FnMut(Tagged) -> Value) {
+    pub fn flush(
+        &mut self,
+        state: &mut State,
+        numbering: &EntityNumbering,
+        mut value: impl FnMut(PackedValue) -> Value,
+    ) {
         let (written, is_journaled) = (state.written, state.is_journaled());
         state.keep_journal(false);
         for field in self.dirty.drain(..) {
@@ -246,13 +257,13 @@ impl FieldCache {
     }
 }
 
-fn tagged(field: Guard, state: &State, interner: &Interner, numbering: &Numbering) -> Option<Tagged> {
+fn tagged(field: Guard, state: &State, interner: &Interner, numbering: &EntityNumbering) -> Option<PackedValue> {
     let (entity, field) = numbering.field(field);
     let value = state.field(entity, field)?;
     if numbering.concerns(value) {
-        return Some(Tagged::NUMBERED);
+        return Some(PackedValue::NUMBERED);
     }
-    Some(interner.known(value).unwrap_or(Tagged::FOREIGN))
+    Some(interner.known(value).unwrap_or(PackedValue::FOREIGN))
 }
 
 #[cfg(test)]
@@ -266,30 +277,30 @@ mod tests {
         for _ in 0..2 {
             state.spawn(Entity { kind: KindId(0), fields: vec![Value::None, Value::None] });
         }
-        let (numbering, wanted) = (Numbering::new(Some(&state)), Tagged::from(true));
+        let (numbering, wanted) = (EntityNumbering::new(Some(&state)), PackedValue::from(true));
         let mut cache = FieldCache::new(None, numbering.fixed_fields());
         let field = |at| Guard::fixed(at).expect("it fits");
         cache.add_queries(std::iter::once(Query::Holding(KindId(0), FieldId(1), wanted)), &numbering);
         let slot = field(4);
         let answers = |cache: &FieldCache, mask: i64| {
-            assert_eq!(cache.now().get(slot.slot()).copied(), Tagged::plain(&Value::Int(mask)));
+            assert_eq!(cache.now().get(slot.slot()).copied(), PackedValue::plain(&Value::Int(mask)));
         };
         let note = |cache: &mut FieldCache, mask: i64| {
             assert!(cache.now().get(slot.slot()).is_none_or(|known| !known.is_value()));
             let on = [1, 3].map(field);
-            cache.note_answer(slot.slot(), Tagged::plain(&Value::Int(mask)).expect("it fits"), on.into_iter());
+            cache.note_answer(slot.slot(), PackedValue::plain(&Value::Int(mask)).expect("it fits"), on.into_iter());
         };
         note(&mut cache, 0b10);
         cache.set(field(1), wanted);
         answers(&cache, 0b11);
-        cache.put(field(3), Tagged::NOTHING);
+        cache.put(field(3), PackedValue::NOTHING);
         answers(&cache, 0b01);
         cache.put(field(0), wanted);
         cache.set(field(2), wanted);
         answers(&cache, 0b01);
-        cache.set(field(1), Tagged::NUMBERED);
+        cache.set(field(1), PackedValue::NUMBERED);
         answers(&cache, 0b00);
-        cache.set(field(1), Tagged::STALE);
+        cache.set(field(1), PackedValue::STALE);
         note(&mut cache, 0b01);
         cache.note_population(5);
         note(&mut cache, 0b11);

@@ -5,7 +5,7 @@
 //! dice that it rolls determine what the entry does. The first run of an entry is recorded. When the same is found again, its
 //! effects are applied without the script. Where a guard fails, nothing has happened yet, and the script runs.
 //!
-//! Entities that are made in play are numbered in the order in which a trace meets them (see [`Numbering`]). So a trace does not
+//! Entities that are made in play are numbered in the order in which a trace meets them (see [`EntityNumbering`]). So a trace does not
 //! depend on their ids.
 //!
 //! The recorder observes operations ([`Op`]) and knows each of them, or aborts. One replay in a thousand is run by the script as
@@ -31,18 +31,18 @@ use std::sync::Arc;
 
 use self::field_cache::FieldCache;
 use self::guard::Guard;
-use self::numbering::Numbering;
-use self::query::End;
+use self::numbering::EntityNumbering;
 pub use self::query::Query;
-pub use self::recording::{Expected, Played};
-use self::recording::{Fields, Finished, Recording, Root};
-pub use self::replay::Lookup;
+use self::query::RelationEnd;
+pub use self::recording::{ExpectedOutcome, PlayedCard};
+use self::recording::{FieldSet, Finished, Recording, Root};
+pub use self::replay::TraceLookup;
 use self::report::Missed;
 pub use self::report::{NewBranch, NotRecorded};
 use self::root_cache::RootCache;
 use self::tagged::{OwnValues, is_small};
 use self::traces::Committed;
-pub use self::traces::{Table, Traces};
+pub use self::traces::{TraceTable, Traces};
 use riskbreaker_state::{Attachment, Due, EntityId, Schema, State, Value};
 
 /// One thread's part of the trace cache: the recorder, and what it knows of the state that it works on.
@@ -53,19 +53,19 @@ pub struct Memo {
     roots: RootCache,
     recording: Option<Recording>,
     /// The entities that the trace under way has met.
-    numbering: Numbering,
+    numbering: EntityNumbering,
     /// The fields between which relations stand.
-    ends: Vec<End>,
+    ends: Vec<RelationEnd>,
     /// Fields that the recording has read or written: reading one again adds no guard.
-    known: Fields,
+    known: FieldSet,
     /// Fields that are known to have changed in some game; a copy of what the table has.
-    invalidated: Fields,
+    invalidated: FieldSet,
     /// Whether all games begin with the same state, so that fields can be assumed to be as they were.
     begins_alike: bool,
     /// This thread's own copies of what the table refers to by number.
     values: OwnValues,
     due: Vec<Arc<Due>>,
-    plays: Vec<Box<[Played]>>,
+    plays: Vec<Box<[PlayedCard]>>,
     /// How often each of these came in replays: in the game under way, and in those that counted before it.
     played: Vec<u64>,
     counted: Vec<u64>,
@@ -83,12 +83,12 @@ pub struct Memo {
     last_missed: Option<(Arc<str>, Missed)>,
     /// Finds the place in a script that runs.
     locate: Option<fn() -> String>,
-    difference: Option<Difference>,
+    difference: Option<MemoDifference>,
 }
 
 /// A trace and its script with different outcomes: a bug of the host, or a script that keeps something between calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Difference {
+pub struct MemoDifference {
     pub entry: Arc<str>,
     pub known: String,
     pub found: String,
@@ -108,7 +108,7 @@ const FUNCTION: Option<EntityId> = Some(EntityId(0));
 impl Memo {
     /// `opening`: the state at which all games begin, if they begin alike.
     pub fn new(traces: &Arc<Traces>, opening: Option<&mut State>, schema: &Schema, locate: fn() -> String) -> Memo {
-        let numbering = Numbering::new(opening.as_deref());
+        let numbering = EntityNumbering::new(opening.as_deref());
         // Copies of it know these hashes from their beginning.
         let opening = opening.map(|opening| {
             opening.population_hash(numbering.fixed());
@@ -121,7 +121,7 @@ impl Memo {
             traces: traces.clone(),
             cache: FieldCache::new(opening, numbering.fixed_fields()),
             numbering,
-            ends: ends.map(|(number, (kind, field))| End { number, kind, field }).collect(),
+            ends: ends.map(|(number, (kind, field))| RelationEnd { number, kind, field }).collect(),
             roots: RootCache::new(last_entry),
             begins_alike: opening.is_some(),
             locate: Some(locate),
@@ -135,7 +135,7 @@ impl Memo {
     }
 
     /// A difference between a trace and its script, if one was found.
-    pub fn take_difference(&mut self) -> Option<Difference> {
+    pub fn take_difference(&mut self) -> Option<MemoDifference> {
         self.difference.take()
     }
 
@@ -166,14 +166,14 @@ impl Memo {
         let times = self.counted.iter_mut().map(std::mem::take);
         let plays = self.plays.iter().zip(times).filter(|(_, times)| *times > 0);
         let each = plays.flat_map(|(cards, times)| cards.iter().map(move |played| (played, times)));
-        let counts = |(played, times): (&Played, u64)| {
+        let counts = |(played, times): (&PlayedCard, u64)| {
             (played.seat.clone(), played.card.clone(), played.counts().map(|count| count * times))
         };
         each.map(counts).collect()
     }
 
     /// Starts a recording of the first entry of the agenda. `expected`: what it must come to.
-    pub fn start(&mut self, state: &mut State, expected: Option<Expected>) {
+    pub fn start(&mut self, state: &mut State, expected: Option<ExpectedOutcome>) {
         self.turn_to(state);
         let Some(first) = state.agenda().first() else { return };
         let (what, given) = (first.what.clone(), (first.owner, first.args.clone()));
@@ -185,7 +185,7 @@ impl Memo {
         what: Arc<str>,
         (owner, args): (Option<EntityId>, Value),
         state: &mut State,
-        expected: Option<Expected>,
+        expected: Option<ExpectedOutcome>,
     ) {
         let (population, attachments) = self.hashes(state);
         self.recorded += 1;
@@ -229,7 +229,7 @@ impl Memo {
     }
 
     /// Ends the recording of an entry that ran to its end. It is put into the table later.
-    pub fn finish(&mut self, state: &State, pulsed: bool, played: Vec<Played>) {
+    pub fn finish(&mut self, state: &State, pulsed: bool, played: Vec<PlayedCard>) {
         self.cache.keep_up(state);
         self.count_miss();
         if let Some(recording) = self.recording.take() {
@@ -279,7 +279,7 @@ impl Memo {
                 Committed::Kept | Committed::Stale => {}
                 Committed::NoRoom => self.refuse(&entry, "the trace cache is full, or a value is too large for it"),
                 Committed::Differs(known, found) => {
-                    self.difference.get_or_insert(Difference { entry, known, found });
+                    self.difference.get_or_insert(MemoDifference { entry, known, found });
                 }
             }
         }

@@ -7,7 +7,7 @@ use riskbreaker_state::{EntityId, FieldId, KindId, State, Value};
 /// does not depend on the id; a trace therefore says "the first that was met", not "entity 17". Entities that all games begin
 /// with keep their ids.
 #[derive(Debug, Default)]
-pub(super) struct Numbering {
+pub(super) struct EntityNumbering {
     /// Ids up to here are those of entities that all games begin with.
     fixed: u32,
     /// The fields of these entities one after the other, and by id where those of an entity begin. Games that begin alike have
@@ -31,10 +31,10 @@ const GONE: u32 = (1 << 9) - 1;
 /// Ids that can be fixed.
 const MOST_FIXED: u32 = 1 << 14;
 
-impl Numbering {
-    pub fn new(opening: Option<&State>) -> Numbering {
+impl EntityNumbering {
+    pub fn new(opening: Option<&State>) -> EntityNumbering {
         let fixed = opening.map_or(0, State::public_ids).min(MOST_FIXED - 1);
-        let mut numbering = Numbering { fixed, ..Numbering::default() };
+        let mut numbering = EntityNumbering { fixed, ..EntityNumbering::default() };
         for id in (0..=fixed).map(EntityId) {
             numbering.begins.push(numbering.fields.len() as u32);
             let entity = opening.and_then(|state| state.entity(id));
@@ -198,7 +198,7 @@ mod tests {
         let ids: Vec<EntityId> =
             (0..6).map(|at| state.spawn(Entity { kind: KindId(at % 2), fields: Vec::new() })).collect();
         state.remove(ids[4]);
-        let mut numbering = Numbering { fixed: 2, ..Numbering::default() };
+        let mut numbering = EntityNumbering { fixed: 2, ..EntityNumbering::default() };
         let value =
             Value::list([Value::Entity(ids[3]), Value::Entity(ids[0]), Value::Entity(ids[4]), Value::Entity(ids[3])]);
         let first = numbering.meet_all(&value, &state).unwrap();

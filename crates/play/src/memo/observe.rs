@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::guard::Guard;
 use super::numbering::is_numbered;
 use super::query::Query;
-use super::recording::{Dependency, Effect, Recording, RollKey};
-use super::tagged::{Tagged, is_small};
+use super::recording::{Dependency, RecordedEffect, Recording, RollKey};
+use super::tagged::{PackedValue, is_small};
 use super::{Memo, TOO_MANY, UNMET};
 use crate::operation::Op;
 use riskbreaker_state::{
@@ -52,27 +52,29 @@ impl Memo {
             Op::Remove { id, touched } => {
                 self.touched(touched);
                 if let Some(id) = self.number(*id) {
-                    self.effect(|| Effect::Remove(id));
+                    self.effect(|| RecordedEffect::Remove(id));
                 }
             }
             Op::Attach { made } if is_small(&made.data) => {
                 if let (Some(owner), Some(data)) = (self.number(made.owner), self.numbers(&made.data)) {
-                    self.effect(|| Effect::Attach(Attachment { hook: made.hook.clone(), owner, data, numbered: None }));
+                    self.effect(|| {
+                        RecordedEffect::Attach(Attachment { hook: made.hook.clone(), owner, data, numbered: None })
+                    });
                 }
             }
             Op::SetData { id, data } if is_small(data) => {
                 if let Some(data) = self.numbers(data) {
-                    self.effect(|| Effect::SetData(*id, data));
+                    self.effect(|| RecordedEffect::SetData(*id, data));
                 }
             }
             Op::Attach { .. } | Op::SetData { .. } => self.abort("the data of an attachment is too large"),
-            Op::Detach { id } => self.effect(|| Effect::Detach(*id)),
+            Op::Detach { id } => self.effect(|| RecordedEffect::Detach(*id)),
             Op::Schedule { entry, key } => self.scheduled(entry, *key),
             Op::Cancel => self.abort("it cancels an agenda entry"),
             Op::Rekey => self.abort("it gives an agenda entry another key"),
             // Nobody listens to a game that is recorded.
             Op::Say => {}
-            Op::Finish { outcome, plain: true } => self.effect(|| Effect::Finish((*outcome).into())),
+            Op::Finish { outcome, plain: true } => self.effect(|| RecordedEffect::Finish((*outcome).into())),
             Op::Finish { plain: false, .. } => self.abort("the outcome names an entity"),
             Op::Cut => self.abort("it cuts the action short"),
             Op::Glimpse => self.abort("a seat is shown what it knows"),
@@ -185,7 +187,7 @@ impl Memo {
     fn read_added(&mut self, field: FieldId, state: &State) {
         let Some(recording) = &self.recording else { return };
         let added = recording.effects.iter().filter_map(|effect| match effect {
-            Effect::Add(to, _) if to.is_fixed() => Some(self.numbering.field(*to)),
+            RecordedEffect::Add(to, _) if to.is_fixed() => Some(self.numbering.field(*to)),
             _ => None,
         });
         let entities: Vec<EntityId> = added.filter(|(_, which)| *which == field).map(|(entity, _)| entity).collect();
@@ -235,7 +237,7 @@ impl Memo {
             }
             _ => self.guard_least(key, min.unwrap_or(-LARGEST_NUMBER).saturating_sub(by), true),
         }
-        self.effect(|| Effect::Add(key, by));
+        self.effect(|| RecordedEffect::Add(key, by));
     }
 
     fn rolled(&mut self, key: impl FnOnce() -> RollKey, seen: &Value) {
@@ -245,7 +247,7 @@ impl Memo {
         }
     }
 
-    fn effect(&mut self, effect: impl FnOnce() -> Effect) {
+    fn effect(&mut self, effect: impl FnOnce() -> RecordedEffect) {
         if let Some(recording) = &mut self.recording {
             recording.effects.push(effect());
             self.abort_if_long();
@@ -278,7 +280,7 @@ impl Memo {
         for (entity, field) in fields.iter().filter(|(entity, _)| entity.0 <= fixed) {
             if let Some(key) = self.numbering.guard(*entity, *field) {
                 self.changed(key);
-                self.cache.set(key, Tagged::STALE);
+                self.cache.set(key, PackedValue::STALE);
             }
         }
     }
@@ -289,8 +291,8 @@ impl Memo {
             && let Some(key) = self.numbering.guard(entity, field)
         {
             self.changed(key);
-            let tag = Tagged::plain(value).filter(|_| !self.numbering.concerns(value));
-            self.cache.set(key, tag.unwrap_or(Tagged::STALE));
+            let tag = PackedValue::plain(value).filter(|_| !self.numbering.concerns(value));
+            self.cache.set(key, tag.unwrap_or(PackedValue::STALE));
         }
     }
 
@@ -302,7 +304,7 @@ impl Memo {
         }
         let Some(value) = self.numbers(value) else { return };
         self.known.insert(key);
-        self.effect(|| Effect::Set(key, value));
+        self.effect(|| RecordedEffect::Set(key, value));
     }
 
     fn spawned(&mut self, id: EntityId, entity: &Entity) {
@@ -319,7 +321,7 @@ impl Memo {
             let Some(key) = self.numbering.guard(number, FieldId(at as u16)) else { return self.abort(TOO_MANY) };
             self.known.insert(key);
         }
-        self.effect(|| Effect::Spawn(Entity { kind: entity.kind, fields }));
+        self.effect(|| RecordedEffect::Spawn(Entity { kind: entity.kind, fields }));
     }
 
     fn scheduled(&mut self, entry: &Entry, key: RelativeKey) {
@@ -337,7 +339,7 @@ impl Memo {
         let is_same = owner == entry.owner && !is_numbered(&args);
         self.effect(|| {
             let due = entry.due.clone();
-            Effect::Schedule(key, if is_same { due } else { Arc::new(Due { owner, args, ..Due::clone(&due) }) })
+            RecordedEffect::Schedule(key, if is_same { due } else { Arc::new(Due { owner, args, ..Due::clone(&due) }) })
         });
     }
 }

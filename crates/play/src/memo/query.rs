@@ -1,6 +1,6 @@
 use super::guard::Guard;
-use super::numbering::Numbering;
-use super::tagged::Tagged;
+use super::numbering::EntityNumbering;
+use super::tagged::PackedValue;
 use riskbreaker_state::{Entity, EntityId, FieldId, KindId, Schema, State, Value};
 
 /// A script's query for entities. A trace must find the same result again among the entities that are made in play.
@@ -17,21 +17,21 @@ pub enum Query {
     /// The id itself.
     Id(EntityId),
     /// Which of the entities of a kind that all games begin with hold a value in a field.
-    Holding(KindId, FieldId, Tagged),
+    Holding(KindId, FieldId, PackedValue),
     /// Whether the number in a field is at least so large.
     AtLeast(Guard, i64),
 }
 
 /// A field at which an entity stands in relations.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct End {
+pub(super) struct RelationEnd {
     pub number: i64,
     pub kind: KindId,
     pub field: FieldId,
 }
 
 /// Entities of one kind at most that [`Query::Holding`] tells apart: one bit for each.
-const MOST_HOLDING: usize = Tagged::BITS as usize;
+const MOST_HOLDING: usize = PackedValue::BITS as usize;
 
 impl Query {
     /// The entity that it is about.
@@ -62,7 +62,7 @@ impl Query {
     /// Asks which of the entities up to this id hold a value in a field. Gives nothing if there are too many, or if the value
     /// is not the same in all games.
     pub fn holding(kind: KindId, field: FieldId, value: &Value, fixed: u32, state: &State) -> Option<Query> {
-        let tag = Tagged::plain(value).filter(|_| !matches!(value, Value::Entity(id) if id.0 > fixed))?;
+        let tag = PackedValue::plain(value).filter(|_| !matches!(value, Value::Entity(id) if id.0 > fixed))?;
         let count = fixed_of(kind, fixed, state).count();
         (1..=MOST_HOLDING).contains(&count).then_some(Query::Holding(kind, field, tag))
     }
@@ -79,12 +79,12 @@ impl Query {
 
     /// The result for a script that asks this, with the entities by their numbers: they count as met. Of fixed entities only
     /// relations are in it, since traces guard the fields of the others. `ends`: the fields between which relations stand.
-    pub(super) fn found(self, state: &State, ends: &[End], numbering: &mut Numbering) -> Option<Value> {
+    pub(super) fn found(self, state: &State, ends: &[RelationEnd], numbering: &mut EntityNumbering) -> Option<Value> {
         let mut found: Vec<EntityId> = Vec::new();
         match self {
             Query::Id(id) => return Some(Value::Int(i64::from(id.0))),
             Query::Holding(kind, field, tag) => {
-                let holds = |id| state.field(id, field).and_then(Tagged::plain) == Some(tag);
+                let holds = |id| state.field(id, field).and_then(PackedValue::plain) == Some(tag);
                 return mask_of(numbering.fixed_of(kind).map(holds)).map(Value::Int);
             }
             Query::AtLeast(key, least) => {
@@ -106,7 +106,7 @@ impl Query {
             Query::Relations(of) => {
                 let mut relations = Vec::new();
                 for (id, entity) in state.entities() {
-                    let stands = |end: &&End| {
+                    let stands = |end: &&RelationEnd| {
                         entity.kind == end.kind && entity.fields.get(end.field.0 as usize) == Some(&Value::Entity(of))
                     };
                     for end in ends.iter().filter(stands) {
@@ -135,7 +135,7 @@ impl Query {
 pub(super) fn mask_of(bits: impl Iterator<Item = bool>) -> Option<i64> {
     let mut mask = 0;
     for (nth, bit) in (0..).zip(bits) {
-        mask |= i64::from(bit) << Some(nth).filter(|nth| *nth < Tagged::BITS)?;
+        mask |= i64::from(bit) << Some(nth).filter(|nth| *nth < PackedValue::BITS)?;
     }
     Some(mask)
 }

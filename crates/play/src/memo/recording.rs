@@ -3,7 +3,7 @@ use std::hash::{BuildHasherDefault, Hash, Hasher};
 use std::sync::Arc;
 
 use super::guard::Guard;
-use super::numbering::Numbering;
+use super::numbering::EntityNumbering;
 use super::query::Query;
 use crate::Sight;
 use riskbreaker_dice::Dice;
@@ -60,7 +60,7 @@ pub(super) fn hash_of(what: &str, owner: Option<EntityId>, args: &Value, (popula
 }
 
 /// A set of fields.
-pub(super) type Fields = HashSet<Guard, BuildHasherDefault<Folded>>;
+pub(super) type FieldSet = HashSet<Guard, BuildHasherDefault<Folded>>;
 
 /// A quick hash of a few words, for a table that compares what it finds.
 #[derive(Clone, Default)]
@@ -121,7 +121,7 @@ pub(super) enum Dependency {
 
 /// Something that a script did to the state. Entities go by their numbers.
 #[derive(Clone, Debug)]
-pub(super) enum Effect {
+pub(super) enum RecordedEffect {
     Set(Guard, Value),
     /// Adds to a number that is not known.
     Add(Guard, i64),
@@ -136,14 +136,14 @@ pub(super) enum Effect {
 
 /// A card that was played in an entry.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Played {
+pub struct PlayedCard {
     pub seat: Arc<str>,
     pub card: Arc<str>,
     /// Whether its first roll that needed something met it.
     pub met: Option<bool>,
 }
 
-impl Played {
+impl PlayedCard {
     /// What it adds to the counts of its card: used, rolled for, met.
     pub fn counts(&self) -> [u64; 3] {
         [1, u64::from(self.met.is_some()), u64::from(self.met == Some(true))]
@@ -159,36 +159,38 @@ pub(super) struct Recording {
     pub asked: Vec<Query>,
     /// Fields that it has read and that had not changed in any game. The recording is dropped when one of them changes.
     pub assumptions: Vec<Guard>,
-    pub effects: Vec<Effect>,
+    pub effects: Vec<RecordedEffect>,
     /// Whether no entity had been made before it besides those that all games begin with.
     pub cast: bool,
     /// How many changes waited in the journal when it began.
     pub mark: usize,
     /// The recorded outcome, if the script runs only to be compared with it.
-    pub expected: Option<Expected>,
+    pub expected: Option<ExpectedOutcome>,
 }
 
 impl Recording {
     /// How much it has added to a field of which it does not know what it holds.
     pub fn added(&self, field: Guard) -> i64 {
-        let by = |effect: &Effect| match effect {
-            Effect::Add(to, by) if *to == field => *by,
+        let by = |effect: &RecordedEffect| match effect {
+            RecordedEffect::Add(to, by) if *to == field => *by,
             _ => 0,
         };
         self.effects.iter().map(by).sum()
     }
 
     /// Whether what it has done so far may have changed what a query finds.
-    pub fn may_have_changed(&self, query: Query, numbering: &Numbering) -> bool {
+    pub fn may_have_changed(&self, query: Query, numbering: &EntityNumbering) -> bool {
         self.effects.iter().any(|effect| match (effect, query) {
-            (Effect::Spawn(_), Query::Holding(..)) => false,
-            (Effect::Spawn(_) | Effect::Remove(_), _) => true,
+            (RecordedEffect::Spawn(_), Query::Holding(..)) => false,
+            (RecordedEffect::Spawn(_) | RecordedEffect::Remove(_), _) => true,
             (
-                Effect::Set(written, _) | Effect::Add(written, _),
+                RecordedEffect::Set(written, _) | RecordedEffect::Add(written, _),
                 Query::Referring(_, field, _) | Query::Holding(_, field, _),
             ) => numbering.field(*written).1 == field,
-            (Effect::Set(..), Query::Relations(_)) => true,
-            (Effect::Attach(_) | Effect::Detach(_) | Effect::SetData(..), Query::Attached) => true,
+            (RecordedEffect::Set(..), Query::Relations(_)) => true,
+            (RecordedEffect::Attach(_) | RecordedEffect::Detach(_) | RecordedEffect::SetData(..), Query::Attached) => {
+                true
+            }
             _ => false,
         })
     }
@@ -196,7 +198,7 @@ impl Recording {
 
 /// An outcome of the trace table that a script has to come to.
 #[derive(Clone, Copy, Debug)]
-pub struct Expected {
+pub struct ExpectedOutcome {
     /// Where its leaf begins.
     pub leaf: u32,
     /// How often the table had dropped traces by then.
@@ -209,6 +211,6 @@ pub(super) struct Finished {
     pub recording: Recording,
     pub pulsed: bool,
     /// The cards that were played in it.
-    pub played: Vec<Played>,
+    pub played: Vec<PlayedCard>,
     pub value: Value,
 }

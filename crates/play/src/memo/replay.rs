@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::guard::Guard;
-use super::numbering::{Numbering, is_numbered};
-use super::outcome::{Names, Step};
-use super::recording::{Expected, Played};
-use super::tagged::Tagged;
-use super::traces::{Miss, Reader, Table};
+use super::numbering::{EntityNumbering, is_numbered};
+use super::outcome::{OutcomeNames, OutcomeStep};
+use super::recording::{ExpectedOutcome, PlayedCard};
+use super::tagged::PackedValue;
+use super::traces::{Miss, TraceReader, TraceTable};
 use super::{FUNCTION, Memo};
 use riskbreaker_dice::DiceRng;
 use riskbreaker_state::{
@@ -15,13 +15,13 @@ use riskbreaker_state::{
 };
 
 /// How an entry goes on.
-pub enum Lookup {
+pub enum TraceLookup {
     /// Its trace was replayed; says whether something was rolled or asked.
     Replayed { pulsed: bool },
     /// Its script has to run. The caller has to put the dice back.
     Missing,
     /// The same, and the script must come to this.
-    Check(Expected),
+    Check(ExpectedOutcome),
 }
 
 /// On average one replay in this many is run by the script as well, several in a row: only the first of them has to load the
@@ -79,13 +79,13 @@ impl Memo {
         }
     }
 
-    fn flush(&mut self, table: &Table, state: &mut State) {
+    fn flush(&mut self, table: &TraceTable, state: &mut State) {
         self.cache.flush(state, &self.numbering, |tag| self.values.value(tag, &table.names().values));
     }
 
     /// Looks up what the first entry of the agenda does, and does it if that is known.
     #[inline]
-    pub fn replay(&mut self, table: &Table, state: &mut State, rng: &mut DiceRng) -> Lookup {
+    pub fn replay(&mut self, table: &TraceTable, state: &mut State, rng: &mut DiceRng) -> TraceLookup {
         let hashes = self.hashes(state);
         self.cache.note_population(hashes.0);
         let place = match self.follow(table, hashes, state, rng) {
@@ -94,24 +94,24 @@ impl Memo {
                 if let Some(what) = state.agenda().first().map(|entry| entry.what.clone()) {
                     self.note_miss(&what, miss, table, state);
                 }
-                return Lookup::Missing;
+                return TraceLookup::Missing;
             }
         };
         let leaf = table.leaf(place);
-        let Some(first) = state.agenda().first() else { return Lookup::Missing };
+        let Some(first) = state.agenda().first() else { return TraceLookup::Missing };
         let passed = first.id;
         // Only keys of entries that it makes count from this one.
         let now = (leaf.entries > 0).then_some(first.key);
-        let comes_or_goes = |step: &Step| matches!(step, Step::Spawn(_) | Step::Remove(_));
+        let comes_or_goes = |step: &OutcomeStep| matches!(step, OutcomeStep::Spawn(_) | OutcomeStep::Remove(_));
         if !state.has_room(leaf.spawns, leaf.entries)
             || now.is_some_and(|now| !now.is_near())
             || state.ids() + leaf.spawns > FEW_ENTITIES && leaf.steps().any(|step| comes_or_goes(&step))
         {
-            return Lookup::Missing;
+            return TraceLookup::Missing;
         }
         self.replayed += 1;
         if is_checked(self.replayed) {
-            return Lookup::Check(table.expected(place));
+            return TraceLookup::Check(table.expected(place));
         }
         if let Some(again) = state.pass_first() {
             self.roots.recur(passed, again);
@@ -122,51 +122,51 @@ impl Memo {
         if let Some(played) = leaf.played {
             self.count_cards(played, table.names());
         }
-        Lookup::Replayed { pulsed: leaf.pulsed }
+        TraceLookup::Replayed { pulsed: leaf.pulsed }
     }
 
     /// Does what a step says. `now`: the key of the entry, where it schedules others.
     #[inline]
-    fn apply(&mut self, step: &Step, now: Option<&Key>, table: &Table, state: &mut State) {
+    fn apply(&mut self, step: &OutcomeStep, now: Option<&Key>, table: &TraceTable, state: &mut State) {
         let names = table.names();
         match step {
-            Step::Set(field, tag) => {
+            OutcomeStep::Set(field, tag) => {
                 let (entity, which) = self.numbering.field(*field);
                 let to = self.values.value(*tag, &names.values);
                 if field.is_fixed() {
-                    self.cache.set(*field, if is_numbered(&to) { Tagged::NUMBERED } else { *tag });
+                    self.cache.set(*field, if is_numbered(&to) { PackedValue::NUMBERED } else { *tag });
                 }
                 state.set(real(&self.numbering, entity), which, all_real(&self.numbering, to));
             }
-            Step::Add(field, by) => self.add(*field, *by, table, state),
-            Step::Spawn(made) => {
+            OutcomeStep::Add(field, by) => self.add(*field, *by, table, state),
+            OutcomeStep::Spawn(made) => {
                 let (kind, fields) = &names.made[*made as usize];
-                let value = |tag: &Tagged| all_real(&self.numbering, self.values.value(*tag, &names.values));
+                let value = |tag: &PackedValue| all_real(&self.numbering, self.values.value(*tag, &names.values));
                 let fields = fields.iter().map(value).collect();
                 let id = state.spawn(Entity { kind: *kind, fields });
                 self.numbering.make(id);
                 state.note_gone(id);
             }
-            Step::Remove(id) => {
+            OutcomeStep::Remove(id) => {
                 self.flush(table, state);
                 self.remove(real(&self.numbering, *id), state);
             }
-            Step::Attach(made) => {
+            OutcomeStep::Attach(made) => {
                 let made = &names.attached[*made as usize];
                 let (hook, data) = (made.hook.clone(), all_real(&self.numbering, made.data.clone()));
                 let owner = real(&self.numbering, made.owner);
                 state.attach(&Audience::Everybody, Attachment { hook, owner, data, numbered: None });
                 state.note_attachments();
             }
-            Step::Detach(id) => {
+            OutcomeStep::Detach(id) => {
                 state.detach(*id);
                 state.note_attachments();
             }
-            Step::SetData(id, data) => {
+            OutcomeStep::SetData(id, data) => {
                 state.set_data(*id, all_real(&self.numbering, self.values.value(*data, &names.values)));
                 state.note_attachments();
             }
-            Step::Schedule { key, due, numbered } => {
+            OutcomeStep::Schedule { key, due, numbered } => {
                 let key = names.keys[*key as usize].from(now.expect("it schedules an entry"));
                 let copy = own(&mut self.due, *due, names.due.iter().map(|due| due.apart())).clone();
                 if *numbered {
@@ -179,14 +179,14 @@ impl Memo {
                     self.roots.schedule(entry.id, *due);
                 }
             }
-            Step::Finish(text) => {
+            OutcomeStep::Finish(text) => {
                 state.finish(self.values.value(*text, &names.values).as_text().unwrap_or_default().to_string());
             }
         }
     }
 
     /// Adds to a number that a trace does not know.
-    fn add(&mut self, field: Guard, by: Tagged, table: &Table, state: &mut State) {
+    fn add(&mut self, field: Guard, by: PackedValue, table: &TraceTable, state: &mut State) {
         let values = &table.names().values;
         let known = field.is_fixed().then(|| self.cache.find(field, state, values, &self.numbering)).flatten();
         if let Some(sum) = known.and_then(|before| before.plus(by)) {
@@ -199,14 +199,18 @@ impl Memo {
         let entity = real(&self.numbering, entity);
         let before = state.field(entity, which).and_then(Value::as_int).unwrap_or_default();
         if field.is_fixed() {
-            self.cache.set(field, Tagged::STALE);
+            self.cache.set(field, PackedValue::STALE);
         }
         state.set(entity, which, Value::Int(before + by));
     }
 
-    fn count_cards(&mut self, played: u32, names: &Names) {
-        let apart = |cards: &[Played]| -> Box<[Played]> {
-            let own = |one: &Played| Played { seat: Arc::from(&*one.seat), card: Arc::from(&*one.card), met: one.met };
+    fn count_cards(&mut self, played: u32, names: &OutcomeNames) {
+        let apart = |cards: &[PlayedCard]| -> Box<[PlayedCard]> {
+            let own = |one: &PlayedCard| PlayedCard {
+                seat: Arc::from(&*one.seat),
+                card: Arc::from(&*one.card),
+                met: one.met,
+            };
             cards.iter().map(own).collect()
         };
         own(&mut self.plays, played, names.plays.iter().map(|cards| apart(cards)));
@@ -222,7 +226,7 @@ impl Memo {
         for (entity, field) in state.remove(id) {
             let key = self.numbering.is_fixed(entity).then(|| self.numbering.guard(entity, field));
             let Some(key) = key.flatten() else { continue };
-            self.cache.set(key, Tagged::STALE);
+            self.cache.set(key, PackedValue::STALE);
             if !self.invalidated.contains(&key) {
                 // The table is being read: it is told before the next look-up.
                 self.unnoted.push(key);
@@ -240,7 +244,13 @@ impl Memo {
 
     /// Where the leaf begins that the first entry of the agenda comes to, if that is known.
     #[inline]
-    fn follow(&mut self, table: &Table, hashes: (u64, u64), state: &mut State, rng: &mut DiceRng) -> Result<u32, Miss> {
+    fn follow(
+        &mut self,
+        table: &TraceTable,
+        hashes: (u64, u64),
+        state: &mut State,
+        rng: &mut DiceRng,
+    ) -> Result<u32, Miss> {
         let entry = state.agenda().first().ok_or(Miss::Root)?;
         self.numbering.clear();
         let root = self.roots.root(entry.id);
@@ -262,12 +272,12 @@ impl Memo {
             }
         };
         let Memo { cache, numbering, ends, values, .. } = self;
-        table.follow(first, state, &mut Reader { cache, numbering, ends, values }, Some(rng))
+        table.follow(first, state, &mut TraceReader { cache, numbering, ends, values }, Some(rng))
     }
 
     /// The first node of the tree of an entry.
     #[inline(never)]
-    fn root(&mut self, due: &Due, hashes: (u64, u64), table: &Table, state: &State) -> Option<u32> {
+    fn root(&mut self, due: &Due, hashes: (u64, u64), table: &TraceTable, state: &State) -> Option<u32> {
         let owner = match due.owner {
             Some(owner) => Some(self.numbering.meet(owner, state)?),
             None => None,
@@ -309,7 +319,7 @@ impl Memo {
         let Memo { traces, cache, numbering, ends, values, roots, .. } = self;
         let table = traces.read();
         let first = roots.function(what, is_result, hashes, &table).ok_or(Miss::Root)?;
-        let place = table.follow(first, state, &mut Reader { cache, numbering, ends, values }, None)?;
+        let place = table.follow(first, state, &mut TraceReader { cache, numbering, ends, values }, None)?;
         let value = values.value(table.leaf(place).value, &table.names().values);
         Ok(all_real(numbering, value))
     }
@@ -321,13 +331,13 @@ fn is_checked(replay: u64) -> bool {
 }
 
 /// The entity behind a number of a trace that was followed to its end.
-fn real(numbering: &Numbering, number: EntityId) -> EntityId {
+fn real(numbering: &EntityNumbering, number: EntityId) -> EntityId {
     numbering.entity(number).expect("the trace has met or made what it changes")
 }
 
 /// The same for all numbers in a value.
 #[inline]
-fn all_real(numbering: &Numbering, value: Value) -> Value {
+fn all_real(numbering: &EntityNumbering, value: Value) -> Value {
     match is_numbered(&value) {
         true => numbering.entities(&value).expect("the trace has met or made what it changes"),
         false => value,

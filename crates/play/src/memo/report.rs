@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::Memo;
 use super::guard::Guard;
 use super::query::{Query, field_words};
-use super::traces::{Miss, Table};
+use super::traces::{Miss, TraceTable};
 use riskbreaker_state::{EntityId, FieldId, KindId, Schema, State};
 
 /// Why an agenda entry could not be recorded.
@@ -83,7 +83,7 @@ impl Memo {
 
     /// Notes where a look-up ended.
     #[cold]
-    pub(super) fn note_miss(&mut self, what: &Arc<str>, miss: Miss, table: &Table, state: &State) {
+    pub(super) fn note_miss(&mut self, what: &Arc<str>, miss: Miss, table: &TraceTable, state: &State) {
         let missed = match miss {
             Miss::Root => Missed::Root,
             Miss::At(guard) => match (table.query(guard, &self.numbering), guard.kind()) {

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use super::FUNCTION;
-use super::traces::Table;
+use super::traces::TraceTable;
 use riskbreaker_state::{EntryId, Value};
 
 /// One thread's cache of the roots of entries that replays have scheduled. It saves the look-up by name, owner and arguments.
@@ -57,7 +57,7 @@ impl RootCache {
     }
 
     /// Notes the first node of the tree of an entry whose root names fixed entities alone, if it will be asked for again.
-    pub fn note_entry(&mut self, entry: EntryId, recurs: bool, hashes: (u64, u64), first: u32, table: &Table) {
+    pub fn note_entry(&mut self, entry: EntryId, recurs: bool, hashes: (u64, u64), first: u32, table: &TraceTable) {
         self.forget_dropped(table);
         if let Some(opening) = self.opening.get_mut(entry.0 as usize) {
             *opening = Some((hashes, first));
@@ -75,7 +75,7 @@ impl RootCache {
     }
 
     /// The first node of the tree of an entry, if it was noted.
-    pub fn entry(&self, entry: EntryId, hashes: (u64, u64), table: &Table) -> Option<u32> {
+    pub fn entry(&self, entry: EntryId, hashes: (u64, u64), table: &TraceTable) -> Option<u32> {
         let (known, first) = match self.opening.get(entry.0 as usize) {
             Some(opening) => (*opening)?,
             None if self.recurring.0 == entry => (self.recurring.1, self.recurring.2),
@@ -99,13 +99,13 @@ impl RootCache {
 
     /// The first node of the tree of what is due, if it was noted.
     #[inline]
-    pub fn tree(&self, root: u32, hashes: (u64, u64), table: &Table) -> Option<u32> {
+    pub fn tree(&self, root: u32, hashes: (u64, u64), table: &TraceTable) -> Option<u32> {
         let (known, first) = (*self.trees.get(root as usize)?)?;
         (known == hashes && self.dropped == table.dropped()).then_some(first)
     }
 
     /// Notes the first node of the tree of what is due.
-    pub fn note(&mut self, root: u32, hashes: (u64, u64), first: u32, table: &Table) {
+    pub fn note(&mut self, root: u32, hashes: (u64, u64), first: u32, table: &TraceTable) {
         self.forget_dropped(table);
         let root = root as usize;
         if self.trees.len() <= root {
@@ -115,7 +115,13 @@ impl RootCache {
     }
 
     /// The first node of the tree of a function that only reads, if there is one.
-    pub fn function(&mut self, name: &Arc<str>, is_result: bool, hashes: (u64, u64), table: &Table) -> Option<u32> {
+    pub fn function(
+        &mut self,
+        name: &Arc<str>,
+        is_result: bool,
+        hashes: (u64, u64),
+        table: &TraceTable,
+    ) -> Option<u32> {
         self.forget_dropped(table);
         let place = self.functions.iter().position(|(known, ..)| Arc::ptr_eq(known, name));
         if let Some((_, known, first)) = place.map(|place| &self.functions[place])
@@ -132,7 +138,7 @@ impl RootCache {
         Some(first)
     }
 
-    fn forget_dropped(&mut self, table: &Table) {
+    fn forget_dropped(&mut self, table: &TraceTable) {
         if self.dropped != table.dropped() {
             self.trees.clear();
             self.functions.clear();

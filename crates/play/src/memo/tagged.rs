@@ -4,7 +4,7 @@ use riskbreaker_state::{EntityId, Value};
 
 /// A value in 32 bits: three for its type, the others for the value, or for its place in the [`Interner`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Tagged(u32);
+pub struct PackedValue(u32);
 
 /// Values that do not fit into 32 bits.
 #[derive(Debug, Default)]
@@ -14,7 +14,7 @@ pub(super) struct Interner(IndexSet<Value>);
 const LONGEST_TEXT: usize = 200;
 const LARGEST_TABLE: usize = 100;
 
-impl Tagged {
+impl PackedValue {
     const INT: u32 = 0;
     const BOOL: u32 = 1;
     const ENTITY: u32 = 2;
@@ -23,33 +23,33 @@ impl Tagged {
     /// Bits of a whole number that fits and is not below zero.
     pub const BITS: u32 = 28;
     /// No value: nobody has looked yet.
-    pub const UNKNOWN: Tagged = Tagged(5);
+    pub const UNKNOWN: PackedValue = PackedValue(5);
     /// No value: it has changed since somebody looked.
-    pub const STALE: Tagged = Tagged(7);
+    pub const STALE: PackedValue = PackedValue(7);
     /// No value: it is in no trace, so that no guard has it.
-    pub const FOREIGN: Tagged = Tagged(6);
+    pub const FOREIGN: PackedValue = PackedValue(6);
     /// No value: it refers to an entity that is made in play, and each trace has its own number for that one.
-    pub const NUMBERED: Tagged = Tagged(1 << 3 | 5);
+    pub const NUMBERED: PackedValue = PackedValue(1 << 3 | 5);
     /// The empty reference.
-    pub const NOTHING: Tagged = Tagged(Tagged::NONE);
+    pub const NOTHING: PackedValue = PackedValue(PackedValue::NONE);
 
     #[inline]
-    fn new(sort: u32, bits: u32) -> Tagged {
-        Tagged(bits << 3 | sort)
+    fn new(sort: u32, bits: u32) -> PackedValue {
+        PackedValue(bits << 3 | sort)
     }
 
     /// Whether it stands for a value.
     #[inline]
     pub fn is_value(self) -> bool {
-        self.0 & 7 <= Tagged::INTERNED
+        self.0 & 7 <= PackedValue::INTERNED
     }
 
     /// A place in a table.
-    pub fn place(at: u32) -> Tagged {
-        Tagged(at)
+    pub fn place(at: u32) -> PackedValue {
+        PackedValue(at)
     }
 
-    /// The place that [`Tagged::place`] was made of.
+    /// The place that [`PackedValue::place`] was made of.
     #[inline]
     pub fn at(self) -> usize {
         self.0 as usize
@@ -60,19 +60,19 @@ impl Tagged {
     fn read(self) -> Result<Value, usize> {
         let bits = self.0 >> 3;
         match self.0 & 7 {
-            Tagged::INT => Ok(Value::Int(i64::from(self.0 as i32 >> 3))),
-            Tagged::BOOL => Ok(Value::Bool(bits != 0)),
-            Tagged::ENTITY => Ok(Value::Entity(EntityId(bits))),
-            Tagged::INTERNED => Err(bits as usize),
+            PackedValue::INT => Ok(Value::Int(i64::from(self.0 as i32 >> 3))),
+            PackedValue::BOOL => Ok(Value::Bool(bits != 0)),
+            PackedValue::ENTITY => Ok(Value::Entity(EntityId(bits))),
+            PackedValue::INTERNED => Err(bits as usize),
             _ => Ok(Value::None),
         }
     }
 
     /// The whole number with this bit on or off; nothing where it is none, or where the bit does not fit.
     #[inline]
-    pub fn with_bit(self, bit: u32, on: bool) -> Option<Tagged> {
-        let mask = 1_u32.checked_shl(bit + 3).filter(|_| bit < Tagged::BITS && self.0 & 7 == Tagged::INT)?;
-        Some(Tagged(if on { self.0 | mask } else { self.0 & !mask }))
+    pub fn with_bit(self, bit: u32, on: bool) -> Option<PackedValue> {
+        let mask = 1_u32.checked_shl(bit + 3).filter(|_| bit < PackedValue::BITS && self.0 & 7 == PackedValue::INT)?;
+        Some(PackedValue(if on { self.0 | mask } else { self.0 & !mask }))
     }
 
     /// Whether it is a whole number that fits, and at least so large.
@@ -84,32 +84,32 @@ impl Tagged {
     /// The whole number, where it is one that fits.
     #[inline]
     pub fn int(self) -> Option<i64> {
-        (self.0 & 7 == Tagged::INT).then_some(i64::from(self.0 as i32 >> 3))
+        (self.0 & 7 == PackedValue::INT).then_some(i64::from(self.0 as i32 >> 3))
     }
 
     /// The sum of two whole numbers; nothing where one of the three is none that fits.
     #[inline]
-    pub fn plus(self, other: Tagged) -> Option<Tagged> {
-        Tagged::plain(&Value::Int(self.int()? + other.int()?))
+    pub fn plus(self, other: PackedValue) -> Option<PackedValue> {
+        PackedValue::plain(&Value::Int(self.int()? + other.int()?))
     }
 
     /// A value that fits.
     #[inline]
-    pub fn plain(value: &Value) -> Option<Tagged> {
+    pub fn plain(value: &Value) -> Option<PackedValue> {
         match value {
-            Value::Int(n) if (-(1 << 28)..1 << 28).contains(n) => Some(Tagged::new(Tagged::INT, *n as u32)),
-            Value::Bool(yes) => Some(Tagged::from(*yes)),
-            Value::Entity(id) if id.0 < 1 << 29 => Some(Tagged::new(Tagged::ENTITY, id.0)),
-            Value::None => Some(Tagged::NOTHING),
+            Value::Int(n) if (-(1 << 28)..1 << 28).contains(n) => Some(PackedValue::new(PackedValue::INT, *n as u32)),
+            Value::Bool(yes) => Some(PackedValue::from(*yes)),
+            Value::Entity(id) if id.0 < 1 << 29 => Some(PackedValue::new(PackedValue::ENTITY, id.0)),
+            Value::None => Some(PackedValue::NOTHING),
             _ => None,
         }
     }
 }
 
-impl From<bool> for Tagged {
+impl From<bool> for PackedValue {
     #[inline]
-    fn from(yes: bool) -> Tagged {
-        Tagged::new(Tagged::BOOL, u32::from(yes))
+    fn from(yes: bool) -> PackedValue {
+        PackedValue::new(PackedValue::BOOL, u32::from(yes))
     }
 }
 
@@ -119,22 +119,23 @@ impl Interner {
     }
 
     /// Tags a value unless it is too large.
-    pub fn tag(&mut self, value: &Value) -> Option<Tagged> {
-        Tagged::plain(value).or_else(|| {
+    pub fn tag(&mut self, value: &Value) -> Option<PackedValue> {
+        PackedValue::plain(value).or_else(|| {
             let at = is_small(value).then(|| self.0.insert_full(value.clone()).0)?;
-            Some(Tagged::new(Tagged::INTERNED, at as u32))
+            Some(PackedValue::new(PackedValue::INTERNED, at as u32))
         })
     }
 
     /// The value of a tag.
-    pub fn value(&self, tag: Tagged) -> Value {
+    pub fn value(&self, tag: PackedValue) -> Value {
         tag.read().unwrap_or_else(|at| self.0[at].clone())
     }
 
     /// Tags a value that fits or is in the table already.
     #[inline]
-    pub fn known(&self, value: &Value) -> Option<Tagged> {
-        Tagged::plain(value).or_else(|| self.0.get_index_of(value).map(|at| Tagged::new(Tagged::INTERNED, at as u32)))
+    pub fn known(&self, value: &Value) -> Option<PackedValue> {
+        PackedValue::plain(value)
+            .or_else(|| self.0.get_index_of(value).map(|at| PackedValue::new(PackedValue::INTERNED, at as u32)))
     }
 }
 
@@ -145,7 +146,7 @@ pub(super) struct OwnValues(Vec<Value>);
 impl OwnValues {
     /// The value of a tag.
     #[inline]
-    pub fn value(&mut self, tag: Tagged, interner: &Interner) -> Value {
+    pub fn value(&mut self, tag: PackedValue, interner: &Interner) -> Value {
         tag.read().unwrap_or_else(|at| self.interned(at, interner))
     }
 
@@ -204,7 +205,10 @@ mod tests {
             for other in &values {
                 assert_eq!(interner.tag(other) == Some(tagged), other == value, "{value:?} {other:?}");
             }
-            assert!(![Tagged::UNKNOWN, Tagged::STALE, Tagged::FOREIGN, Tagged::NUMBERED].contains(&tagged));
+            assert!(
+                ![PackedValue::UNKNOWN, PackedValue::STALE, PackedValue::FOREIGN, PackedValue::NUMBERED]
+                    .contains(&tagged)
+            );
         }
         assert_eq!(interner.tag(&Value::text("x".repeat(LONGEST_TEXT + 1))), None);
         assert_eq!(interner.known(&Value::text("two")), None);

@@ -8,31 +8,31 @@ use super::branches::{Branches, mixed};
 use super::field_cache::FieldCache;
 use super::guard::Guard;
 use super::leaf::{self, Leaf};
-use super::numbering::Numbering;
-use super::outcome::{Names, Outcome};
-use super::query::{End, Query, mask_of};
-use super::recording::{Dependency, Expected, Fields, Finished, RollKey, Root, hash_of};
-use super::tagged::{OwnValues, Tagged};
+use super::numbering::EntityNumbering;
+use super::outcome::{OutcomeNames, TraceOutcome};
+use super::query::{Query, RelationEnd, mask_of};
+use super::recording::{Dependency, ExpectedOutcome, FieldSet, Finished, RollKey, Root, hash_of};
+use super::tagged::{OwnValues, PackedValue};
 use riskbreaker_dice::DiceRng;
 use riskbreaker_state::{EntityId, State, Value};
 
 /// The recorded traces of one variant of a simulation, shared by all its threads.
 #[derive(Debug, Default)]
 pub struct Traces {
-    table: RwLock<Table>,
+    table: RwLock<TraceTable>,
 }
 
 impl Traces {
-    pub(crate) fn read(&self) -> RwLockReadGuard<'_, Table> {
+    pub(crate) fn read(&self) -> RwLockReadGuard<'_, TraceTable> {
         self.table.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn write(&self) -> RwLockWriteGuard<'_, Table> {
+    pub(super) fn write(&self) -> RwLockWriteGuard<'_, TraceTable> {
         self.table.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The table for writing, unless somebody reads it.
-    pub(super) fn try_write(&self) -> Option<RwLockWriteGuard<'_, Table>> {
+    pub(super) fn try_write(&self) -> Option<RwLockWriteGuard<'_, TraceTable>> {
         match self.table.try_write() {
             Ok(table) => Some(table),
             Err(std::sync::TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
@@ -42,10 +42,10 @@ impl Traces {
 }
 
 /// What a thread knows of the state in which it follows a trace.
-pub(super) struct Reader<'m> {
+pub(super) struct TraceReader<'m> {
     pub cache: &'m mut FieldCache,
-    pub numbering: &'m mut Numbering,
-    pub ends: &'m [End],
+    pub numbering: &'m mut EntityNumbering,
+    pub ends: &'m [RelationEnd],
     pub values: &'m mut OwnValues,
 }
 
@@ -53,20 +53,20 @@ pub(super) struct Reader<'m> {
 /// (see [`Leaf`]).
 /// For the value that was found first at a node, the next node is stored right after it; a table has those for all other values.
 #[derive(Debug, Default)]
-pub struct Table {
+pub struct TraceTable {
     /// By a hash of their root.
     trees: HashMap<u64, Vec<Tree>, BuildHasherDefault<Mixed>>,
     tree_count: usize,
-    nodes: Vec<Node>,
+    nodes: Vec<TraceNode>,
     branches: Branches,
     leaves: usize,
-    names: Names,
+    names: OutcomeNames,
     rolls: IndexSet<RollKey>,
     queries: IndexSet<Query>,
     /// Fields of fixed entities, with numbers that they are compared with.
     comparisons: IndexSet<(Guard, i64)>,
     /// Fields that have been written in some game since its beginning.
-    invalidated: Fields,
+    invalidated: FieldSet,
     full: bool,
     /// How often traces have been dropped.
     dropped: u64,
@@ -78,14 +78,14 @@ struct Tree {
     root: Root,
     first: u32,
     /// Fields that its traces have read without a guard, since they had never changed.
-    assumptions: Fields,
+    assumptions: FieldSet,
 }
 
 /// One guard of a trace, and the value that it found first. Where it finds that, the next node follows.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Node {
+pub(super) struct TraceNode {
     pub guard: Guard,
-    pub found: Tagged,
+    pub found: PackedValue,
 }
 
 /// Where a look-up ends without an outcome.
@@ -117,14 +117,14 @@ pub(super) enum Committed {
     Differs(String, String),
 }
 
-impl Table {
+impl TraceTable {
     pub(super) fn is_full(&self) -> bool {
         self.full
     }
 
     /// The outcome whose leaf begins here as one that a script has to come to.
-    pub(super) fn expected(&self, leaf: u32) -> Expected {
-        Expected { leaf, dropped: self.dropped }
+    pub(super) fn expected(&self, leaf: u32) -> ExpectedOutcome {
+        ExpectedOutcome { leaf, dropped: self.dropped }
     }
 
     /// The leaf that begins at this node.
@@ -133,7 +133,7 @@ impl Table {
         Leaf::at(&self.nodes, place as usize)
     }
 
-    pub(super) fn names(&self) -> &Names {
+    pub(super) fn names(&self) -> &OutcomeNames {
         &self.names
     }
 
@@ -159,7 +159,7 @@ impl Table {
         &self,
         first: u32,
         state: &mut State,
-        reader: &mut Reader,
+        reader: &mut TraceReader,
         mut rng: Option<&mut DiceRng>,
     ) -> Result<u32, Miss> {
         let mut at = first as usize;
@@ -197,7 +197,7 @@ impl Table {
     /// Goes on to the first node that does not find what it found first, or cannot say so without the state. Gives what it
     /// finds, if that is known. Most guards have a slot, and most of these hold.
     #[inline]
-    fn first_other(&self, at: &mut usize, now: &[Tagged]) -> Option<Tagged> {
+    fn first_other(&self, at: &mut usize, now: &[PackedValue]) -> Option<PackedValue> {
         for node in &self.nodes[*at..] {
             let known = match now.get(node.guard.slot()) {
                 Some(known) => *known,
@@ -213,13 +213,13 @@ impl Table {
 
     /// Looks at the state for what a guard finds, unless it is a roll.
     #[inline(never)]
-    fn look(&self, guard: Guard, state: &mut State, reader: &mut Reader) -> Option<Tagged> {
-        let Reader { cache, numbering, ends, values } = reader;
+    fn look(&self, guard: Guard, state: &mut State, reader: &mut TraceReader) -> Option<PackedValue> {
+        let TraceReader { cache, numbering, ends, values } = reader;
         match guard.kind() {
             Guard::FIELD if !guard.is_fixed() => self.read(guard, state, numbering),
             Guard::FIELD if guard.slot() >= numbering.fixed_fields() => self.holding(guard, state, cache, numbering),
             Guard::FIELD => match cache.find(guard, state, &self.names.values, numbering) {
-                Some(Tagged::NUMBERED) => self.read(guard, state, numbering),
+                Some(PackedValue::NUMBERED) => self.read(guard, state, numbering),
                 found => found,
             },
             Guard::COMPARISON => self.comparison(guard, state, cache, numbering),
@@ -237,13 +237,13 @@ impl Table {
 
     /// Whether the field of a fixed entity is at least so large, if this guard asks for that and the field is known.
     #[inline]
-    fn compared_now(&self, guard: Guard, now: &[Tagged]) -> Option<Tagged> {
+    fn compared_now(&self, guard: Guard, now: &[PackedValue]) -> Option<PackedValue> {
         let (field, least) = self.comparisons.get_index(guard.comparison_number()?)?;
-        now.get(field.slot())?.is_at_least(*least).map(Tagged::from)
+        now.get(field.slot())?.is_at_least(*least).map(PackedValue::from)
     }
 
     /// The node behind a guard that has found a value.
-    fn behind(&self, at: usize, found: Tagged) -> Option<usize> {
+    fn behind(&self, at: usize, found: PackedValue) -> Option<usize> {
         match self.nodes[at].found == found {
             true => Some(at + 1),
             false => self.branches.get(at, found),
@@ -251,7 +251,7 @@ impl Table {
     }
 
     /// A field of an entity that is made in play, or one that refers to such.
-    fn read(&self, field: Guard, state: &State, numbering: &mut Numbering) -> Option<Tagged> {
+    fn read(&self, field: Guard, state: &State, numbering: &mut EntityNumbering) -> Option<PackedValue> {
         let (entity, field) = numbering.field(field);
         let value = state.field(numbering.entity(entity)?, field)?;
         match value {
@@ -262,20 +262,32 @@ impl Table {
     }
 
     /// Which fixed entities hold a value now, for a query that has a slot.
-    fn holding(&self, guard: Guard, state: &State, cache: &mut FieldCache, numbering: &Numbering) -> Option<Tagged> {
+    fn holding(
+        &self,
+        guard: Guard,
+        state: &State,
+        cache: &mut FieldCache,
+        numbering: &EntityNumbering,
+    ) -> Option<PackedValue> {
         cache.add_queries(self.queries.iter().copied(), numbering);
         let Query::Holding(kind, field, tag) = self.query(guard, numbering)? else { return None };
         let fields = || numbering.fixed_of(kind).filter_map(|id| numbering.guard(id, field));
         let is_there = |field: &Guard| state.entity(numbering.field(*field).0).is_some();
         let mut holds =
             |field: Guard| is_there(&field) && cache.find(field, state, &self.names.values, numbering) == Some(tag);
-        let found = Tagged::plain(&Value::Int(mask_of(fields().map(&mut holds))?))?;
+        let found = PackedValue::plain(&Value::Int(mask_of(fields().map(&mut holds))?))?;
         cache.note_answer(guard.slot(), found, fields());
         Some(found)
     }
 
     /// Whether the field of a fixed entity is at least so large.
-    fn comparison(&self, guard: Guard, state: &State, cache: &mut FieldCache, numbering: &Numbering) -> Option<Tagged> {
+    fn comparison(
+        &self,
+        guard: Guard,
+        state: &State,
+        cache: &mut FieldCache,
+        numbering: &EntityNumbering,
+    ) -> Option<PackedValue> {
         let (field, least) = *self.comparisons.get_index(guard.number())?;
         let known = cache.find(field, state, &self.names.values, numbering)?;
         let met = match known.is_at_least(least) {
@@ -287,11 +299,16 @@ impl Table {
                 value.as_int().or_else(|| state.field(entity, which)?.as_int())? >= least
             }
         };
-        Some(Tagged::from(met))
+        Some(PackedValue::from(met))
     }
 
     /// What a query finds in the state.
-    fn found(&self, query: Query, state: &State, (ends, numbering): (&[End], &mut Numbering)) -> Option<Tagged> {
+    fn found(
+        &self,
+        query: Query,
+        state: &State,
+        (ends, numbering): (&[RelationEnd], &mut EntityNumbering),
+    ) -> Option<PackedValue> {
         let query = match query.entity() {
             Some(number) => query.about(numbering.entity(number)?),
             None => query,
@@ -300,7 +317,7 @@ impl Table {
     }
 
     /// The query that a guard stands for, if it is one.
-    pub(super) fn query(&self, guard: Guard, numbering: &Numbering) -> Option<Query> {
+    pub(super) fn query(&self, guard: Guard, numbering: &EntityNumbering) -> Option<Query> {
         let number = match guard.kind() {
             Guard::COMPARISON => {
                 let (field, least) = self.comparisons.get_index(guard.number())?;
@@ -315,7 +332,7 @@ impl Table {
 
     /// Rolls the dice of a guard, or looks at those that were rolled last.
     #[inline(never)]
-    fn rolled(&self, guard: Guard, rng: &mut DiceRng, last_total: &mut i64) -> Option<Tagged> {
+    fn rolled(&self, guard: Guard, rng: &mut DiceRng, last_total: &mut i64) -> Option<PackedValue> {
         let seen = match self.rolls.get_index(guard.number())? {
             RollKey::Pick(n) => Value::Int(i64::from(rng.face(*n))),
             RollKey::Look => Value::Int(*last_total),
@@ -340,7 +357,7 @@ impl Table {
     }
 
     /// Puts a finished recording into its tree.
-    pub(super) fn commit(&mut self, finished: Finished, numbering: &Numbering) -> Committed {
+    pub(super) fn commit(&mut self, finished: Finished, numbering: &EntityNumbering) -> Committed {
         let recording = &finished.recording;
         if recording.assumptions.iter().any(|field| self.invalidated.contains(field)) {
             return Committed::Stale;
@@ -400,7 +417,7 @@ impl Table {
         }
         let begins = self.nodes.len() as u32;
         for (guard, found) in &path[known..] {
-            self.nodes.push(Node { guard: *guard, found: *found });
+            self.nodes.push(TraceNode { guard: *guard, found: *found });
         }
         if !leaf::store(&outcome, &mut self.nodes) {
             self.nodes.truncate(begins as usize);
@@ -419,7 +436,11 @@ impl Table {
     }
 
     /// The dependencies of a recording as guards with tagged values; nothing if a value is too large.
-    fn path_of(&mut self, dependencies: &[(Dependency, Value)], numbering: &Numbering) -> Option<Vec<(Guard, Tagged)>> {
+    fn path_of(
+        &mut self,
+        dependencies: &[(Dependency, Value)],
+        numbering: &EntityNumbering,
+    ) -> Option<Vec<(Guard, PackedValue)>> {
         let mut path = Vec::with_capacity(dependencies.len());
         for (dependency, value) in dependencies {
             let guard = match dependency {
@@ -439,7 +460,7 @@ impl Table {
     }
 
     /// The guard that asks a query.
-    fn guard_of(&mut self, query: Query, numbering: &Numbering) -> Option<Guard> {
+    fn guard_of(&mut self, query: Query, numbering: &EntityNumbering) -> Option<Guard> {
         if let Query::AtLeast(field, least) = query
             && field.is_fixed()
         {
@@ -453,7 +474,7 @@ impl Table {
     }
 
     /// Compares an outcome with the one that the table has for the same dependencies.
-    fn compared(&self, at: usize, outcome: &Outcome, numbering: &Numbering) -> Committed {
+    fn compared(&self, at: usize, outcome: &TraceOutcome, numbering: &EntityNumbering) -> Committed {
         let node = self.nodes[at];
         if node.guard != Guard::END {
             return Committed::Differs(self.dependency(node.guard, numbering), "the script ended".into());
@@ -465,7 +486,7 @@ impl Table {
         Committed::Differs(self.names.told(&known), self.names.told(outcome))
     }
 
-    fn dependency(&self, guard: Guard, numbering: &Numbering) -> String {
+    fn dependency(&self, guard: Guard, numbering: &EntityNumbering) -> String {
         if let Some(query) = self.query(guard, numbering) {
             return format!("it asked for {query:?}");
         }

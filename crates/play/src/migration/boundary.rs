@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::comparison::Comparison;
+use super::comparison::StateComparison;
 use super::former::Former;
 use crate::Game;
 use crate::action::{Cause, Done, Reasons, events_of};
 use crate::reload::{InForce, Swap, notices, patch_between, seat_people, switches_over};
 use crate::save::SavedOpen;
-use crate::undo::{BeforeRules, Op, UndoReport};
+use crate::undo::{BeforeRules, UndoOp, UndoReport};
 use crate::{
     ActionContext, Driver, Fault, Happening, MASTER, Migration, MigrationError, MigrationFate, MigrationNote, Refusal,
     Ruleset, Slot,
@@ -27,7 +27,7 @@ pub struct Pending {
 }
 
 /// A game converted to other rules that are not in force yet.
-pub(crate) struct Ready {
+pub(crate) struct ReadyConversion {
     pub migration: Migration,
     pub context: ActionContext,
     /// What the conversion has said: it is told when the rules come into force.
@@ -37,7 +37,7 @@ pub(crate) struct Ready {
 }
 
 /// How a state gets from one ruleset to another.
-enum Way {
+enum ConversionWay {
     /// Kinds and fields mean the same in both.
     ByName,
     /// By a file of `convert/`, named after this ruleset.
@@ -65,7 +65,7 @@ impl Game {
             (None, Some(rules)) => format!("undid calling off {}", rules.name()),
             (None, None) => "undid calling off other rules".into(),
         };
-        self.redo.push(Op::Rules { rules: pending.rules, at: None });
+        self.redo.push(UndoOp::Rules { rules: pending.rules, at: None });
         Some(UndoReport::open(text, None, Vec::new()))
     }
 
@@ -102,7 +102,7 @@ impl Game {
 
     /// The game as converted to other rules. `at_boundary`: the rules take effect now. Otherwise the agenda entries before the
     /// boundary are dropped first, since the old rules will run them.
-    pub(crate) fn prepare(&self, to: &Arc<Ruleset>, at_boundary: bool) -> Result<Ready, MigrationError> {
+    pub(crate) fn prepare(&self, to: &Arc<Ruleset>, at_boundary: bool) -> Result<ReadyConversion, MigrationError> {
         let from = &self.context.rules;
         if self.context.state.outcome().is_some() && self.open.is_none() {
             return Err(MigrationError::Over);
@@ -135,7 +135,7 @@ impl Game {
         let mut context = ActionContext::new(to, Arc::new(switches), seats, self.context.dice.clone(), 0);
         context.state = new;
         let (mut said, mut reasons) = (Vec::new(), Reasons::new());
-        if let Way::Convert(ruleset) = way {
+        if let ConversionWay::Convert(ruleset) = way {
             let (switches, schema) = (self.context.switches.clone(), from.schema().clone());
             let former = Former { ruleset, switches, state: state.clone(), schema };
             let ran = to.run(move |vm| {
@@ -162,16 +162,16 @@ impl Game {
             let text = "nothing on it fits the new rules, so the game would be over at once".to_owned();
             notes.push(MigrationNote { fate: MigrationFate::Refused, topic: "agenda".into(), text, rule: None });
         }
-        Comparison { old: &state, old_schema: from.schema(), context: &context }.tell(&belongings, &mut notes);
+        StateComparison { old: &state, old_schema: from.schema(), context: &context }.tell(&belongings, &mut notes);
         notes.sort_by_key(|note| note.fate);
         let changes = Contrast::between(from, to).sentences;
         let (from, to) = (from.name(), to.name());
         let migration = Migration { from, to, changes, notes, waits_for: waits_for.map(|what| what.to_string()) };
-        Ok(Ready { migration, context, said, reasons })
+        Ok(ReadyConversion { migration, context, said, reasons })
     }
 
     /// The game as it was before the last change of rules, if the game returns to those rules and nothing was done since.
-    fn straight_back(&self, to: &Arc<Ruleset>, at_boundary: bool) -> Option<Ready> {
+    fn straight_back(&self, to: &Arc<Ruleset>, at_boundary: bool) -> Option<ReadyConversion> {
         let untouched = at_boundary && self.open.as_ref().is_none_or(|open| open.seq.is_none());
         let last = self.history.last().filter(|last| untouched && matches!(last.cause, Cause::Rules { .. }))?;
         let before = last.swap.as_ref()?;
@@ -184,7 +184,7 @@ impl Game {
         let changes = Contrast::between(&self.context.rules, to).sentences;
         let (from, to) = (self.context.rules.name(), to.name());
         let migration = Migration { from, to, changes, notes, waits_for: None };
-        Some(Ready { migration, context, said: Vec::new(), reasons: Reasons::new() })
+        Some(ReadyConversion { migration, context, said: Vec::new(), reasons: Reasons::new() })
     }
 
     /// The house rules by name: carried where both have one, at their default where they are new, kept aside where they are
@@ -250,8 +250,8 @@ impl Game {
     }
 
     /// Puts the game into the state that other rules have made of it, as one entry.
-    pub(crate) fn install(&mut self, ready: Ready) {
-        let Ready { migration, context, said, reasons } = ready;
+    pub(crate) fn install(&mut self, ready: ReadyConversion) {
+        let ReadyConversion { migration, context, said, reasons } = ready;
         let from = self.context.rules.clone();
         self.park();
         let dropped = self.open.take().map(|open| {
@@ -325,7 +325,7 @@ impl Game {
         }
         self.context.set_position(done.before);
         let at = BeforeRules { done: self.history.len(), open: self.open.clone(), position: done.before };
-        self.redo.push(Op::Rules { rules: Some(now), at: Some(Box::new(at)) });
+        self.redo.push(UndoOp::Rules { rules: Some(now), at: Some(Box::new(at)) });
         UndoReport::open(text, None, changes)
     }
 
@@ -362,17 +362,17 @@ impl Game {
 }
 
 /// How a game gets from one ruleset to another.
-fn way(from: &Ruleset, to: &Ruleset) -> Result<Way, MigrationError> {
+fn way(from: &Ruleset, to: &Ruleset) -> Result<ConversionWay, MigrationError> {
     let (old, new) = (from.parts(), to.parts());
     if old.iter().any(|part| part == to.id()) || new.iter().any(|part| part == from.id()) {
-        return Ok(Way::ByName);
+        return Ok(ConversionWay::ByName);
     }
     let converts = &to.declarations().converts;
     if let Some(part) = old.iter().rev().find(|part| converts.iter().any(|known| **known == ***part)) {
-        return Ok(Way::Convert(part.clone()));
+        return Ok(ConversionWay::Convert(part.clone()));
     }
     if old.iter().any(|part| new.contains(part)) {
-        return Ok(Way::ByName);
+        return Ok(ConversionWay::ByName);
     }
     Err(MigrationError::NoWay { from: from.id().to_string(), to: to.id().to_string() })
 }

@@ -7,13 +7,13 @@ use crate::{ActionContext, MigrationFate, MigrationNote};
 use riskbreaker_state::{Belongings, EntityId, Kept, Schema, State};
 
 /// A state before and after, for telling what became of what.
-pub(super) struct Comparison<'a> {
+pub(super) struct StateComparison<'a> {
     pub old: &'a State,
     pub old_schema: &'a Schema,
     pub context: &'a ActionContext,
 }
 
-impl Comparison<'_> {
+impl StateComparison<'_> {
     /// Tells what was kept aside, what is there again and what is new, as far as a sheet would show it.
     pub fn tell(&self, belongings: &Belongings, notes: &mut Vec<MigrationNote>) {
         self.tell_entities(notes);

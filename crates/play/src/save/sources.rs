@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Saved, Stacked, apply};
+use super::{SavedGame, Stacked, apply};
 use crate::action::Cause;
 use crate::reload::{Patch, patch_of_files};
 use crate::{Ruleset, StartError};
@@ -108,7 +108,7 @@ impl Sources {
     }
 }
 
-impl Saved {
+impl SavedGame {
     /// Reduces the files of rules to what a library may not have. `now` are the rules in force, `first_hash` is the hash of those
     /// that the game began by.
     pub(super) fn reduce_sources(&mut self, now: &Ruleset, first_hash: Option<String>) {
@@ -150,7 +150,7 @@ impl Saved {
         self.sources = sources;
     }
 
-    /// Reverses [`Saved::reduce_sources`] with the files of a library.
+    /// Reverses [`SavedGame::reduce_sources`] with the files of a library.
     ///
     /// # Errors
     ///

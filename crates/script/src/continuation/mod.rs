@@ -15,7 +15,7 @@ use super::host::HostState;
 use riskbreaker_play::Fingerprint;
 use riskbreaker_state::EntityId;
 
-pub(super) use snapshot::{Snapshot, Went};
+pub(super) use snapshot::{ScriptSnapshot, Went};
 
 unsafe extern "C-unwind" {
     fn fingerprint_fits(state: *mut lua_State) -> c_int;

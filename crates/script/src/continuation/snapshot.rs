@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use mlua::lua_State;
 
-use super::super::sandbox::{self, Budget};
+use super::super::sandbox::{self, CallBudget};
 use super::{Continuation, EXPLORING};
 use riskbreaker_play::{KeepPlace, KeptPlace};
 use riskbreaker_state::Value;
@@ -35,18 +35,18 @@ pub(super) fn next_time() -> u64 {
 
 /// Where a script stands, and what it may still use.
 #[derive(Debug)]
-pub(crate) struct Snapshot {
+pub(crate) struct ScriptSnapshot {
     taken: NonNull<c_void>,
     time: u64,
-    budget: Budget,
+    budget: CallBudget,
 }
 
 // SAFETY: it holds copies that nobody changes, and addresses that only its own machine uses.
-unsafe impl Send for Snapshot {}
+unsafe impl Send for ScriptSnapshot {}
 // SAFETY: as above.
-unsafe impl Sync for Snapshot {}
+unsafe impl Sync for ScriptSnapshot {}
 
-impl Drop for Snapshot {
+impl Drop for ScriptSnapshot {
     fn drop(&mut self) {
         // SAFETY: it was made by `snapshot_take` and is freed once.
         unsafe { snapshot_free(self.taken.as_ptr()) }
@@ -64,9 +64,9 @@ pub(crate) enum Went {
     Nowhere,
 }
 
-impl Snapshot {
+impl ScriptSnapshot {
     /// What the script may use from there on.
-    pub fn budget(&self) -> Budget {
+    pub fn budget(&self) -> CallBudget {
         self.budget
     }
 }
@@ -77,7 +77,8 @@ fn keep() -> Option<KeptPlace> {
     let mut size = 0;
     // SAFETY: the fingerprinter and the state are those of the machine that runs.
     let taken = unsafe { snapshot_take(continuation.fingerprinter, continuation.state, &raw mut size) };
-    let snapshot = Snapshot { taken: NonNull::new(taken)?, time: continuation.time.get(), budget: sandbox::left() };
+    let snapshot =
+        ScriptSnapshot { taken: NonNull::new(taken)?, time: continuation.time.get(), budget: sandbox::left() };
     Some((Box::new(snapshot) as Box<dyn Any + Send + Sync>, size))
 }
 
@@ -94,14 +95,14 @@ impl Continuation {
         self.time.set(next_time());
     }
 
-    pub fn has(&self, snapshot: &Snapshot) -> bool {
+    pub fn has(&self, snapshot: &ScriptSnapshot) -> bool {
         self.time.get() == snapshot.time
     }
 
     /// Lets the script go on from there with what came of the roll. `prepare` is called first.
     pub fn go_on(
         &self,
-        snapshot: &Snapshot,
+        snapshot: &ScriptSnapshot,
         seen: &Value,
         prepare: unsafe extern "C-unwind" fn(*mut lua_State),
     ) -> Went {

@@ -64,7 +64,7 @@ pub(super) fn by_of(number: i64) -> By {
 }
 
 /// Options of a question as a script gave them: a list of texts, handles and tables, or nothing yet.
-struct Listed<'a> {
+struct ListedOptions<'a> {
     state: *mut lua_State,
     host: &'a HostState,
     /// Where the list is on the stack; 0 where only one option has been looked at.
@@ -73,7 +73,7 @@ struct Listed<'a> {
     opened: Option<usize>,
 }
 
-impl Listed<'_> {
+impl ListedOptions<'_> {
     /// Calls `look` with the option on top of the stack, if it is a table of its own.
     fn with<R>(&self, at: usize, look: impl FnOnce(*mut lua_State) -> R) -> Option<R> {
         if self.list == 0 {
@@ -125,7 +125,7 @@ impl Listed<'_> {
     }
 }
 
-impl Options for Listed<'_> {
+impl Options for ListedOptions<'_> {
     fn is_open(&self, at: usize) -> bool {
         if self.list == 0 {
             return self.opened == Some(at);
@@ -186,11 +186,11 @@ pub(super) unsafe extern "C-unwind" fn answered(state: *mut lua_State) -> c_int 
     // SAFETY: as in `write`.
     unsafe {
         match check_answer(state) {
-            Ok(Checked::Fits { words }) => {
+            Ok(CheckedAnswer::Fits { words }) => {
                 ffi::lua_pushboolean(state, c_int::from(words));
                 1
             }
-            Ok(Checked::Closed(at)) => {
+            Ok(CheckedAnswer::Closed(at)) => {
                 ffi::lua_pushboolean(state, 0);
                 ffi::lua_pushinteger(state, at as ffi::lua_Integer + 1);
                 2
@@ -201,7 +201,7 @@ pub(super) unsafe extern "C-unwind" fn answered(state: *mut lua_State) -> c_int 
 }
 
 /// What came of checking an answer.
-enum Checked {
+enum CheckedAnswer {
     Fits {
         words: bool,
     },
@@ -269,7 +269,7 @@ unsafe fn kind_at(state: *mut lua_State, at: c_int) -> Option<AskKind> {
     AskKind::ALL.get(usize::try_from(number - 1).ok()?).copied()
 }
 
-unsafe fn check_answer(state: *mut lua_State) -> std::result::Result<Checked, String> {
+unsafe fn check_answer(state: *mut lua_State) -> std::result::Result<CheckedAnswer, String> {
     let Some((host, context)) = lent(state) else { return Err(NO_GAME.into()) };
     let words = |stop: Stop| message_of(&stop).to_string();
     unsafe {
@@ -288,7 +288,7 @@ unsafe fn check_answer(state: *mut lua_State) -> std::result::Result<Checked, St
             (Some(Places::One(at)), 1) => Some(*at),
             _ => None,
         };
-        let options = Listed { state, host, list: if listed { 6 } else { 0 }, opened };
+        let options = ListedOptions { state, host, list: if listed { 6 } else { 0 }, opened };
         let [min, max, total, least] = [8, 9, 10, 11].map(|at| whole(state, at));
         let other = ffi::lua_type(state, 12) == ffi::LUA_TBOOLEAN && ffi::lua_toboolean(state, 12) != 0;
         let shape = match Shape::new(kind, count, Limits { min, max, total, least, other }) {
@@ -305,7 +305,7 @@ unsafe fn check_answer(state: *mut lua_State) -> std::result::Result<Checked, St
             let topic = text_field(state, 2, Name::Topic);
             let refusal = match found {
                 // Its reason is filled in where options are put into words.
-                Misfit::NotOpen(at) if listed => return Ok(Checked::Closed(at)),
+                Misfit::NotOpen(at) if listed => return Ok(CheckedAnswer::Closed(at)),
                 Misfit::Kind => format!("it is not {}", shape.returned()),
                 _ => found.refusal(&shape, topic, |at| options.label(context, at), |_| None).to_string(),
             };
@@ -327,7 +327,7 @@ unsafe fn check_answer(state: *mut lua_State) -> std::result::Result<Checked, St
         {
             context.answered(Arc::from(text_field(state, 2, Name::Seat)), card);
         }
-        Ok(Checked::Fits { words: !context.is_headless() })
+        Ok(CheckedAnswer::Fits { words: !context.is_headless() })
     }
 }
 

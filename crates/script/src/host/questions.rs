@@ -138,7 +138,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
 }
 
 /// A refusal: the topic, the reason, what fills it in, the seat, and whether its policy has just given the answer.
-type Refused = (String, Lv, Table, String, bool);
+type LuaRefusal = (String, Lv, Table, String, bool);
 
 fn add_refusals(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
     // refuse_closed(question, the closed option that was answered, its place, by whom)
@@ -149,7 +149,7 @@ fn add_refusals(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
         let refusal = Refusal::Greyed { label: label.to_string(), reason }.to_string();
         Err::<(), _>(stopped(misfit(context, (&asking.topic, &asking.seat), by, &refusal)))
     });
-    host_function!(lua, host, table, "refuse", |_, b, (topic, reason, args, seat, by_policy): Refused| {
+    host_function!(lua, host, table, "refuse", |_, b, (topic, reason, args, seat, by_policy): LuaRefusal| {
         let context = b.context()?;
         context.may_go_on().map_err(stopped)?;
         let reason = text_arg(context, &reason, "the reason of a question's check")?;

@@ -11,7 +11,7 @@ use mlua::{Function, LightUserData, Lua, Result, Table, Value as Lv, ffi, lua_St
 use super::super::account::{Account, begin_work, beside, end_work, uncounted};
 use super::super::allocation::uses_more_than;
 use super::super::conversion;
-use super::super::sandbox::{Budget, hold, note_spent_at, place_of, renew};
+use super::super::sandbox::{CallBudget, hold, note_spent_at, place_of, renew};
 use super::entities::{check_target, hold_change};
 use super::{HostState, NO_GAME, TOLD, answering, message_of};
 use riskbreaker_play::{ActionContext, Stop};
@@ -640,7 +640,7 @@ unsafe extern "C-unwind" fn next(state: *mut lua_State) -> c_int {
         }
         let others = context.state.is_stale();
         let Some(entry) = context.due() else { return 0 };
-        renew(Budget::ACTION);
+        renew(CallBudget::ACTION);
         ffi::lua_pushlstring(state, entry.what.as_ptr().cast(), entry.what.len());
         match entry.owner {
             Some(owner) => ffi::lua_pushnumber(state, f64::from(owner.0)),

@@ -11,9 +11,9 @@ use super::nesting;
 
 pub use bumpalo::Bump as Arena;
 pub use tree::{
-    AstName, AstNode, AstVisitor, BinaryOp, Block, Expression, ExpressionKind, Function, Local, Location, Position,
-    Statement, StatementFunctionDeclaration, StatementIf, StatementLocal, StatementLoop, StatementNumericFor,
-    StatementView, TableItem, Type, UnaryOp,
+    AstName, AstNode, AstVisitor, BinaryOp, Block, Expression, ExpressionKind, Function, Local, Location, Statement,
+    StatementFunctionDeclaration, StatementIf, StatementLocal, StatementLoop, StatementNumericFor, StatementView,
+    TableItem, TextPosition, TypeNode, UnaryOp,
 };
 
 /// The first thing in a script that does not read as Luau.
@@ -35,14 +35,14 @@ unsafe extern "C" {
 /// Reads a script; its nodes live in the arena.
 pub fn parse<'a>(arena: &'a Arena, source: &str) -> Result<Block<'a>, SyntaxError> {
     if let Err(deep) = nesting::check(source) {
-        let at = Position::new(deep.line - 1, 0);
+        let at = TextPosition::new(deep.line - 1, 0);
         return Err(SyntaxError { location: Location::new(at, at), message: deep.message });
     }
     let mut bytes: Vec<u8> = Vec::new();
     // SAFETY: the source and the vector outlive the call, which keeps neither.
     let reads =
         unsafe { riskbreaker_syntax_tree(source.as_ptr().cast(), source.len(), (&raw mut bytes).cast(), take_bytes) };
-    let mut reader = read::Reader::new(arena, &bytes);
+    let mut reader = read::TreeReader::new(arena, &bytes);
     if reads { Ok(reader.root()) } else { Err(reader.error()) }
 }
 

@@ -44,15 +44,15 @@ const OPERATORS: [BinaryOp; 16] = [
     BinaryOp::Or,
 ];
 
-pub(super) struct Reader<'a, 'b> {
+pub(super) struct TreeReader<'a, 'b> {
     arena: &'a Arena,
     bytes: &'b [u8],
     locals: Vec<&'a Local<'a>>,
 }
 
-impl<'a, 'b> Reader<'a, 'b> {
-    pub fn new(arena: &'a Arena, bytes: &'b [u8]) -> Reader<'a, 'b> {
-        Reader { arena, bytes, locals: Vec::new() }
+impl<'a, 'b> TreeReader<'a, 'b> {
+    pub fn new(arena: &'a Arena, bytes: &'b [u8]) -> TreeReader<'a, 'b> {
+        TreeReader { arena, bytes, locals: Vec::new() }
     }
 
     pub fn root(&mut self) -> Block<'a> {
@@ -102,8 +102,8 @@ impl<'a, 'b> Reader<'a, 'b> {
     }
 
     fn location(&mut self) -> Location {
-        let begin = Position::new(self.number(), self.number());
-        Location::new(begin, Position::new(self.number(), self.number()))
+        let begin = TextPosition::new(self.number(), self.number());
+        Location::new(begin, TextPosition::new(self.number(), self.number()))
     }
 
     fn several<T: Copy>(&mut self, mut one: impl FnMut(&mut Self) -> T) -> &'a [T] {
@@ -116,12 +116,12 @@ impl<'a, 'b> Reader<'a, 'b> {
         self.several(Self::expression)
     }
 
-    fn r#type(&mut self) -> Option<Type<'a>> {
+    fn r#type(&mut self) -> Option<TypeNode<'a>> {
         match self.number() {
             0 => None,
-            1 => Some(Type::Named(self.name())),
-            2 => Some(Type::Table),
-            _ => Some(Type::Other),
+            1 => Some(TypeNode::Named(self.name())),
+            2 => Some(TypeNode::Table),
+            _ => Some(TypeNode::Other),
         }
     }
 

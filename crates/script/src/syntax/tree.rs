@@ -2,25 +2,25 @@
 
 /// A place in a text: lines and bytes of a line, from 0 on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Position {
+pub struct TextPosition {
     pub line: u32,
     pub column: u32,
 }
 
-impl Position {
-    pub fn new(line: u32, column: u32) -> Position {
-        Position { line, column }
+impl TextPosition {
+    pub fn new(line: u32, column: u32) -> TextPosition {
+        TextPosition { line, column }
     }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Location {
-    pub begin: Position,
-    pub end: Position,
+    pub begin: TextPosition,
+    pub end: TextPosition,
 }
 
 impl Location {
-    pub fn new(begin: Position, end: Position) -> Location {
+    pub fn new(begin: TextPosition, end: TextPosition) -> Location {
         Location { begin, end }
     }
 }
@@ -50,12 +50,12 @@ pub struct Local<'a> {
     pub location: Location,
     /// How many functions are around it.
     pub function_depth: usize,
-    pub annotation: Option<Type<'a>>,
+    pub annotation: Option<TypeNode<'a>>,
 }
 
 /// A type as far as it is read.
 #[derive(Debug, Clone, Copy)]
-pub enum Type<'a> {
+pub enum TypeNode<'a> {
     /// A type of one word, with no module in front.
     Named(AstName<'a>),
     Table,
@@ -68,7 +68,7 @@ pub struct Function<'a> {
     pub args: &'a [&'a Local<'a>],
     pub vararg: bool,
     /// The first of the types that it says it returns.
-    pub returns: Option<Type<'a>>,
+    pub returns: Option<TypeNode<'a>>,
     pub body: Block<'a>,
 }
 

@@ -11,7 +11,7 @@ use crate::generation::{Files, Generation};
 use crate::host::{HostRow, write_rows};
 use crate::log::{decided, scene_words};
 use crate::notes::write_note;
-use crate::pack::Words;
+use crate::pack::Dictionary;
 use crate::rows::{ActionRow, GameRow, MomentBody, MomentRow, Piece, action_sum, checkpoint_sum, key, moment_sum};
 use riskbreaker_play::{Cause, Done, Ruleset, Session};
 
@@ -32,7 +32,7 @@ pub enum Kept {
 }
 
 /// What a session did since it was kept last, as an entry that may be in the file already.
-struct Step {
+struct KeptStep {
     /// How many of the actions in memory stand, and the row before the first new one.
     from: usize,
     before: (u32, i64),
@@ -53,7 +53,7 @@ struct Step {
     changes_rules: bool,
 }
 
-impl Step {
+impl KeptStep {
     fn has_checkpoint(&self) -> bool {
         self.changes_rules || self.since >= BETWEEN_CHECKPOINTS && !self.actions.is_empty()
     }
@@ -129,7 +129,7 @@ impl Campaign {
         self.since_checkpoint = if matches!(kept, Kept::New(_)) && step.has_checkpoint() { 0 } else { step.since };
         self.rows.truncate(step.from);
         self.rows.extend(rows);
-        let Step { scene, seating, .. } = step;
+        let KeptStep { scene, seating, .. } = step;
         let made = session.decision_count().made;
         self.head = Head { made, scene, seating, roster: self.head.roster, act, ..Head::bare(moment) };
         self.note_kept(session);
@@ -137,7 +137,7 @@ impl Campaign {
     }
 
     /// What the session did since the last call; nothing if it stands where it stood.
-    fn step(&self, file: &mut StoreFile, session: &Session) -> Result<Option<Step>, StoreError> {
+    fn step(&self, file: &mut StoreFile, session: &Session) -> Result<Option<KeptStep>, StoreError> {
         let (tape, unchanged) = session.tape();
         let from = unchanged.min(self.rows.len());
         let decisions = session.decisions();
@@ -165,7 +165,7 @@ impl Campaign {
             (Some(new), false) => scene_words(&new.title),
             (None, false) => scene_words(&file.scene(self.game, scene)?.title),
         };
-        Ok(Some(Step {
+        Ok(Some(KeptStep {
             from,
             before: from.checked_sub(1).map_or(self.base, |at| self.rows[at]),
             since: (self.since_checkpoint + new.len()).saturating_sub(self.rows.len() - from),
@@ -207,7 +207,7 @@ impl Campaign {
     fn on_the_way(
         &self,
         file: &mut StoreFile,
-        step: &Step,
+        step: &KeptStep,
     ) -> Result<Option<(MomentRow, ActionRows, Option<String>)>, StoreError> {
         let mut id = match self.scene.new.is_none() && !step.sits_anew {
             true => self.head.id,
@@ -230,7 +230,7 @@ impl Campaign {
     }
 
     /// The rows of the new actions of a step where those up to a tip are the same.
-    fn same_rows(&self, file: &StoreFile, step: &Step, tip: u32) -> Result<Option<ActionRows>, StoreError> {
+    fn same_rows(&self, file: &StoreFile, step: &KeptStep, tip: u32) -> Result<Option<ActionRows>, StoreError> {
         let (mut rows, mut at) = (Vec::new(), tip);
         for body in step.actions.iter().rev() {
             if at == 0 {
@@ -248,7 +248,7 @@ impl Campaign {
     }
 
     /// The moment that follows the parent of a step and is the same as the step, with its actions.
-    fn known(&self, file: &StoreFile, step: &Step) -> Result<Option<(MomentRow, ActionRows)>, StoreError> {
+    fn known(&self, file: &StoreFile, step: &KeptStep) -> Result<Option<(MomentRow, ActionRows)>, StoreError> {
         if self.scene.new.is_some() || step.sits_anew {
             return Ok(None);
         }
@@ -269,7 +269,7 @@ impl Campaign {
         &self,
         file: &mut StoreFile,
         session: &Session,
-        step: &Step,
+        step: &KeptStep,
         row: &mut GameRow,
         besides: &[HostRow],
     ) -> Result<(MomentRow, ActionRows, (u32, i64)), StoreError> {
@@ -376,7 +376,7 @@ impl Campaign {
 }
 
 /// An action without the files of the rules that it brought: they are kept by their hash.
-fn pack_action(words: &mut Words, done: &Done) -> Result<Vec<u8>, StoreError> {
+fn pack_action(words: &mut Dictionary, done: &Done) -> Result<Vec<u8>, StoreError> {
     if !done.cause.brings_rules() {
         return words.pack(done);
     }

@@ -20,7 +20,7 @@ use super::roster::Roster;
 use super::rows::{GameRow, MomentBody, MomentRow, Piece, Scene, key, moment_sum};
 use super::upgrade::copy;
 use super::whole::must_be_at;
-use super::writer::Writer;
+use super::writer::FileWriter;
 use riskbreaker_play::{Checkpoint, Done, Ruleset, Seating, Session, Setup};
 use riskbreaker_state::Value;
 
@@ -111,7 +111,7 @@ struct Standing {
 }
 
 /// A session that was opened at an entry, and the rows that it was made of.
-pub(super) struct Opened {
+pub(super) struct OpenedSession {
     pub session: Session,
     moment: MomentRow,
     body: MomentBody,
@@ -325,7 +325,7 @@ impl Campaign {
     /// Writes something beside the tape.
     pub(super) fn write_row(
         &mut self,
-        work: impl FnOnce(&mut Writer<'_>, u32, &mut GameRow) -> Result<(), StoreError>,
+        work: impl FnOnce(&mut FileWriter<'_>, u32, &mut GameRow) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
         self.read_anew()?;
         let (game, mut row) = (self.game, self.row.clone());
@@ -409,7 +409,7 @@ impl Campaign {
         let mut file = lock(&shared);
         let opened = self.open_as_it_fits(&mut file, id, Some(IN_MEMORY))?;
         drop(file);
-        let Opened { mut session, moment, body, seating, rows, base } = opened;
+        let OpenedSession { mut session, moment, body, seating, rows, base } = opened;
         self.note_kept(&mut session);
         self.since_checkpoint = rows.len();
         self.rows = rows;
@@ -427,7 +427,7 @@ impl Campaign {
         file: &mut StoreFile,
         id: u32,
         replayed: Option<usize>,
-    ) -> Result<Opened, StoreError> {
+    ) -> Result<OpenedSession, StoreError> {
         match self.open_at(file, id, replayed) {
             Err(error @ StoreError::Diverged { .. }) => self.open_at(file, id, Some(0)).map_err(|_| error),
             other => other,
@@ -436,7 +436,7 @@ impl Campaign {
 
     /// The session of an entry: from the last checkpoint with at least `replayed` actions behind it, or from the beginning of its
     /// scene.
-    fn open_at(&self, file: &mut StoreFile, id: u32, replayed: Option<usize>) -> Result<Opened, StoreError> {
+    fn open_at(&self, file: &mut StoreFile, id: u32, replayed: Option<usize>) -> Result<OpenedSession, StoreError> {
         let game = self.game;
         if id == 0 {
             return Err(StoreError::Refused("no scene has begun yet".into()));
@@ -480,7 +480,7 @@ impl Campaign {
         session.stand_at(place, &seating, &mut find).map_err(diverged)?;
         must_be_at(&session, &moment)?;
         let rows = rows.iter().map(|row| (row.id, row.sum)).collect();
-        Ok(Opened { session, moment, body, seating, rows, base })
+        Ok(OpenedSession { session, moment, body, seating, rows, base })
     }
 
     /// The last entry on the way to the head that opens, where the head does not: one program may play on in another way than
@@ -706,7 +706,7 @@ pub(super) fn lock(file: &Mutex<StoreFile>) -> MutexGuard<'_, StoreFile> {
 
 /// Writes an entry with its words. The campaign stands there then.
 pub(super) fn write_moment(
-    to: &mut Writer<'_>,
+    to: &mut FileWriter<'_>,
     game: u32,
     row: &mut GameRow,
     moment: &MomentRow,
