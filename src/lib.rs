@@ -74,7 +74,7 @@
 //! | `serve` | the protocol for other languages | `serve` |
 //! | `lsp` | the language server for editors | `lsp` |
 //!
-//! `bundled` puts the rulesets of the repository into the program. An enum to which a kind may be added is
+//! `bundled` puts the rulesets of the repository into the program. An enum that only reports something is
 //! `#[non_exhaustive]`. `docs/embedding.md` has the rest.
 
 #![deny(missing_docs)]

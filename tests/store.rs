@@ -4,6 +4,8 @@
 
 #![cfg(feature = "cli")]
 
+#[path = "store/amend.rs"]
+mod amend;
 mod answers;
 #[allow(dead_code)] // other tests use the rest of it
 #[path = "store/failing_disk.rs"]

@@ -6,6 +6,7 @@ use super::explorer::Explorer;
 use super::observers::Observers;
 use super::operation::Op;
 use super::peek::RunProgress;
+use super::recorded::RecordedFaces;
 use super::secrecy::Secrecy;
 use super::{
     Answer, Choice, DicePosition, DiceSource, Driver, Event, Happening, Headless, Masked, MigrationNote, MissingRoll,
@@ -30,6 +31,8 @@ pub struct ActionContext {
     pub dice: DiceSource,
     pub chance: DiceRng,
     pub written: u32,
+    /// Faces of a kept game, taken before those of the source.
+    pub recorded: RecordedFaces,
     /// Where the dice stood when something was last put on the tape, or when the run began.
     pub tape_end: DicePosition,
     /// The position of the dice after the last free act that drew dice before this action ran on.
@@ -284,6 +287,7 @@ impl ActionContext {
             dice,
             chance: DiceRng::new(seed),
             written: 0,
+            recorded: RecordedFaces::default(),
             tape_end: DicePosition::default(),
             drawn_by_others: DicePosition::default(),
             action: 0,

@@ -411,7 +411,15 @@ impl ActionContext {
             return Err(self.contradicted_by(refusal));
         }
         let before = self.position();
+        let recorded = self.recorded.take(label, dice).and_then(|faces| dice.roll_faces(&faces).ok());
         let roll = match &self.dice {
+            // The generator moves on as if it had been asked, so that the same course has the same positions.
+            DiceSource::Seeded if recorded.is_some() => {
+                let rng = &mut self.chance;
+                let _ = dice.roll_with(&mut |sides| Some(rng.face(sides)));
+                recorded
+            }
+            _ if recorded.is_some() => recorded,
             DiceSource::Typed if !self.dealing && dice.count() > 0 => {
                 self.rolled_for = Some(label.clone());
                 return self.ask_for_faces(dice, tell(self), audience.clone(), typed.unwrap_or_default());

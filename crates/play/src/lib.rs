@@ -64,6 +64,8 @@ mod prepared;
 mod profile;
 mod question;
 mod record;
+#[doc(hidden)]
+pub mod recorded;
 mod refusal;
 mod reload;
 mod reply;

@@ -276,6 +276,12 @@ impl Place {
         self.asked_before.iter().chain(&self.pending).filter_map(|asked| asked.hash.as_deref())
     }
 
+    /// The tapes of the actions under way, by the numbers of these.
+    #[doc(hidden)]
+    pub fn tapes(&self) -> impl Iterator<Item = (u32, &[Option<Slot>])> {
+        self.held.iter().chain(&self.open).map(|open| (open.number, &*open.tape.slots))
+    }
+
     /// What the tapes of the actions under way hold.
     pub fn slots(&self) -> impl Iterator<Item = &Slot> {
         self.held.iter().chain(&self.open).flat_map(|open| open.tape.slots.iter().flatten())

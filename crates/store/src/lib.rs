@@ -33,6 +33,7 @@ use riskbreaker_script as _;
 
 // Missing documentation is allowed in modules whose items other modules of the host use, but no embedder.
 
+mod amend;
 mod branch;
 mod campaign;
 mod content;
@@ -66,6 +67,7 @@ use std::sync::{Arc, Mutex};
 
 use serde::Serialize;
 
+pub use self::amend::{AmendReport, Amendment, LeftOutDecision};
 use self::campaign::lock;
 pub use self::campaign::{Campaign, Kept};
 pub use self::error::StoreError;

@@ -74,7 +74,7 @@ impl Repl {
     }
 
     /// Continues with the session of another entry of the campaign.
-    fn take_session(&mut self, session: Session) -> Done {
+    pub(super) fn take_session(&mut self, session: Session) -> Done {
         let before = self.session.ruleset().hash();
         self.replace_session(session);
         self.mark_lines();
@@ -449,7 +449,7 @@ impl Repl {
     }
 }
 
-fn no_campaign(word: &str) -> Complaint {
+pub(super) fn no_campaign(word: &str) -> Complaint {
     Complaint::Wrong(format!(
         "`{word}` needs a campaign: `save NAME.rbsave` makes one of this game, `riskbreaker play NAME` begins one."
     ))

@@ -47,6 +47,7 @@ pub enum Word {
     Load,
     Recover,
     Goto,
+    Amend,
     Reroll,
     Roster,
     Encounter,
@@ -383,6 +384,16 @@ pub static COMMANDS: &[Command] = &[
         "N",
         "goes to entry N of the campaign",
         "`log --all` lists the entries. Later decisions and other branches stay in the file."
+    ),
+    command!(
+        Amend,
+        Table,
+        "amend",
+        "N ANSWER|N dice FACES|N NAME FIELD VALUE|yes|back",
+        "decides entry N of the campaign in another way, and makes the later decisions again",
+        "It first shows what would be different and which later decisions are no longer possible; `amend yes` does it. Rolls keep \
+         their faces where the same roll is made. `amend 12 dice 6, 5` changes the first faces that were rolled after entry 12. \
+         `amend back` returns to the game as it was. `log --all` lists the entries."
     ),
     command!(
         Branch,

@@ -13,6 +13,13 @@ const PASSED_OVER: u64 = 1_000;
 impl Repl {
     /// `set NAME FIELD VALUE`: writes a field.
     pub(super) fn set(&mut self, rest: &str) -> Done {
+        let edit = self.edit_of(rest)?;
+        self.session.edit(edit)?;
+        self.settle_decided()
+    }
+
+    /// The change by hand that `NAME FIELD VALUE` names.
+    pub(super) fn edit_of(&self, rest: &str) -> Result<Edit, Complaint> {
         if rest.is_empty() {
             return Err(Complaint::wrong(
                 "Type whose value, which and what: `set NAME FIELD VALUE`. `who` lists the names.",
@@ -48,8 +55,7 @@ impl Repl {
             let wanted = || Complaint::Wrong(format!("Type whom: `set {title} {field} NAME`, or `none` to end it."));
             let value = Some(typed).filter(|typed| !typed.is_empty());
             let value = value.and_then(|typed| read_typed(&view, &Type::Ref(None), typed)).ok_or_else(wanted)?;
-            self.session.edit(Edit::Set { entity, field, value })?;
-            return self.settle_decided();
+            return Ok(Edit::Set { entity, field, value });
         };
         if typed.is_empty() {
             return Err(Complaint::Wrong(format!(
@@ -60,8 +66,7 @@ impl Repl {
             )));
         }
         let value = read(&view, declared, now, typed)?;
-        self.session.edit(Edit::Set { entity, field, value })?;
-        self.settle_decided()
+        Ok(Edit::Set { entity, field, value })
     }
 
     /// `say TEXT`: a line for the log.

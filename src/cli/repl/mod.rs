@@ -2,6 +2,7 @@
 
 mod act;
 mod advise;
+mod amend;
 mod campaign;
 mod command;
 mod complete;
@@ -54,6 +55,7 @@ use riskbreaker::{
 };
 use serde_json::json;
 
+use self::amend::PlannedAmendment;
 use self::command::{Command, Word};
 pub use self::editor::{Editor, Recall};
 use self::encounter::Encounter;
@@ -120,6 +122,10 @@ pub struct Repl {
     sheet_entry: Option<SheetEntry>,
     /// A scene that was prepared and has not begun.
     encounter: Option<Encounter>,
+    /// An amendment that was shown and has not taken effect.
+    amendment: Option<PlannedAmendment>,
+    /// The entry at which the campaign stood before the last amendment.
+    before_amend: Option<u32>,
     /// How the game was started, for a rematch; `None` of a game that was loaded.
     setup: Option<Setup>,
     /// Whether the end of the game has been told.
@@ -199,6 +205,8 @@ impl Repl {
             known_entries: None,
             sheet_entry: None,
             encounter: None,
+            amendment: None,
+            before_amend: None,
             setup: None,
             ended: false,
             attended: false,
@@ -484,6 +492,7 @@ impl Repl {
             Word::Note => self.note(rest),
             Word::Recap => self.recap(rest),
             Word::Goto => self.go_to(rest),
+            Word::Amend => self.amend(rest),
             Word::Branch => self.entries(true),
             Word::Cards => self.cards(rest),
             Word::Rules => self.rules(rest),
@@ -882,7 +891,7 @@ fn is_masters(word: Word, rest: &str) -> bool {
         // A sheet that is kept has all fields of a character.
         Word::Roster => true,
         // The entries of a campaign tell what every seat has decided.
-        Word::Goto | Word::Branch => true,
+        Word::Goto | Word::Branch | Word::Amend => true,
         // The game master notes what nobody else knows.
         Word::Note => rest.is_empty(),
         Word::Log => rest == "--all",

@@ -436,7 +436,12 @@ impl Campaign {
 
     /// The session of an entry: from the last checkpoint with at least `replayed` actions behind it, or from the beginning of its
     /// scene.
-    fn open_at(&self, file: &mut StoreFile, id: u32, replayed: Option<usize>) -> Result<OpenedSession, StoreError> {
+    pub(crate) fn open_at(
+        &self,
+        file: &mut StoreFile,
+        id: u32,
+        replayed: Option<usize>,
+    ) -> Result<OpenedSession, StoreError> {
         let game = self.game;
         if id == 0 {
             return Err(StoreError::Refused("no scene has begun yet".into()));

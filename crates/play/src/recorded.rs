@@ -1,0 +1,210 @@
+//! What people decided and what was rolled in a game that was kept, for a game that is played again from an earlier point.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::Arc;
+
+use super::action::{Cause, Done};
+use super::record::Place;
+
+pub use super::record::FindRules;
+use super::{Answer, By, Edit, Refusal, Remedy, Session, Slot};
+use riskbreaker_dice::Dice;
+use riskbreaker_state::EntityId;
+
+/// The decisions and rolls of a part of a kept game.
+#[derive(Clone, Debug, Default)]
+pub struct RecordedCourse {
+    /// In the order in which they were made.
+    pub decisions: Vec<RecordedDecision>,
+    /// In the order in which they were rolled, as far as the actions ran one after another.
+    pub rolls: Vec<RecordedRoll>,
+}
+
+/// A decision of a person.
+#[derive(Clone, Debug)]
+pub struct RecordedDecision {
+    /// Its number in the game, from 1.
+    pub number: u32,
+    /// What was decided.
+    pub act: RecordedAct,
+}
+
+/// What a person decided.
+#[derive(Clone, Debug)]
+pub enum RecordedAct {
+    /// The answer to a question.
+    Answer {
+        /// The seat that answered.
+        seat: Arc<str>,
+        /// The topic of the question.
+        topic: Arc<str>,
+        /// Whom the question was about.
+        about: Option<EntityId>,
+        /// The answer.
+        answer: Answer,
+    },
+    /// The faces of real dice, which stand among the rolls.
+    Throw,
+    /// A change by hand.
+    Edit(Edit),
+    /// A free act.
+    Free {
+        /// The seat that acted.
+        seat: Arc<str>,
+        /// The name of the act.
+        name: Arc<str>,
+    },
+    /// An action with a fault was left out.
+    Skip,
+    /// Other rules came into force: their hash.
+    Rules(String),
+}
+
+/// A roll or a draw.
+#[derive(Clone, Debug)]
+pub struct RecordedRoll {
+    /// What it was for, as the script words it, before names are filled in.
+    pub label: Arc<str>,
+    /// The dice in notation.
+    pub dice: Arc<str>,
+    /// The faces in the order in which they were drawn.
+    pub faces: Vec<u32>,
+    /// The number of the last decision before it.
+    pub after: u32,
+}
+
+impl RecordedCourse {
+    /// What was decided and rolled in `done` and in the actions that were open at the place `to`, behind the place `from`.
+    pub fn between(from: &Place, done: &[Done], to: Option<&Place>) -> RecordedCourse {
+        let mut course = RecordedCourse::default();
+        let known: BTreeMap<u32, &[Option<Slot>]> = from.tapes().collect();
+        let mut last = from.made();
+        for done in done {
+            course.take_slots(&done.tape.get().slots, known.get(&done.number).copied().unwrap_or_default(), &mut last);
+            course.take_cause(done, &mut last);
+        }
+        for (number, slots) in to.into_iter().flat_map(Place::tapes) {
+            course.take_slots(slots, known.get(&number).copied().unwrap_or_default(), &mut last);
+        }
+        course.decisions.sort_by_key(|decision| decision.number);
+        course
+    }
+
+    /// Takes what stands on the tape of an action; `known`: the tape as it was where the course begins.
+    fn take_slots(&mut self, slots: &[Option<Slot>], known: &[Option<Slot>], last: &mut u32) {
+        for (at, slot) in slots.iter().enumerate() {
+            let Some(slot) = slot else { continue };
+            if known.get(at).is_some_and(|known| known.as_ref() == Some(slot)) {
+                continue;
+            }
+            *last = slot.seq().unwrap_or_default().max(*last);
+            let act = match slot {
+                Slot::Answer { topic, seat, about, answer, by: By::Person(_), .. } => RecordedAct::Answer {
+                    seat: seat.clone(),
+                    topic: topic.clone(),
+                    about: *about,
+                    answer: answer.clone(),
+                },
+                Slot::Roll { label, dice, .. } => {
+                    let (label, dice, faces) = (label.clone(), dice.clone(), slot.rolled());
+                    self.rolls.push(RecordedRoll { label, dice, faces, after: *last });
+                    RecordedAct::Throw
+                }
+                Slot::Answer { .. } | Slot::Closed { .. } => continue,
+            };
+            self.decisions.extend(slot.seq().map(|number| RecordedDecision { number, act }));
+        }
+    }
+
+    /// Takes what a person did outside every question.
+    fn take_cause(&mut self, done: &Done, last: &mut u32) {
+        if let Cause::Free { seat, name } = &done.cause
+            && let Some(number) = done.began.or(done.seq)
+        {
+            let act = RecordedAct::Free { seat: seat.clone(), name: name.clone() };
+            self.decisions.push(RecordedDecision { number, act });
+        }
+        let act = match &done.cause {
+            Cause::Edit { edit } => Some(RecordedAct::Edit(edit.clone())),
+            cause => cause.rules_brought().map(|hash| RecordedAct::Rules(hash.to_owned())),
+        };
+        let skipped = done.skipped.is_some().then_some(RecordedAct::Skip);
+        for act in act.into_iter().chain(skipped) {
+            // A change of rules that waited for its boundary has no number of its own: it comes behind what was decided before.
+            let number = done.seq.unwrap_or(*last);
+            *last = number.max(*last);
+            self.decisions.push(RecordedDecision { number, act });
+        }
+    }
+}
+
+/// Faces of a kept game that a game which is played again takes for the same rolls: by label and dice, in their order.
+#[derive(Clone, Debug, Default)]
+pub struct RecordedFaces(HashMap<(Arc<str>, Arc<str>), VecDeque<Vec<u32>>>);
+
+impl RecordedFaces {
+    /// Takes the faces for the next roll with this label and these dice, if there are any left.
+    pub(super) fn take(&mut self, label: &Arc<str>, dice: &Dice) -> Option<Vec<u32>> {
+        if self.0.is_empty() {
+            return None;
+        }
+        self.0.get_mut(&(label.clone(), Arc::from(dice.to_string())))?.pop_front()
+    }
+}
+
+impl FromIterator<RecordedRoll> for RecordedFaces {
+    fn from_iter<I: IntoIterator<Item = RecordedRoll>>(rolls: I) -> Self {
+        let mut faces: HashMap<_, VecDeque<_>> = HashMap::new();
+        for roll in rolls {
+            faces.entry((roll.label, roll.dice)).or_default().push_back(roll.faces);
+        }
+        RecordedFaces(faces)
+    }
+}
+
+impl Session {
+    /// Gives the faces of later rolls, for those with the same label and the same dice; any other roll comes from the generator.
+    /// None are left of those that were given before.
+    #[doc(hidden)]
+    pub fn take_recorded_faces(&mut self, faces: RecordedFaces) {
+        self.game_mut().context.recorded = faces;
+    }
+
+    /// Decides once more what was decided in a kept game, and plays on to the next question.
+    ///
+    /// # Errors
+    ///
+    /// A sentence: nothing asks for it, or it is not possible any more.
+    #[doc(hidden)]
+    pub fn decide_again(&mut self, act: &RecordedAct, find: &mut FindRules<'_>) -> Result<(), Refusal> {
+        match act {
+            RecordedAct::Answer { seat, topic, about, answer } => {
+                let mut asked = self.questions().iter().filter(|asked| asked.seat == *seat && asked.topic == *topic);
+                let first = asked.clone().next();
+                let Some(question) = asked.find(|asked| asked.about == *about).or(first) else {
+                    let what = riskbreaker_state::readable_name(topic);
+                    return Err(Refusal::new(match self.outcome() {
+                        Some(outcome) => format!("the game is over ({outcome})"),
+                        None => format!("{seat} is not asked for {what}"),
+                    }));
+                };
+                let id = question.id;
+                self.answer(id, answer.clone())?;
+            }
+            RecordedAct::Throw => return Ok(()),
+            RecordedAct::Edit(edit) => self.edit(edit.clone())?,
+            RecordedAct::Free { seat, name } => self.act(seat, name)?,
+            RecordedAct::Skip => self.remedy(Remedy::SkipAction)?,
+            RecordedAct::Rules(hash) => {
+                let rules = find(hash).map_err(Refusal::new)?;
+                if rules.id() == self.ruleset().id() && rules.extra_layers() == self.ruleset().extra_layers() {
+                    self.reload(rules)?;
+                } else {
+                    self.change_rules(&rules).map_err(|error| Refusal::new(error.to_string()))?;
+                }
+            }
+        }
+        let _ = self.advance()?;
+        Ok(())
+    }
+}

@@ -1,0 +1,269 @@
+//! An entry of a campaign decided in another way: what was decided later is decided again, with the same dice.
+
+use super::campaign::{Campaign, lock};
+use super::error::StoreError;
+use super::log::label;
+use super::replay::{Waypoint, actions_between, lines};
+use riskbreaker_dice::Dice;
+use riskbreaker_play::recorded::{FindRules, RecordedAct, RecordedCourse, RecordedDecision, RecordedRoll};
+use riskbreaker_play::{Edit, Refusal, Session, Viewer};
+use riskbreaker_state::Value;
+
+/// What is to be different about an entry.
+#[derive(Clone, Debug)]
+pub enum Amendment {
+    /// Another answer, as a person types it.
+    Answer(String),
+    /// Other faces for the first dice that were rolled after its decision, in their order.
+    Dice(Vec<u32>),
+    /// Another change by hand.
+    Edit(Edit),
+}
+
+/// What an amended entry comes to.
+#[derive(Clone, Debug, Default)]
+pub struct AmendReport {
+    /// What was decided at the entry.
+    pub text: String,
+    /// What happened from the first difference on, a line each.
+    pub kept: Vec<String>,
+    /// What happens instead.
+    pub other: Vec<String>,
+    /// How many later decisions were made again.
+    pub made_again: u32,
+    /// Later decisions that no longer apply.
+    pub left_out: Vec<LeftOutDecision>,
+    /// How the game ended, if it was over.
+    pub ended: Option<String>,
+    /// How it ends now, if it is over.
+    pub ends: Option<String>,
+}
+
+/// A decision that no longer applies after an entry was amended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOutDecision {
+    /// Its entry.
+    pub entry: u32,
+    /// What was decided there, in words.
+    pub text: String,
+    /// Why it does not apply.
+    pub why: String,
+}
+
+/// An entry from the amended one on.
+struct AmendedEntry {
+    id: u32,
+    text: String,
+    decisions: Vec<RecordedDecision>,
+    /// Why nothing of it applies, whatever the game is.
+    never: Option<&'static str>,
+}
+
+/// All that is needed to play a game again from an entry on.
+struct AmendPlan {
+    /// The entry before the amended one.
+    parent: u32,
+    /// The last entry of the same scene.
+    end: u32,
+    /// The amended entry and those behind it, the first one first.
+    entries: Vec<AmendedEntry>,
+    rolls: Vec<RecordedRoll>,
+}
+
+impl Campaign {
+    /// What the game would be if an entry had been decided in another way. Nothing changes.
+    ///
+    /// Decisions are made again in their order, and policies decide anew. A roll keeps its faces where the same roll is made
+    /// again, and any other roll comes from the generator of the campaign.
+    ///
+    /// # Errors
+    ///
+    /// There is no such entry on the way to where the campaign stands, it begins a scene, or the amendment does not fit it.
+    pub fn preview_amendment(&self, entry: u32, amendment: &Amendment) -> Result<AmendReport, StoreError> {
+        let plan = self.amend_plan(entry)?;
+        let open = |id: u32| self.open_at(&mut self.file(), id, None).map(|opened| opened.session);
+        let (before, mut session) = (open(plan.end)?, open(plan.parent)?);
+        let mut find = |hash: &str| self.file().find_rules(hash).map_err(|error| error.to_string());
+        let mut report = plan.play(amendment, &mut session, &mut find, &mut |_| Ok(()))?;
+        let (kept, other) = (lines(&before.log()), lines(&session.log()));
+        let same = kept.iter().zip(&other).take_while(|(one, other)| one == other).count();
+        (report.kept, report.other) = (kept[same..].to_vec(), other[same..].to_vec());
+        report.ended = before.outcome().map(str::to_owned);
+        Ok(report)
+    }
+
+    /// Decides an entry in another way and makes the later decisions again, as a new branch: see
+    /// [`Campaign::preview_amendment`]. What was there stays in the file, and [`Campaign::go_to`] goes back to it.
+    ///
+    /// The report has no lines of the two courses.
+    ///
+    /// # Errors
+    ///
+    /// As [`Campaign::preview_amendment`] and [`Campaign::keep`]. The campaign stands where it stood then.
+    pub fn amend(&mut self, entry: u32, amendment: &Amendment) -> Result<(Session, AmendReport), StoreError> {
+        let (plan, here, shared) = (self.amend_plan(entry)?, self.head(), self.file.clone());
+        let mut find = |hash: &str| lock(&shared).find_rules(hash).map_err(|error| error.to_string());
+        let amended = self.go_to(plan.parent).and_then(|mut session| {
+            let mut keep = |session: &mut Session| self.keep(session).map(drop);
+            let report = plan.play(amendment, &mut session, &mut find, &mut keep)?;
+            Ok((session, report))
+        });
+        if amended.is_err() {
+            self.go_to(here)?;
+        }
+        amended
+    }
+
+    /// Whether an entry is a change by hand.
+    ///
+    /// # Errors
+    ///
+    /// As [`Campaign::preview_amendment`].
+    pub fn is_edit(&self, entry: u32) -> Result<bool, StoreError> {
+        let plan = self.amend_plan(entry)?;
+        let acts = plan.entries.first().into_iter().flat_map(|target| &target.decisions);
+        Ok(acts.clone().any(|made| matches!(made.act, RecordedAct::Edit(_))))
+    }
+
+    /// What was decided and rolled from an entry on.
+    fn amend_plan(&self, entry: u32) -> Result<AmendPlan, StoreError> {
+        let refused = |message: String| Err(StoreError::Refused(message));
+        let way = self.way(self.head())?;
+        let Some(at) = way.iter().position(|point| point.row.id == entry) else {
+            return refused(match entry {
+                entry if entry == 0 || entry > self.entries() => {
+                    format!("there is no entry {entry}; they go from 1 to {}", self.entries())
+                }
+                _ => format!("entry {entry} was undone: go there first, with `goto`"),
+            });
+        };
+        if let Some(act) = &way[at].body.act {
+            return refused(format!("entry {entry} is no decision in the game: {act}"));
+        }
+        let scene = way[at].body.scene;
+        let parent = at.checked_sub(1).map(|before| &way[before]).filter(|before| before.body.scene == scene);
+        let Some((parent, place)) = parent.and_then(|parent| Some((parent, parent.body.place.as_ref()?))) else {
+            return refused(format!("entry {entry} begins a scene, and nothing is decided there"));
+        };
+        let same_scene = way[at..].iter().take_while(|point| point.body.scene == scene).count();
+        let end = &way[at + same_scene - 1];
+        let (file, game) = (self.file(), self.game());
+        let done = actions_between(&file, game, parent.row.tip, end.row.tip, scene)?;
+        let RecordedCourse { decisions, rolls } = RecordedCourse::between(place, &done, end.body.place.as_ref());
+        let mut decisions = decisions.into_iter().peekable();
+        let mut entries = Vec::new();
+        for Waypoint { row, body } in &way[at..] {
+            let never = match (&body.act, body.scene == scene) {
+                (_, false) => Some("it belongs to a later scene"),
+                (Some(_), true) => Some("it changes what is kept beside the game"),
+                (None, true) => None,
+            };
+            let made = body.counted(row.decisions).made;
+            let mut own = Vec::new();
+            while never.is_none() && decisions.peek().is_some_and(|decision| decision.number <= made) {
+                own.extend(decisions.next());
+            }
+            entries.push(AmendedEntry { id: row.id, text: label(&file, game, row.id)?, decisions: own, never });
+        }
+        Ok(AmendPlan { parent: parent.row.id, end: end.row.id, entries, rolls })
+    }
+}
+
+impl AmendPlan {
+    /// Plays the game again from the entry before the amended one, in which `session` stands. `keep` is called behind each entry.
+    fn play(
+        mut self,
+        amendment: &Amendment,
+        session: &mut Session,
+        find: &mut FindRules<'_>,
+        keep: &mut dyn FnMut(&mut Session) -> Result<(), StoreError>,
+    ) -> Result<AmendReport, StoreError> {
+        let refused = |refusal: Refusal| StoreError::Refused(refusal.to_string());
+        let target = self.entries.remove(0);
+        let mut report = AmendReport { text: target.text.clone(), ..AmendReport::default() };
+        if let Amendment::Dice(faces) = amendment {
+            self.set_faces(&target, faces)?;
+        }
+        session.take_recorded_faces(std::mem::take(&mut self.rolls).into_iter().collect());
+        let _ = session.advance().map_err(Refusal::from).map_err(refused)?;
+        let mut is_amended = matches!(amendment, Amendment::Dice(_));
+        for decision in &target.decisions {
+            match (&decision.act, amendment) {
+                (RecordedAct::Answer { seat, topic, .. }, Amendment::Answer(text)) if !is_amended => {
+                    let replies = [(topic.to_string(), Value::text(text))];
+                    let _ = session.seen_by(Viewer::seat(seat)).reply(&replies).map_err(refused)?;
+                    is_amended = true;
+                }
+                (RecordedAct::Edit(_), Amendment::Edit(edit)) if !is_amended => {
+                    let act = RecordedAct::Edit(edit.clone());
+                    session.decide_again(&act, find).map_err(refused)?;
+                    is_amended = true;
+                }
+                (act, _) => report.note(&target, session.decide_again(act, find)),
+            }
+        }
+        if !is_amended {
+            let what = match amendment {
+                Amendment::Edit(_) => "changes nothing by hand",
+                _ => "answers no question",
+            };
+            return Err(StoreError::Refused(format!("entry {} {what}: {}", target.id, target.text)));
+        }
+        keep(session)?;
+        report.made_again = 0;
+        for later in &self.entries {
+            match later.never {
+                Some(why) => report.leave_out(later, why.to_owned()),
+                None => {
+                    later.decisions.iter().for_each(|made| report.note(later, session.decide_again(&made.act, find)))
+                }
+            }
+            keep(session)?;
+        }
+        session.take_recorded_faces(std::iter::empty().collect());
+        report.ends = session.outcome().map(str::to_owned);
+        Ok(report)
+    }
+
+    /// Puts other faces on the first dice that were rolled after the decision of the entry.
+    fn set_faces(&mut self, target: &AmendedEntry, faces: &[u32]) -> Result<(), StoreError> {
+        let numbers = target.decisions.iter().map(|decision| decision.number);
+        let (first, last) = (numbers.clone().min().unwrap_or_default(), numbers.max().unwrap_or_default());
+        let own = self.rolls.iter_mut().filter(|roll| (first..=last).contains(&roll.after));
+        let (mut given, mut rolled) = (faces, Vec::new());
+        for roll in own {
+            let own = given.len().min(roll.faces.len());
+            rolled.push(format!("{} {:?}", roll.dice, roll.faces));
+            roll.faces[..own].copy_from_slice(&given[..own]);
+            given = &given[own..];
+            let fits = Dice::parse(&roll.dice).map_err(|error| error.to_string());
+            if let Err(error) = fits.and_then(|dice| dice.roll_faces(&roll.faces).map_err(|error| error.to_string())) {
+                return Err(StoreError::Refused(format!(
+                    "the faces {:?} do not fit {}: {error}",
+                    roll.faces, roll.dice
+                )));
+            }
+        }
+        if given.is_empty() && !rolled.is_empty() {
+            return Ok(());
+        }
+        Err(StoreError::Refused(match rolled.as_slice() {
+            [] => format!("nothing was rolled after entry {}: {}", target.id, target.text),
+            rolled => format!("{} faces are too many; rolled were {}", faces.len(), rolled.join(", ")),
+        }))
+    }
+}
+
+impl AmendReport {
+    /// Notes whether a decision was made again.
+    fn note(&mut self, entry: &AmendedEntry, made: Result<(), Refusal>) {
+        match made {
+            Ok(()) => self.made_again += 1,
+            Err(refusal) => self.leave_out(entry, refusal.to_string()),
+        }
+    }
+
+    fn leave_out(&mut self, entry: &AmendedEntry, why: String) {
+        self.left_out.push(LeftOutDecision { entry: entry.id, text: entry.text.clone(), why });
+    }
+}

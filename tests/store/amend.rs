@@ -1,0 +1,147 @@
+//! An entry that is decided in another way: see `Campaign::amend`.
+
+use super::*;
+use riskbreaker::store::Amendment;
+use riskbreaker::{Answer, Ask};
+
+/// The text by which an answer is typed, for answers that are one word.
+fn typed(answer: &Answer) -> Option<String> {
+    match answer {
+        Answer::Choice(id) => Some(id.to_string()),
+        Answer::Number(number) => Some(number.to_string()),
+        Answer::Confirm(yes) => Some(if *yes { "yes" } else { "no" }.to_owned()),
+        _ => None,
+    }
+}
+
+/// Plays a scene with people at all seats, and gives the entries with the answers that were typed.
+fn with_answers(campaign: &mut Campaign, rules: &Arc<Ruleset>, decisions: u64) -> Vec<(u32, String)> {
+    let mut setup = Setup::default().seed(11);
+    for seat in rules.seats().keys() {
+        setup = setup.seat(seat, Driver::Human);
+    }
+    let mut session = campaign.begin(rules, setup, "scene").unwrap();
+    let _ = session.advance().unwrap();
+    campaign.keep(&mut session).unwrap();
+    let mut answers = Vec::new();
+    for n in 0..decisions {
+        let Step::Ask = session.advance().unwrap() else { break };
+        let question = session.questions()[0].clone();
+        let answer = any_answer(&question, n);
+        let is_open = |id: &str| !matches!(&question.ask, Ask::Choose { options, .. } if options.iter().all(|option| *option.id != *id));
+        if session.answer(question.id, answer.clone()).is_err() {
+            break;
+        }
+        let _ = session.advance().unwrap();
+        let Kept::New(entry) = campaign.keep(&mut session).unwrap() else { panic!("nothing was kept") };
+        answers.extend(typed(&answer).filter(|text| is_open(text)).map(|text| (entry, text)));
+    }
+    answers
+}
+
+/// An entry that is amended to what it is leads to the very entry where the campaign stood, whatever was rolled behind it.
+#[test]
+fn the_same_answer_and_the_same_dice_lead_to_the_same_game() {
+    let (shipped, own) = (library("rulesets"), library("tests/rulesets"));
+    let games =
+        [(&own, "tug"), (&shipped, "riskbreaker-0.0.1"), (&shipped, "riskbreaker-0.0.3"), (&shipped, "contest")];
+    let games = games.into_iter().chain([(&shipped, "silent-winter"), (&shipped, "rbf")]);
+    let path = folder("amend-same").join("games.rbsave");
+    let store = Store::open(&path, &shipped).unwrap();
+    for (library, id) in games {
+        let rules = Ruleset::load(library, id).unwrap_or_else(|error| panic!("{id}: {error}"));
+        let mut campaign = store.create(id).unwrap();
+        let answers = with_answers(&mut campaign, &rules, 14);
+        let (end, bytes) = (campaign.head(), campaign.session().unwrap().state_bytes());
+        assert!(answers.len() > 2, "{id}");
+        for (entry, text) in answers.iter().step_by(3) {
+            let amendment = Amendment::Answer(text.clone());
+            let report = campaign.preview_amendment(*entry, &amendment).unwrap_or_else(|error| panic!("{id}: {error}"));
+            assert_eq!((report.kept, report.other), (Vec::new(), Vec::new()), "{id}, entry {entry}");
+            assert_eq!(report.left_out, Vec::new(), "{id}, entry {entry}");
+            assert_eq!(campaign.head(), end);
+            let (session, _) = campaign.amend(*entry, &amendment).unwrap_or_else(|error| panic!("{id}: {error}"));
+            assert_eq!(session.state_bytes(), bytes, "{id}, entry {entry}");
+            assert_eq!(campaign.head(), end, "{id}, entry {entry}: it is the same course");
+        }
+    }
+}
+
+/// A campaign of tug with six pulls by turns.
+fn six_pulls(name: &str) -> (Campaign, Vec<u32>) {
+    let library = library("tests/rulesets");
+    let rules = tug(&library);
+    let store = Store::open(folder(name).join("tug.rbsave"), &library).unwrap();
+    let mut campaign = store.create("tug").unwrap();
+    let setup = Setup::default().seed(5).switch("wins_at", 20).seat("left", Driver::Human).seat("right", Driver::Human);
+    let mut session = campaign.begin(&rules, setup, "tug").unwrap();
+    let _ = session.advance().unwrap();
+    campaign.keep(&mut session).unwrap();
+    let mut entries = Vec::new();
+    for _ in 0..6 {
+        let question = session.questions()[0].id;
+        session.answer(question, Answer::Choice("pull".into())).unwrap();
+        let _ = session.advance().unwrap();
+        campaign.keep(&mut session).unwrap();
+        entries.push(campaign.head());
+    }
+    (campaign, entries)
+}
+
+#[test]
+fn other_faces_change_what_follows_and_the_old_course_stays() {
+    let (mut campaign, entries) = six_pulls("amend-dice");
+    let (end, before) = (campaign.head(), campaign.session().unwrap().state_bytes());
+    let changes = (1..=6).filter(|face| {
+        let report = campaign.preview_amendment(entries[2], &Amendment::Dice(vec![*face])).unwrap();
+        assert_eq!(report.made_again, 3, "each of the three later pulls is made again");
+        assert_eq!(report.kept.is_empty(), report.other.is_empty());
+        !report.kept.is_empty()
+    });
+    let changes: Vec<u32> = changes.collect();
+    assert!((1..=5).contains(&changes.len()), "one face is the one that was rolled: {changes:?}");
+    let (session, report) = campaign.amend(entries[2], &Amendment::Dice(vec![changes[0]])).unwrap();
+    assert_eq!((report.made_again, report.left_out.len()), (3, 0));
+    assert_ne!(session.state_bytes(), before);
+    assert_ne!(campaign.head(), end);
+    // The branch opens like any other, and the old course is there.
+    campaign.replay(None, |_| ControlFlow::Continue(())).unwrap();
+    assert_eq!(campaign.go_to(end).unwrap().state_bytes(), before);
+}
+
+#[test]
+fn decisions_that_no_longer_apply_are_listed() {
+    let (mut campaign, entries) = six_pulls("amend-left-out");
+    let mut session = campaign.session().unwrap();
+    let rope = session.view().entities().find(|id| session.view().kind(*id).as_deref() == Some("rope")).unwrap();
+    session.edit(Edit::Set { entity: rope, field: "at".into(), value: 0.into() }).unwrap();
+    let _ = session.advance().unwrap();
+    campaign.keep(&mut session).unwrap();
+    let edit = campaign.head();
+    for _ in 0..2 {
+        let question = session.questions()[0].id;
+        session.answer(question, Answer::Choice("pull".into())).unwrap();
+        let _ = session.advance().unwrap();
+        campaign.keep(&mut session).unwrap();
+    }
+    let end = campaign.head();
+    assert!(campaign.is_edit(edit).unwrap() && !campaign.is_edit(entries[0]).unwrap());
+    let near_the_end = Amendment::Edit(Edit::Set { entity: rope, field: "at".into(), value: 19.into() });
+    let report = campaign.preview_amendment(edit, &near_the_end).unwrap();
+    assert_ne!(report.kept, report.other);
+    for (entry, amendment, wanted) in [
+        (1, Amendment::Answer("pull".into()), "entry 1 begins a scene, and nothing is decided there"),
+        (99, Amendment::Answer("pull".into()), "there is no entry 99; they go from 1 to"),
+        (entries[0], Amendment::Answer("fly".into()), "fly"),
+        (entries[0], Amendment::Dice(vec![7]), "do not fit"),
+        (entries[0], Amendment::Dice(vec![1, 2, 3, 4, 5]), "5 faces are too many"),
+        (edit, Amendment::Dice(vec![1]), "nothing was rolled after entry"),
+        (edit, Amendment::Answer("pull".into()), "answers no question"),
+        (entries[0], near_the_end.clone(), "changes nothing by hand"),
+    ] {
+        let refused = campaign.preview_amendment(entry, &amendment).unwrap_err().to_string();
+        assert!(refused.contains(wanted), "{refused}");
+        assert_eq!(campaign.amend(entry, &amendment).err().unwrap().to_string(), refused);
+        assert_eq!(campaign.head(), end, "nothing has changed");
+    }
+}
