@@ -185,7 +185,7 @@ impl Session {
                     let what = riskbreaker_state::readable_name(topic);
                     return Err(Refusal::new(match self.outcome() {
                         Some(outcome) => format!("the game is over ({outcome})"),
-                        None => format!("{seat} is not asked for {what}"),
+                        None => format!("nothing asks {seat} for {what} there"),
                     }));
                 };
                 let id = question.id;

@@ -21,7 +21,7 @@ use riskbreaker_play::{Answering, Edit, Given, Question, QuestionId, Refusal, Re
 use riskbreaker_play::{Machines, Migration, MigrationFate, MigrationNote, ReloadReport, Ruleset, SheetRow};
 use riskbreaker_ruleset::Library;
 use riskbreaker_state::{EntityId, LARGEST_NUMBER, OutcomeKind, Value};
-use riskbreaker_store::HostChange;
+use riskbreaker_store::{AmendReport, Amendment, HostChange};
 
 /// A request to one table, by somebody with a role.
 pub(super) struct TableCommand<'r> {
@@ -134,6 +134,7 @@ impl TableCommand<'_> {
                 return Ok(accepted("pause"));
             }
             "goto" => return self.go_to(game),
+            "amend" | "amend.preview" => return self.amend(game),
             "view" => {
                 let ViewParams { since, seq } = self.read()?;
                 written(game.snapshot(self.table, self.role, since, seq))
@@ -366,6 +367,29 @@ impl TableCommand<'_> {
         let session = game.keeper.as_mut().ok_or_else(no_campaign)?.campaign.turn_to(entry)?;
         game.put(session, ANOTHER_MOMENT);
         Ok(accepted("goto"))
+    }
+
+    fn amend(&self, game: &mut TableGame) -> Result<RequestOutcome, Failure> {
+        let AmendParams { entry, answer, faces, edit } = self.master()?;
+        let campaign = &mut game.keeper.as_mut().ok_or_else(no_campaign)?.campaign;
+        let amendment = match (answer, faces, edit) {
+            (Some(answer), None, None) => Amendment::Answer(answer),
+            (None, Some(faces), None) => Amendment::Dice(faces),
+            (None, None, Some(edit)) => Amendment::Edit(edit),
+            _ => return Err(Failure::from(Refusal::new("give one of `answer`, `faces` and `edit`"))),
+        };
+        let amended = |report: AmendReport| {
+            let AmendReport { text, kept, other, made_again, left_out, ends, .. } = report;
+            Amended { text, kept, other, made_again, left_out, ends, before: None, seq: None }
+        };
+        if self.method == "amend.preview" {
+            return written(amended(campaign.preview_amendment(entry, &amendment)?)).map(RequestOutcome::Result);
+        }
+        let before = Some(campaign.head());
+        let (session, report) = campaign.amend(entry, &amendment)?;
+        game.put(session, ANOTHER_MOMENT);
+        let report = amended(report);
+        Ok(changed("amend", move |seq| written(Amended { before, seq: Some(seq), ..report })))
     }
 
     fn rules(&self, game: &mut TableGame) -> Result<RequestOutcome, Failure> {

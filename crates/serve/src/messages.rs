@@ -15,7 +15,7 @@ use riskbreaker_play::{
 };
 use riskbreaker_ruleset::{Switch, SwitchKind, SwitchValue};
 use riskbreaker_state::{EntityId, OutcomeKind, Value};
-use riskbreaker_store::LogEntry;
+use riskbreaker_store::{LeftOutDecision, LogEntry};
 
 /// The version of the protocol.
 pub const PROTOCOL: u32 = 1;
@@ -768,6 +768,47 @@ pub struct Entries {
 pub struct GotoParams {
     /// The number of an entry, as `entries` lists them.
     pub entry: u32,
+}
+
+/// What is to be different about an entry: one of `answer`, `faces` and `edit`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AmendParams {
+    /// The number of an entry, as `entries` lists them.
+    pub entry: u32,
+    /// Another answer, as a person types it.
+    #[serde(default)]
+    pub answer: Option<String>,
+    /// Other faces for the first dice that were rolled after it.
+    #[serde(default)]
+    pub faces: Option<Vec<u32>>,
+    /// Another change by hand.
+    #[serde(default)]
+    pub edit: Option<Edit>,
+}
+
+/// What an amended entry comes to.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Amended {
+    /// What was decided at the entry.
+    pub text: String,
+    /// What happened from the first difference on, a line each; empty once it is amended.
+    pub kept: Vec<String>,
+    /// What happens instead; empty once it is amended.
+    pub other: Vec<String>,
+    /// How many later decisions are made again.
+    pub made_again: u32,
+    /// Later decisions that no longer apply.
+    pub left_out: Vec<LeftOutDecision>,
+    /// How the game ends then, if it is over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ends: Option<String>,
+    /// The entry at which the campaign stood before; `goto` goes back there. Only once it is amended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub before: Option<u32>,
+    /// The step of the change, once it is amended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seq: Option<u64>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

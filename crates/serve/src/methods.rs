@@ -133,6 +133,8 @@ pub const METHODS: &[Method] = &[
     bare::<Offers>("offers", Masters, "the rulesets, policies and house rules that can be chosen"),
     bare::<Roster>("roster", Masters, "the characters of a campaign, as they stand between scenes"),
     method::<EntriesParams, Entries>("entries", Masters, "the decisions of a campaign, with its branches"),
+    method::<AmendParams, Amended>("amend.preview", Masters, "what another decision at an entry would come to"),
+    command::<AmendParams, Amended>("amend", Masters, "decides an entry in another way, and later ones again"),
     command::<GotoParams, Accepted>("goto", Masters, "goes to an entry of the campaign; nothing is lost"),
     method::<NewTable, TableOpened>("table.new", Operator, "begins a game; `table` names it"),
     method::<LoadTable, TableOpened>("table.load", Operator, "goes on with a saved game; `table` names it"),

@@ -1,5 +1,7 @@
 //! An entry of a campaign decided in another way: what was decided later is decided again, with the same dice.
 
+use serde::Serialize;
+
 use super::campaign::{Campaign, lock};
 use super::error::StoreError;
 use super::log::label;
@@ -40,7 +42,8 @@ pub struct AmendReport {
 }
 
 /// A decision that no longer applies after an entry was amended.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct LeftOutDecision {
     /// Its entry.
     pub entry: u32,

@@ -6,6 +6,7 @@ use super::campaign::{no_campaign, wrong};
 use super::line::split_first;
 use super::{Complaint, Done, Repl};
 use crate::cli::row::{Row, Tone};
+use crate::cli::rule_text::without_ids;
 
 use riskbreaker::store::{AmendReport, Amendment};
 
@@ -120,7 +121,7 @@ impl Repl {
     fn show_course(&mut self, title: &str, lines: &[String]) -> Done {
         self.screen.row(&Row::at(0).plain(format!("{title}:")))?;
         for line in lines.iter().take(MOST_LINES) {
-            self.screen.row(&Row::at(2).plain(line.clone()))?;
+            self.screen.row(&Row::at(2).plain(without_ids(line).into_owned()))?;
         }
         let more = match lines.len() {
             0 => "nothing more".to_owned(),
