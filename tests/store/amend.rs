@@ -67,8 +67,18 @@ fn the_same_answer_and_the_same_dice_lead_to_the_same_game() {
     }
 }
 
-/// A campaign of tug with six pulls by turns.
-fn six_pulls(name: &str) -> (Campaign, Vec<u32>) {
+/// Answers the open question of tug: everybody pulls with a risk of 2.
+fn pull(campaign: &mut Campaign, session: &mut Session) -> u32 {
+    let question = session.questions()[0].clone();
+    let answer = if &*question.topic == "risk" { Answer::Number(2) } else { Answer::Choice("pull".into()) };
+    session.answer(question.id, answer).unwrap();
+    let _ = session.advance().unwrap();
+    campaign.keep(session).unwrap();
+    campaign.head()
+}
+
+/// A campaign of tug with three pulls by turns: the entries of card and risk, and so on.
+fn three_pulls(name: &str) -> (Campaign, Session, Vec<u32>) {
     let library = library("tests/rulesets");
     let rules = tug(&library);
     let store = Store::open(folder(name).join("tug.rbsave"), &library).unwrap();
@@ -77,67 +87,63 @@ fn six_pulls(name: &str) -> (Campaign, Vec<u32>) {
     let mut session = campaign.begin(&rules, setup, "tug").unwrap();
     let _ = session.advance().unwrap();
     campaign.keep(&mut session).unwrap();
-    let mut entries = Vec::new();
-    for _ in 0..6 {
-        let question = session.questions()[0].id;
-        session.answer(question, Answer::Choice("pull".into())).unwrap();
-        let _ = session.advance().unwrap();
-        campaign.keep(&mut session).unwrap();
-        entries.push(campaign.head());
-    }
-    (campaign, entries)
+    let entries = (0..6).map(|_| pull(&mut campaign, &mut session)).collect();
+    (campaign, session, entries)
 }
 
 #[test]
 fn other_faces_change_what_follows_and_the_old_course_stays() {
-    let (mut campaign, entries) = six_pulls("amend-dice");
+    let (mut campaign, _, entries) = three_pulls("amend-dice");
     let (end, before) = (campaign.head(), campaign.session().unwrap().state_bytes());
-    let changes = (1..=6).filter(|face| {
-        let report = campaign.preview_amendment(entries[2], &Amendment::Dice(vec![*face])).unwrap();
-        assert_eq!(report.made_again, 3, "each of the three later pulls is made again");
+    let changes = (1..=10).filter(|face| {
+        let report = campaign.preview_amendment(entries[1], &Amendment::Dice(vec![*face])).unwrap();
+        assert_eq!((report.made_again, report.left_out.len()), (4, 0), "both later pulls are made again");
         assert_eq!(report.kept.is_empty(), report.other.is_empty());
         !report.kept.is_empty()
     });
     let changes: Vec<u32> = changes.collect();
-    assert!((1..=5).contains(&changes.len()), "one face is the one that was rolled: {changes:?}");
-    let (session, report) = campaign.amend(entries[2], &Amendment::Dice(vec![changes[0]])).unwrap();
-    assert_eq!((report.made_again, report.left_out.len()), (3, 0));
-    assert_ne!(session.state_bytes(), before);
-    assert_ne!(campaign.head(), end);
-    // The branch opens like any other, and the old course is there.
-    campaign.replay(None, |_| ControlFlow::Continue(())).unwrap();
-    assert_eq!(campaign.go_to(end).unwrap().state_bytes(), before);
+    assert_eq!(changes.len(), 9, "one face is the one that was rolled: {changes:?}");
+    let other = |face: &&u32| {
+        let (session, _) = campaign.amend(entries[1], &Amendment::Dice(vec![**face])).unwrap();
+        let differs = session.state_bytes() != before;
+        // The branch opens like any other, and the old course is there.
+        campaign.replay(None, |_| ControlFlow::Continue(())).unwrap();
+        assert_ne!(campaign.head(), end);
+        assert_eq!(campaign.go_to(end).unwrap().state_bytes(), before);
+        differs
+    };
+    let differ = changes.iter().filter(other).count();
+    assert!((1..9).contains(&differ), "a pull is won or lost: {differ}");
 }
 
 #[test]
 fn decisions_that_no_longer_apply_are_listed() {
-    let (mut campaign, entries) = six_pulls("amend-left-out");
-    let mut session = campaign.session().unwrap();
-    let rope = session.view().entities().find(|id| session.view().kind(*id).as_deref() == Some("rope")).unwrap();
+    let (mut campaign, mut session, entries) = three_pulls("amend-left-out");
+    let report = campaign.preview_amendment(entries[0], &Amendment::Answer("rest".into())).unwrap();
+    let left_out: Vec<(u32, &str)> = report.left_out.iter().map(|left| (left.entry, &*left.why)).collect();
+    assert_eq!(left_out, [(entries[1], "nothing asks left for risk there")]);
+    assert_eq!(report.made_again, 4);
+    // A change by hand, and two decisions behind it.
+    let rope = session.view().entities().find(|id| session.view().kind(*id) == Some("rope")).unwrap();
     session.edit(Edit::Set { entity: rope, field: "at".into(), value: 0.into() }).unwrap();
     let _ = session.advance().unwrap();
     campaign.keep(&mut session).unwrap();
     let edit = campaign.head();
-    for _ in 0..2 {
-        let question = session.questions()[0].id;
-        session.answer(question, Answer::Choice("pull".into())).unwrap();
-        let _ = session.advance().unwrap();
-        campaign.keep(&mut session).unwrap();
-    }
-    let end = campaign.head();
+    let end = (0..2).map(|_| pull(&mut campaign, &mut session)).last().unwrap();
     assert!(campaign.is_edit(edit).unwrap() && !campaign.is_edit(entries[0]).unwrap());
-    let near_the_end = Amendment::Edit(Edit::Set { entity: rope, field: "at".into(), value: 19.into() });
-    let report = campaign.preview_amendment(edit, &near_the_end).unwrap();
+    let far = Amendment::Edit(Edit::Set { entity: rope, field: "at".into(), value: 7.into() });
+    let report = campaign.preview_amendment(edit, &far).unwrap();
     assert_ne!(report.kept, report.other);
+    assert_eq!(report.made_again, 2);
     for (entry, amendment, wanted) in [
         (1, Amendment::Answer("pull".into()), "entry 1 begins a scene, and nothing is decided there"),
         (99, Amendment::Answer("pull".into()), "there is no entry 99; they go from 1 to"),
         (entries[0], Amendment::Answer("fly".into()), "fly"),
-        (entries[0], Amendment::Dice(vec![7]), "do not fit"),
-        (entries[0], Amendment::Dice(vec![1, 2, 3, 4, 5]), "5 faces are too many"),
-        (edit, Amendment::Dice(vec![1]), "nothing was rolled after entry"),
+        (entries[1], Amendment::Dice(vec![11]), "do not fit"),
+        (entries[1], Amendment::Dice(vec![1, 2, 3]), "3 faces are too many"),
+        (entries[0], Amendment::Dice(vec![1]), "nothing was rolled after entry"),
         (edit, Amendment::Answer("pull".into()), "answers no question"),
-        (entries[0], near_the_end.clone(), "changes nothing by hand"),
+        (entries[0], far.clone(), "changes nothing by hand"),
     ] {
         let refused = campaign.preview_amendment(entry, &amendment).unwrap_err().to_string();
         assert!(refused.contains(wanted), "{refused}");
