@@ -57,7 +57,7 @@ fn the_same_answer_and_the_same_dice_lead_to_the_same_game() {
         for (entry, text) in answers.iter().step_by(3) {
             let amendment = Amendment::Answer(text.clone());
             let report = campaign.preview_amendment(*entry, &amendment).unwrap_or_else(|error| panic!("{id}: {error}"));
-            assert_eq!((report.kept, report.other), (Vec::new(), Vec::new()), "{id}, entry {entry}");
+            assert!(report.kept.is_empty() && report.other.is_empty(), "{id}, entry {entry}: {:?}", report.other);
             assert_eq!(report.left_out, Vec::new(), "{id}, entry {entry}");
             assert_eq!(campaign.head(), end);
             let (session, _) = campaign.amend(*entry, &amendment).unwrap_or_else(|error| panic!("{id}: {error}"));
@@ -133,7 +133,7 @@ fn decisions_that_no_longer_apply_are_listed() {
     assert!(campaign.is_edit(edit).unwrap() && !campaign.is_edit(entries[0]).unwrap());
     let far = Amendment::Edit(Edit::Set { entity: rope, field: "at".into(), value: 7.into() });
     let report = campaign.preview_amendment(edit, &far).unwrap();
-    assert_ne!(report.kept, report.other);
+    assert!(!report.kept.is_empty() && !report.other.is_empty());
     assert_eq!(report.made_again, 2);
     for (entry, amendment, wanted) in [
         (1, Amendment::Answer("pull".into()), "entry 1 begins a scene, and nothing is decided there"),

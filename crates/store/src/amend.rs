@@ -5,10 +5,10 @@ use serde::Serialize;
 use super::campaign::{Campaign, lock};
 use super::error::StoreError;
 use super::log::label;
-use super::replay::{Waypoint, actions_between, lines};
+use super::replay::{Waypoint, actions_between};
 use riskbreaker_dice::Dice;
 use riskbreaker_play::recorded::{FindRules, RecordedAct, RecordedCourse, RecordedDecision, RecordedRoll};
-use riskbreaker_play::{Edit, Refusal, Session, Viewer};
+use riskbreaker_play::{Edit, Event, Refusal, Session, Viewer};
 use riskbreaker_state::Value;
 
 /// What is to be different about an entry.
@@ -27,10 +27,10 @@ pub enum Amendment {
 pub struct AmendReport {
     /// What was decided at the entry.
     pub text: String,
-    /// What happened from the first difference on, a line each.
-    pub kept: Vec<String>,
+    /// What happened from the first difference on.
+    pub kept: Vec<Event>,
     /// What happens instead.
-    pub other: Vec<String>,
+    pub other: Vec<Event>,
     /// How many later decisions were made again.
     pub made_again: u32,
     /// Later decisions that no longer apply.
@@ -88,8 +88,8 @@ impl Campaign {
         let (before, mut session) = (open(plan.end)?, open(plan.parent)?);
         let mut find = |hash: &str| self.file().find_rules(hash).map_err(|error| error.to_string());
         let mut report = plan.play(amendment, &mut session, &mut find, &mut |_| Ok(()))?;
-        let (kept, other) = (lines(&before.log()), lines(&session.log()));
-        let same = kept.iter().zip(&other).take_while(|(one, other)| one == other).count();
+        let (kept, other) = (before.log(), session.log());
+        let same = kept.iter().zip(&other).take_while(|(one, other)| one.happening == other.happening).count();
         (report.kept, report.other) = (kept[same..].to_vec(), other[same..].to_vec());
         report.ended = before.outcome().map(str::to_owned);
         Ok(report)
@@ -98,7 +98,7 @@ impl Campaign {
     /// Decides an entry in another way and makes the later decisions again, as a new branch: see
     /// [`Campaign::preview_amendment`]. What was there stays in the file, and [`Campaign::go_to`] goes back to it.
     ///
-    /// The report has no lines of the two courses.
+    /// The report has no events of the two courses.
     ///
     /// # Errors
     ///

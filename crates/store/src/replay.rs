@@ -198,6 +198,6 @@ pub(super) fn actions_between(
     Ok(done.into())
 }
 
-pub(super) fn lines(events: &[Event]) -> Vec<String> {
+fn lines(events: &[Event]) -> Vec<String> {
     events.iter().map(|event| event.happening.line()).collect()
 }

@@ -6,8 +6,8 @@ use super::campaign::{no_campaign, wrong};
 use super::line::split_first;
 use super::{Complaint, Done, Repl};
 use crate::cli::row::{Row, Tone};
-use crate::cli::rule_text::without_ids;
 
+use riskbreaker::Event;
 use riskbreaker::store::{AmendReport, Amendment};
 
 /// Most lines that are shown of each of the two courses.
@@ -71,6 +71,8 @@ impl Repl {
     fn show_amendment(&mut self, entry: u32, report: &AmendReport) -> Done {
         let AmendReport { text, kept, other, made_again, left_out, ended, ends } = report;
         if self.screen.json() {
+            let lines = |events: &[Event]| events.iter().map(|event| event.happening.line()).collect::<Vec<_>>();
+            let (kept, other) = (lines(kept), lines(other));
             let left_out: Vec<_> = left_out
                 .iter()
                 .map(|left| json!({ "entry": left.entry, "text": left.text, "why": left.why }))
@@ -118,12 +120,11 @@ impl Repl {
         Ok(self.screen.row(&Row::at(2).with("`amend yes` does it. Until then nothing changes.", Tone::Faint))?)
     }
 
-    fn show_course(&mut self, title: &str, lines: &[String]) -> Done {
+    fn show_course(&mut self, title: &str, events: &[Event]) -> Done {
         self.screen.row(&Row::at(0).plain(format!("{title}:")))?;
-        for line in lines.iter().take(MOST_LINES) {
-            self.screen.row(&Row::at(2).plain(without_ids(line).into_owned()))?;
-        }
-        let more = match lines.len() {
+        let rows = self.rows_of(events);
+        self.screen.rows(&rows[..rows.len().min(MOST_LINES)])?;
+        let more = match rows.len() {
             0 => "nothing more".to_owned(),
             n if n > MOST_LINES => format!("and {} more lines", n - MOST_LINES),
             _ => return Ok(()),

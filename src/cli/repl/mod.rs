@@ -612,8 +612,7 @@ impl Repl {
         if !self.screen.rule_ids() {
             seen.iter_mut().for_each(|event| hide_rule_ids(&mut event.happening));
         }
-        let seats = self.session.seats().iter().filter(|(_, driver)| **driver == Driver::Absent);
-        let absent: Vec<Arc<str>> = seats.map(|(seat, _)| seat.clone()).collect();
+        let absent = self.absent_seats();
         let untold = if whole { Untold::default() } else { self.untold() };
         let shown = (self.masters(), self.screen.width());
         let mut rows = event_rows::tell(&seen, &mut self.told, &mut self.own, &absent, &untold, shown);
@@ -621,6 +620,21 @@ impl Repl {
             event_rows::leave_out_first(&mut rows);
         }
         Ok(self.screen.rows(&rows)?)
+    }
+
+    /// The rows of events that did not happen in this game.
+    fn rows_of(&self, events: &[Event]) -> Vec<Row> {
+        let mut seen: Vec<Event> = events.iter().filter(|event| self.may_see(&event.audience)).cloned().collect();
+        if !self.screen.rule_ids() {
+            seen.iter_mut().for_each(|event| hide_rule_ids(&mut event.happening));
+        }
+        let shown = (self.masters(), self.screen.width());
+        event_rows::tell(&seen, &mut Vec::new(), &mut Vec::new(), &self.absent_seats(), &self.untold(), shown)
+    }
+
+    fn absent_seats(&self) -> Vec<Arc<str>> {
+        let seats = self.session.seats().iter().filter(|(_, driver)| **driver == Driver::Absent);
+        seats.map(|(seat, _)| seat.clone()).collect()
     }
 
     /// The kinds of entities that a ruleset hides from players, and the titles of these entities.
