@@ -149,6 +149,11 @@ const CASES: &[Case] = &[
         params: expecting,
     },
     Case { method: "goto", before: nothing, params: |_| json!({ "entry": 90 }) },
+    Case {
+        method: "amend",
+        before: nothing,
+        params: |_| json!({ "entry": 90, "edit": { "set": { "entity": 1, "field": "at", "value": 3 } } }),
+    },
     Case { method: "edit", before: nothing, params: |_| json!({ "edit": { "say": { "text": "once" } } }) },
     Case { method: "switch", before: nothing, params: |_| json!({ "name": "goal", "value": 400 }) },
     Case { method: "dice", before: nothing, params: |_| json!({ "faces": [2] }) },

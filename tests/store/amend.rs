@@ -151,3 +151,39 @@ fn decisions_that_no_longer_apply_are_listed() {
         assert_eq!(campaign.head(), end, "nothing has changed");
     }
 }
+
+/// An amended course is written in one piece: after a write that fails at any place nothing of it is there, and the campaign
+/// plays on, in this program and in the next.
+#[test]
+fn a_write_that_fails_leaves_nothing_of_an_amended_course() {
+    let (mut campaign, _, entries) = three_pulls("amend-failing");
+    let library = library("tests/rulesets");
+    let (end, before) = (campaign.head(), campaign.session().unwrap().state_bytes());
+    let path = folder_of("amend-failing").join("tug.rbsave");
+    let (mut failed, mut done) = (0, 0);
+    for n in 0..16 {
+        match n % 2 {
+            0 => failing_disk::fail_after_syncs(n / 2 % 5),
+            _ => failing_disk::full_after_writes(n / 2 % 7 * 5),
+        }
+        let face = u32::try_from(n % 2).unwrap() * 9 + 1;
+        let amended = campaign.amend(entries[1], &Amendment::Dice(vec![face])).map(drop);
+        failing_disk::works_again();
+        if let Err(error) = amended {
+            failed += 1;
+            assert!(error.may_pass(), "{n}: {error}");
+            if n % 3 == 0 {
+                drop(campaign);
+                campaign = Store::open(&path, &library).unwrap().first().unwrap().unwrap();
+            }
+            assert_eq!(campaign.head(), end, "{n}");
+        } else {
+            done += 1;
+        }
+        assert_eq!(campaign.go_to(end).unwrap().state_bytes(), before, "{n}");
+    }
+    assert!(failed > 3 && done > 1, "{failed} {done}");
+    campaign.replay(None, |_| ControlFlow::Continue(())).unwrap();
+    drop(campaign);
+    assert_eq!(Store::open(&path, &library).unwrap().verify().unwrap().problems, Vec::<String>::new());
+}

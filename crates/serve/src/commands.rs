@@ -388,7 +388,7 @@ impl TableCommand<'_> {
             return written(amended(campaign.preview_amendment(entry, &amendment)?)).map(RequestOutcome::Result);
         }
         let before = Some(campaign.head());
-        let (session, report) = campaign.amend(entry, &amendment)?;
+        let (session, report) = campaign.turn_amended(entry, &amendment)?;
         game.put(session, ANOTHER_MOMENT);
         let report = amended(report);
         Ok(changed("amend", move |seq| written(Amended { before, seq: Some(seq), ..report })))

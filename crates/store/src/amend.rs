@@ -104,15 +104,32 @@ impl Campaign {
     ///
     /// As [`Campaign::preview_amendment`] and [`Campaign::keep`]. The campaign stands where it stood then.
     pub fn amend(&mut self, entry: u32, amendment: &Amendment) -> Result<(Session, AmendReport), StoreError> {
-        let (plan, here, shared) = (self.amend_plan(entry)?, self.head(), self.file.clone());
+        let amended = self.turn_amended(entry, amendment)?;
+        self.release()?;
+        Ok(amended)
+    }
+
+    /// The same, but the file learns of it with the next [`Campaign::keep`], in the same transaction as all that it writes. If that
+    /// fails, the campaign stands where it stood.
+    ///
+    /// # Errors
+    ///
+    /// As [`Campaign::amend`].
+    #[doc(hidden)]
+    pub fn turn_amended(&mut self, entry: u32, amendment: &Amendment) -> Result<(Session, AmendReport), StoreError> {
+        let (plan, shared) = (self.amend_plan(entry)?, self.file.clone());
         let mut find = |hash: &str| lock(&shared).find_rules(hash).map_err(|error| error.to_string());
-        let amended = self.go_to(plan.parent).and_then(|mut session| {
-            let mut keep = |session: &mut Session| self.keep(session).map(drop);
+        self.file().hold()?;
+        let amended = self.turn_to(plan.parent).and_then(|mut session| {
+            let mut keep = |session: &mut Session| self.keep_step(session).map(drop);
             let report = plan.play(amendment, &mut session, &mut find, &mut keep)?;
             Ok((session, report))
         });
         if amended.is_err() {
-            self.go_to(here)?;
+            match self.take_turned() {
+                Some(before) => self.drop_held(*before),
+                None => self.file().drop_held(),
+            }
         }
         amended
     }

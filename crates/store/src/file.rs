@@ -86,6 +86,8 @@ pub struct StoreFile {
     pub format: i64,
     /// A change whose write has failed: it may be on the disk or not.
     unsure: Option<Vec<WaitingStatement>>,
+    /// Changes that are made in memory and go to the disk together.
+    held: Option<HeldChanges>,
     /// How often writes have failed: whoever holds rows of the file in memory reads them anew then.
     pub failures: u64,
     /// Rules in memory, by hash.
@@ -95,6 +97,15 @@ pub struct StoreFile {
     /// Checksums of entries that were asked for, by campaign.
     pub content_sums: HashMap<u32, ContentSums>,
     _lock: Option<Lock>,
+}
+
+/// Changes that are made in memory and have not gone to the disk.
+#[derive(Debug)]
+struct HeldChanges {
+    change: Vec<WaitingStatement>,
+    /// What was in the file before them: the number of words, and the rules.
+    words: usize,
+    generations: std::collections::HashSet<String>,
 }
 
 impl StoreFile {
@@ -175,6 +186,7 @@ impl StoreFile {
             made: false,
             format,
             unsure: None,
+            held: None,
             failures: 0,
             rules: HashMap::new(),
             generations: std::collections::HashSet::new(),
@@ -249,16 +261,60 @@ impl StoreFile {
         }
         self.read_anew()?;
         self.must_be_unchanged()?;
-        let failed = |path: &Path, error: rusqlite::Error| StoreError::of(path, &error);
-        let path = self.path.clone();
-        let begin = |connection: &Connection| connection.execute_batch("BEGIN IMMEDIATE");
-        begin(&self.connection).map_err(|error| failed(&path, error))?;
+        let failed = |error: rusqlite::Error| StoreError::of(&self.path, &error);
+        let begin = if self.held.is_some() { "SAVEPOINT step" } else { "BEGIN IMMEDIATE" };
+        self.connection.execute_batch(begin).map_err(failed)?;
         let mut change = Vec::new();
         let done = {
             let mut to = FileWriter::new(&self.connection, &mut self.words, &mut change);
             work(&mut to).and_then(|result| to.new_words().map(|()| result))
         };
         let done = done.and_then(|result| check(self, &result).map(|()| result));
+        if let Some(held) = &mut self.held {
+            held.change.extend(change);
+            self.words.note_stored();
+            self.connection.execute_batch("RELEASE step").map_err(|error| StoreError::of(&self.path, &error))?;
+            return done;
+        }
+        let words = self.words.stored();
+        self.settle(done, change, words, None)
+    }
+
+    /// Holds all changes back from the disk until [`StoreFile::release`].
+    pub fn hold(&mut self) -> Result<(), StoreError> {
+        self.read_anew()?;
+        let begun = self.connection.execute_batch("BEGIN IMMEDIATE");
+        begun.map_err(|error| StoreError::of(&self.path, &error))?;
+        self.held =
+            Some(HeldChanges { change: Vec::new(), words: self.words.stored(), generations: self.generations.clone() });
+        Ok(())
+    }
+
+    /// Writes what was held back, all of it or nothing.
+    pub fn release(&mut self) -> Result<(), StoreError> {
+        let Some(HeldChanges { change, words, generations }) = self.held.take() else { return Ok(()) };
+        self.settle(Ok(()), change, words, Some(generations))
+    }
+
+    /// Forgets what was held back.
+    pub fn drop_held(&mut self) {
+        let Some(HeldChanges { words, generations, .. }) = self.held.take() else { return };
+        let _ = self.connection.execute_batch("ROLLBACK");
+        self.words.drop_behind(words);
+        (self.generations, self.content_sums) = (generations, HashMap::new());
+    }
+
+    /// Brings a change that was made in memory to the disk, or takes it back. `words`, `generations`: what was in the file before
+    /// it, the latter if the change has several steps.
+    fn settle<R>(
+        &mut self,
+        done: Result<R, StoreError>,
+        change: Vec<WaitingStatement>,
+        words: usize,
+        generations: Option<std::collections::HashSet<String>>,
+    ) -> Result<R, StoreError> {
+        let path = self.path.clone();
+        let failed = |path: &Path, error: rusqlite::Error| StoreError::of(path, &error);
         let done = done.and_then(|result| match &mut self.disk {
             Some(disk) => disk.carry_out(&change).map(|()| result),
             None => Ok(result),
@@ -271,7 +327,10 @@ impl StoreFile {
             }
             Err(error) => {
                 let _ = self.connection.execute_batch("ROLLBACK");
-                self.words.drop_unstored();
+                self.words.drop_behind(words);
+                if let Some(generations) = generations {
+                    (self.generations, self.content_sums) = (generations, HashMap::new());
+                }
                 let error = with_holder(&path, error.at(&path));
                 // After a failed write the file on the disk is opened anew, which takes back what got half way. All of it may
                 // be there: the sync that failed may have been the last one.

@@ -71,8 +71,19 @@ impl Dictionary {
         self.stored = self.texts.len();
     }
 
+    /// How many of them are in the file.
+    pub fn stored(&self) -> usize {
+        self.stored
+    }
+
+    /// Forgets all but the first `stored` of them: the others did not get into the file after all.
+    pub fn drop_behind(&mut self, stored: usize) {
+        self.stored = stored;
+        self.drop_unstored();
+    }
+
     /// Forgets those that did not get into the file.
-    pub fn drop_unstored(&mut self) {
+    fn drop_unstored(&mut self) {
         for text in self.texts.drain(self.stored..) {
             self.numbers.remove(&text);
         }

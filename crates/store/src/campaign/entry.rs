@@ -70,16 +70,16 @@ impl Campaign {
     /// session is ahead of the file. Go back with [`Campaign::session`], or try again.
     pub fn keep(&mut self, session: &mut Session) -> Result<Kept, StoreError> {
         let turned = self.turned.take();
-        let kept = self.keep_step(session);
+        let kept = self.keep_step(session).and_then(|kept| self.file().release().map(|()| kept));
         if kept.is_err()
             && let Some(before) = turned
         {
-            self.stand(*before);
+            self.drop_held(*before);
         }
         kept
     }
 
-    fn keep_step(&mut self, session: &mut Session) -> Result<Kept, StoreError> {
+    pub(crate) fn keep_step(&mut self, session: &mut Session) -> Result<Kept, StoreError> {
         // What belongs to a command that is not kept is not kept either.
         let besides = std::mem::take(&mut self.waiting);
         self.must_continue(session)?;

@@ -101,7 +101,8 @@ struct NowPlayed {
 }
 
 /// How a campaign stands in memory.
-struct Standing {
+pub(crate) struct Standing {
+    row: GameRow,
     rows: ActionRows,
     base: (u32, i64),
     since_checkpoint: usize,
@@ -552,8 +553,30 @@ impl Campaign {
         }
     }
 
+    /// Forgets what was held back, and stands where it stood before that.
+    pub(crate) fn drop_held(&mut self, before: Standing) {
+        self.file().drop_held();
+        self.stand(before);
+    }
+
+    /// What was held back may go to the disk now, with the next [`Campaign::keep`] or here.
+    pub(crate) fn release(&mut self) -> Result<(), StoreError> {
+        let turned = self.turned.take();
+        let released = self.file().release();
+        if let (Err(_), Some(before)) = (&released, turned) {
+            self.drop_held(*before);
+        }
+        released
+    }
+
+    /// The place from which the campaign was turned away last, if nothing was kept since.
+    pub(crate) fn take_turned(&mut self) -> Option<Box<Standing>> {
+        self.turned.take()
+    }
+
     fn standing(&self) -> Standing {
         Standing {
+            row: self.row.clone(),
             rows: self.rows.clone(),
             base: self.base,
             since_checkpoint: self.since_checkpoint,
@@ -564,7 +587,11 @@ impl Campaign {
     }
 
     fn stand(&mut self, standing: Standing) {
-        let Standing { rows, base, since_checkpoint, scene, head, continues } = standing;
+        let Standing { row, rows, base, since_checkpoint, scene, head, continues } = standing;
+        // What was written for the campaign since then and has failed is not there.
+        if self.row.moments > row.moments {
+            self.row = row;
+        }
         (self.rows, self.base, self.since_checkpoint) = (rows, base, since_checkpoint);
         (self.scene, self.head, self.continues) = (scene, head, continues);
     }
