@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
+import random
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import pyspiel
 
@@ -62,6 +63,10 @@ class Mirror:
     def answer(self, taken: List[int], options: Mapping[int, str]) -> Any:
         """Our answer for these actions; `None` if more of them are needed."""
         return options[taken[-1]]
+
+    def plan(self, rng: random.Random) -> Callable[[Any], Optional[int]]:
+        """How a random game is led into a rare case: an action for a state, or `None` for any. It is called once for each game."""
+        return lambda state: None
 
     def position(self, state: Any) -> Any:
         """What stands on the table of OpenSpiel, in a form that `found` has, too."""
@@ -327,7 +332,7 @@ class Hearts(Mirror):
     ruleset, scenario, seats = "hearts", "deal", ("north", "east", "south", "west")
 
     def sides(self, state: Any) -> Optional[int]:
-        return 4 if not state.history() else None
+        return 4 if not state.history() and self.switches.get("pass_cards") != "off" else None
 
     def faces(self, state: Any, outcome: int) -> List[int]:
         if not state.history():
@@ -352,6 +357,19 @@ class Hearts(Mirror):
 
     def action(self, state: Any, option: str) -> int:
         return "23456789TJQKA".index(option[0]) * 4 + "CDHS".index(option[1])
+
+    def plan(self, rng: random.Random) -> Callable[[Any], Optional[int]]:
+        """In every fourth game a player has the highest cards and plays them, which takes all points."""
+        shooter = rng.randrange(4)
+
+        def shoot(state: Any) -> Optional[int]:
+            history, legal = state.history(), state.legal_actions()
+            if not history:
+                return 0
+            player = (len(history) - 1) % 4 if state.is_chance_node() else state.current_player()
+            return max(legal) if player == shooter else min(legal)
+
+        return shoot if rng.random() < 0.25 else super().plan(rng)
 
     def settled(self, state: Any) -> List[int]:
         chosen = self._passing(state)

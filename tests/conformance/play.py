@@ -2,7 +2,10 @@
 
     python3 play.py --program riskbreaker [--games 10] [--only pig] [--json FILE] [--seed 1]
 
-Prints one table; the exit code is 1 if anything differs. Needs the packages `open_spiel` and `cvxopt`.
+Prints one table: `states` are different states of OpenSpiel that were compared, `twins` comparisons of what a player was told in
+two games that differ in one hidden card or die, `refused` answers that the rules forbid and that our host refused, `chance` the
+chance outcomes that were seen of all that there are, and `values` our exact values of policies and equilibria, each compared with
+OpenSpiel's; the exit code is 1 if anything differs. Needs the packages `open_spiel`, `cvxpy` and `ecos`.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ from typing import Any, Dict, Iterator, List, Optional, Sequence, Set, Tuple
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent.parent / "clients" / "python"))
 
-from mirrors import Mirror, all_games  # noqa: E402
+from mirrors import Mirror, all_games, signs  # noqa: E402
 from riskbreaker import Host, Refused  # noqa: E402
 from trees import Tree  # noqa: E402
 
@@ -58,8 +61,9 @@ class Report:
     def __init__(self, name: str) -> None:
         self.name = name
         self.states: Set[str] = set()
-        self.games = self.twins = self.refusals = self.outcomes = self.possible = 0
+        self.games = self.twins = self.refusals = 0
         self.seen: Set[Tuple[str, int]] = set()
+        self.possible: Set[Tuple[str, int]] = set()
         self.differences: List[str] = []
         self.values: List[Tuple[str, float, float]] = []
         self.seconds = 0.0
@@ -69,12 +73,22 @@ class Report:
             self.differences.append(f"{what}: ours {ours}, OpenSpiel {theirs}; after {where.history_str() or 'the start'}")
 
 
-def trajectory(mirror: Mirror, rng: random.Random) -> List[Tuple[bool, int]]:
-    """A random game of OpenSpiel: chance or not, and the action."""
-    state, moves = mirror.game.new_initial_state(), []
+def kind_of(mirror: Mirror, state: Any) -> str:
+    """What falls at a chance state: a die or card of a player, or the nth for everybody."""
+    nth = len(signs(state))
+    if not mirror.secrets:
+        return f"{len(state.legal_actions())} outcomes"
+    return f"the {nth}th" if mirror.owner(nth) is None else f"for {mirror.owner(nth)}"
+
+
+def trajectory(mirror: Mirror, rng: random.Random, seen: Set[Tuple[str, int]]) -> List[Tuple[bool, int]]:
+    """A random game of OpenSpiel: chance or not, and the action. Chance outcomes that no game had yet come first."""
+    state, moves, plan = mirror.game.new_initial_state(), [], mirror.plan(rng)
     while not state.is_terminal():
-        chance = state.is_chance_node()
-        action = rng.choice(state.legal_actions())
+        chance, legal = state.is_chance_node(), state.legal_actions()
+        planned = plan(state)
+        fresh = [action for action in legal if (kind_of(mirror, state), action) not in seen] if chance else []
+        action = rng.choice(fresh or legal) if planned is None else planned
         moves.append((chance, action))
         state.apply_action(action)
     return moves
@@ -168,9 +182,11 @@ class Table:
         report.check(state, "steps after a refusal", self.master.view["seq"], seq)
 
 
-def chances(mirror: Mirror, state: Any, report: Report) -> None:
-    """Compares a chance state: all outcomes are equally likely, and as many as our dice have."""
-    outcomes = state.chance_outcomes()
+def chances(mirror: Mirror, state: Any, outcome: int, report: Report) -> None:
+    """Compares a chance state: all outcomes are equally likely, and as many as our dice have. Notes which of them was seen."""
+    outcomes, kind = state.chance_outcomes(), kind_of(mirror, state)
+    report.possible |= {(kind, action) for action in state.legal_actions()}
+    report.seen.add((kind, outcome))
     report.check(state, "equal chances", {round(chance * len(outcomes), 9) for _, chance in outcomes}, {1.0})
     sides = mirror.sides(state)
     if sides is not None:
@@ -179,14 +195,12 @@ def chances(mirror: Mirror, state: Any, report: Report) -> None:
 
 def play_random(host: Host, mirror: Mirror, rng: random.Random, report: Report) -> None:
     """Plays one random game of OpenSpiel on a table of ours."""
-    moves = trajectory(mirror, rng)
+    moves = trajectory(mirror, rng, report.seen)
     table = Table(host, mirror, faces_of(mirror, moves))
     state = mirror.game.new_initial_state()
     for chance, action in moves:
         if chance:
-            kind = f"{sum(1 for one in state.full_history() if one.player < 0)}" if mirror.secrets else f"{len(state.legal_actions())}"
-            chances(mirror, state, report)
-            report.seen.add((kind, action))
+            chances(mirror, state, action, report)
         else:
             options = table.compare(state, report)
             if options is None or action not in options:
@@ -240,7 +254,7 @@ def _legal_at(mirror: Mirror, moves: Sequence[Tuple[bool, int]], place: int) -> 
 def play_twins(hosts: Sequence[Recorder], mirror: Mirror, rng: random.Random, report: Report) -> None:
     """Plays a game and its twin. Each player gets the same messages as long as OpenSpiel tells that player the same, and others
     as soon as it tells something else."""
-    moves = trajectory(mirror, rng)
+    moves = trajectory(mirror, rng, report.seen)
     twin, _ = twin_of(mirror, moves, rng)
     spare = [1] * 60  # the twin may end before dice that the first game still rolls
     for host in hosts:
@@ -308,9 +322,9 @@ def _expected(mirror: Mirror, state: Any, names: Sequence[str]) -> Iterator[floa
     return iter(total)
 
 
-def our_value(program: str, mirror: Mirror, names: Sequence[str]) -> Optional[Tuple[float, str]]:
+def our_value(program: str, rulesets: Path, mirror: Mirror, names: Sequence[str]) -> Optional[Tuple[float, str]]:
     """The expected return of the first seat by `odds --game`, and as it is written exactly; `None` if it is not exact."""
-    command = [program, "odds", "--rulesets", str(RULESETS), "--rules", mirror.ruleset, "--game", mirror.scenario, "--json"]
+    command = [program, "odds", "--rulesets", str(rulesets), "--rules", mirror.ruleset, "--game", mirror.scenario, "--json"]
     for seat, name in zip(mirror.seats, names):
         command += ["--seat", f"{seat}={name}"]
     for switch, value in mirror.switches.items():
@@ -326,9 +340,9 @@ def our_value(program: str, mirror: Mirror, names: Sequence[str]) -> Optional[Tu
     return value, f"{value:.9f}"
 
 
-def compare_values(program: str, mirror: Mirror, report: Report) -> None:
+def compare_values(program: str, rulesets: Path, mirror: Mirror, report: Report) -> None:
     for names in mirror.values:
-        ours, theirs = our_value(program, mirror, names), exact_value(mirror, names)[0]
+        ours, theirs = our_value(program, rulesets, mirror, names), exact_value(mirror, names)[0]
         title = " against ".join(names)
         if ours is None or abs(ours[0] - theirs) > 1e-9:
             report.differences.append(f"the value of {title}: ours {ours}, OpenSpiel {theirs}")
@@ -346,13 +360,14 @@ def compare_tree(host: Host, mirror: Mirror, report: Report) -> None:
     report.values.append((f"equilibrium: {ours:.6f}", ours, theirs))
 
 
-def run(mirror: Mirror, arguments: argparse.Namespace) -> Report:
-    report, began = Report(mirror.spiel.split("(")[0]), time.monotonic()
+def run(mirror: Mirror, arguments: argparse.Namespace, rulesets: Path = RULESETS) -> Report:
+    report, began = Report(mirror.spiel), time.monotonic()
     rng = random.Random(f"{arguments.seed} {mirror.spiel}")
     games = arguments.games or mirror.games
-    options = ("--rulesets", str(RULESETS))
+    options = ("--rulesets", str(rulesets))
     with Host(arguments.program, *options) as host:
-        for _ in range(games):
+        # Until every chance outcome was seen, unless it was asked for so many games.
+        while report.games < games or not arguments.games and report.seen != report.possible and report.games < 10 * games:
             play_random(host, mirror, rng, report)
         if mirror.tree:
             compare_tree(host, mirror, report)
@@ -361,7 +376,7 @@ def run(mirror: Mirror, arguments: argparse.Namespace) -> Report:
         with Recorder(arguments.program, *options) as host, Recorder(arguments.program, *options) as second:
             for _ in range(games):
                 play_twins((host, second), mirror, rng, report)
-    compare_values(arguments.program, mirror, report)
+    compare_values(arguments.program, rulesets, mirror, report)
     report.seconds = time.monotonic() - began
     return report
 
@@ -375,7 +390,7 @@ def main() -> int:
     parser.add_argument("--json", metavar="FILE")
     arguments = parser.parse_args()
     reports = []
-    print(f"{'game':<44} {'games':>6} {'states':>7} {'twins':>7} {'refused':>8} {'chance':>7} {'differences':>12} {'seconds':>8}  values")
+    print(f"{'game':<44} {'games':>6} {'states':>7} {'twins':>7} {'refused':>8} {'chance':>8} {'differences':>12} {'seconds':>8}  values")
     for mirror in all_games():
         if arguments.only and arguments.only not in mirror.spiel and arguments.only not in mirror.ruleset:
             continue
@@ -384,7 +399,7 @@ def main() -> int:
         values = "; ".join(text for text, _, _ in report.values)
         print(
             f"{mirror.spiel:<44.44} {report.games:>6} {len(report.states):>7} {report.twins:>7} {report.refusals:>8} "
-            f"{len(report.seen):>7} {len(report.differences):>12} {report.seconds:>8.1f}  {values}",
+            f"{f'{len(report.seen)}/{len(report.possible)}':>8} {len(report.differences):>12} {report.seconds:>8.1f}  {values}",
             flush=True,
         )
         for difference in report.differences[:5]:
