@@ -240,7 +240,7 @@ class TicTacToe(Mirror):
     values = (("lowest", "highest"), ("highest", "lowest"), ("lowest", "lowest"))
 
     def action(self, state: Any, option: str) -> int:
-        return int(option) - 1
+        return "abc".index(option[0]) + 3 * (int(option[1]) - 1)
 
     def position(self, state: Any) -> Any:
         return str(state).replace("\n", "")
