@@ -9,27 +9,24 @@ import json
 import os
 import unittest
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, List
 
 import riskbreaker
 from riskbreaker import cluster
 from riskbreaker.program import NAME, resolve
 from riskbreaker.simulation import sim_command
 
-try:
-    import ray
-except ImportError:
-    ray = None
-try:
-    import distributed
-except ImportError:
-    distributed = None
+ray: Any = import_module("ray") if find_spec("ray") else None
+distributed: Any = import_module("distributed") if find_spec("distributed") else None
 
 TRIALS = int(os.environ.get("TRIALS", "20000"))
 RULES = "riskbreaker-0.0.1"
 
 
 class Clusters(unittest.TestCase):
+    command: List[str]
     whole: bytes
 
     @classmethod

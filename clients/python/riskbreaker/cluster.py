@@ -16,6 +16,7 @@ import json
 import os
 import subprocess
 import tempfile
+from importlib import import_module
 from typing import Any, Callable, Iterable, Mapping, Optional, Sequence, Union
 
 from .program import NAME, CommandFailed, resolve
@@ -29,7 +30,7 @@ Spread = Callable[[Task, Sequence[int]], Iterable[bytes]]
 def ray(**options: Any) -> Spread:
     """Spreads tasks over the Ray cluster that `ray.init` has joined, or over this machine. `options` are those of a remote
     function, such as `num_cpus=2`."""
-    import ray as cluster
+    cluster = import_module("ray")
 
     def spread(task: Task, numbers: Sequence[int]) -> Iterable[bytes]:
         remote = cluster.remote(**{"num_cpus": 1, **options})(_call)
@@ -40,9 +41,8 @@ def ray(**options: Any) -> Spread:
 
 def dask(scheduler: Any) -> Spread:
     """Spreads tasks over the workers of a Dask scheduler: a `distributed.Client`, or an address such as `host:8786`."""
-    from distributed import Client
-
-    client = scheduler if isinstance(scheduler, Client) else Client(scheduler)
+    library = import_module("distributed")
+    client = scheduler if isinstance(scheduler, library.Client) else library.Client(scheduler)
 
     def spread(task: Task, numbers: Sequence[int]) -> Iterable[bytes]:
         return client.gather(client.map(task, list(numbers), pure=False))  # type: ignore[no-any-return]
