@@ -30,8 +30,8 @@ class Tree:
 
     def _falls(self) -> List[Tuple[List[int], List[int]]]:
         """All chance outcomes of the longest games: our faces and OpenSpiel's actions."""
-        falls = [([], [], self.mirror.game.new_initial_state())]
-        done = []
+        falls: List[Tuple[List[int], List[int], Any]] = [([], [], self.mirror.game.new_initial_state())]
+        done: List[Tuple[List[int], List[int]]] = []
         while falls:
             faces, actions, state = falls.pop()
             while not state.is_terminal() and not state.is_chance_node():
@@ -102,9 +102,9 @@ class Tree:
         children: Dict[Moves, List[Tuple[bool, int]]] = {}
         for moves in [*self.decisions, *self.ends]:
             for length in range(len(moves)):
-                known = children.setdefault(moves[:length], [])
-                if moves[length] not in known:
-                    known.append(moves[length])
+                below = children.setdefault(moves[:length], [])
+                if moves[length] not in below:
+                    below.append(moves[length])
         stack: List[Moves] = [()]
         while stack:
             moves = stack.pop()
