@@ -34,6 +34,7 @@ class Mirror:
     def __init__(self, spiel: str, games: int, switches: Optional[Mapping[str, Any]] = None, tree: bool = False) -> None:
         self.spiel, self.games, self.switches, self.tree = spiel, games, dict(switches or {}), tree
         self.game = pyspiel.load_game(spiel)
+        self.title = spiel.removeprefix("turn_based_simultaneous_game(game=").replace("))", ")")
 
     def faces(self, state: Any, outcome: int) -> List[int]:
         """The faces that our dice show for a chance outcome at this state. A card that is drawn is a place in the rest of the deck."""
@@ -47,6 +48,10 @@ class Mirror:
     def owner(self, nth: int) -> Optional[int]:
         """The player who alone learns of the nth chance outcome, or `None` if everybody does."""
         return None
+
+    def is_sealed(self, state: Any) -> bool:
+        """Whether the others do not learn yet what is chosen here."""
+        return False
 
     def asked(self, state: Any) -> List[int]:
         """The players who have an open question at this state."""
@@ -408,6 +413,50 @@ class Hearts(Mirror):
         return [26.0 - one["points"] for one in fields(entities, "player")]
 
 
+class Goofspiel(Mirror):
+    """OpenSpiel asks for bids that are made at once one after the other, and hides the first one."""
+
+    ruleset, scenario = "goofspiel", "table"
+
+    def __init__(self, cards: int, games: int, tree: bool = False, values: Sequence[Tuple[str, ...]] = ()) -> None:
+        spiel = f"turn_based_simultaneous_game(game=goofspiel(num_cards={cards}))"
+        super().__init__(spiel, games, {"cards": cards}, tree)
+        self.values = values
+
+    def asked(self, state: Any) -> List[int]:
+        return [0, 1] if state.current_player() == 0 else [1]
+
+    def is_sealed(self, state: Any) -> bool:
+        return bool(state.current_player() == 0)
+
+    def action(self, state: Any, option: str) -> int:
+        return int(option.split()[1]) - 1
+
+    def _lines(self, state: Any) -> Dict[str, List[int]]:
+        lines = [line.split(":") for line in str(state).splitlines() if ":" in line]
+        return {name: [int(word) for word in words.split()] for name, words in lines}
+
+    def position(self, state: Any) -> Any:
+        lines = self._lines(state)
+        prize = None if state.is_terminal() else lines["Point card sequence"][-1]
+        return lines["P0 hand"], lines["P1 hand"], prize, lines["Points"]
+
+    def found(self, entities: Entities, over: bool) -> Any:
+        one, two = fields(entities, "player")
+        prize = None if over else fields(entities, "board")[0]["prize"]
+        return list(one["hand"]), list(two["hand"]), prize, [one["points"], two["points"]]
+
+    def returns(self, entities: Entities) -> List[float]:
+        one, two = (player["points"] for player in fields(entities, "player"))
+        return [float((one > two) - (one < two)), float((two > one) - (two < one))]
+
+    def policy(self, name: str, state: Any) -> Policy:
+        if name == "any":
+            return evenly(state)
+        prize, legal = self._lines(state)["Point card sequence"][-1] - 1, state.legal_actions()
+        return {prize if prize in legal else legal[-1]: 1.0}
+
+
 def all_games() -> List[Mirror]:
     """Every game with the number of random games of it, in the order of the table."""
     pairs = (("own", "steps"), ("steps", "own"))
@@ -420,6 +469,8 @@ def all_games() -> List[Mirror]:
         LiarsDice(3, 1, 100, tree=True, values=(*pairs, ("any", "any"))),
         LiarsDice(6, 1, 400, values=(*pairs, ("any", "own"))),
         LiarsDice(6, 2, 200),
+        Goofspiel(3, 100, tree=True, values=(("matches", "any"), ("any", "any"))),
+        Goofspiel(13, 60),
         Backgammon("backgammon", 40),
         Hearts("hearts", 40),
         Hearts("hearts(can_lead_any_club=True,no_pts_on_first_trick=False,qs_breaks_hearts=False)", 20,

@@ -46,6 +46,8 @@ FAULTS = [
     Fault("a 1 keeps the points", "pig(winscore=100)", "pig/play.luau", "if not rolls then -- PI-2", "do"),
     Fault("one diagonal is another line", "tic_tac_toe", "tic-tac-toe/play.luau", "{ 3, 5, 7 }", "{ 3, 5, 8 }", 60),
     Fault("a draw comes a move early", "tic_tac_toe", "tic-tac-toe/play.luau", "#options == 1", "#options == 2", 60),
+    Fault("equal cards win for the second", "goofspiel(num_cards=13)", "goofspiel/play.luau", "if bids[1] ~= bids[2] then", "do"),
+    Fault("bids are made in turn", "goofspiel(num_cards=13)", "goofspiel/play.luau", "rb.all(asked)", "{ rb.choose(asked[1]), rb.choose(asked[2]) }"),
     Fault("two checkers can be hit", "backgammon", "backgammon/lib/moves.luau", "position.theirs[to] < 2", "position.theirs[to] < 3"),
     Fault("any checker bears off", "backgammon", "backgammon/lib/moves.luau", "(to == 0 or from == last)", "true"),
     Fault("the exact die alone bears off", "backgammon", "backgammon/lib/moves.luau", "(to == 0 or from == last)", "to == 0"),
@@ -75,7 +77,7 @@ def found(fault: Fault, program: str) -> str:
         text = file.read_text()
         assert text.count(fault.old) == 1, f"{fault.file} has `{fault.old}` {text.count(fault.old)} times"
         file.write_text(text.replace(fault.old, fault.new))
-        (mirror,) = (mirror for mirror in all_games() if mirror.spiel == fault.game)
+        (mirror,) = (mirror for mirror in all_games() if mirror.title == fault.game)
         mirror.tree, mirror.values = False, ()
         arguments = argparse.Namespace(program=program, seed=2, games=fault.games)
         differences = run(mirror, arguments, rulesets).differences

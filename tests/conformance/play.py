@@ -215,47 +215,37 @@ def play_random(host: Host, mirror: Mirror, rng: random.Random, report: Report) 
     report.games += 1
 
 
-def twin_of(mirror: Mirror, moves: Sequence[Tuple[bool, int]], rng: random.Random) -> Tuple[List[Tuple[bool, int]], int]:
-    """The same game with another secret, as far as the rules allow its moves; and the player who learns the secret."""
+def twin_of(mirror: Mirror, moves: Sequence[Tuple[bool, int]], rng: random.Random) -> List[Tuple[bool, int]]:
+    """The same game with another secret, such as a card, as far as the rules allow its moves."""
+    states = [mirror.game.new_initial_state()]
+    for _, action in moves:
+        states.append(states[-1].child(action))
     places = [at for at, (chance, _) in enumerate(moves) if chance]
-    hidden = [at for nth, at in enumerate(places) if mirror.owner(nth) is not None]
-    place = rng.choice(hidden)
-    owner = mirror.owner(places.index(place))
-    state = mirror.game.new_initial_state()
-    for _, action in moves[:place]:
-        state.apply_action(action)
-    others = [action for action in state.legal_actions() if action != moves[place][1]]
-    if not others:
-        return list(moves), -1
-    other = rng.choice(others)
-    twin = [(chance, action) for chance, action in moves]
+    secrets = [at for nth, at in enumerate(places) if mirror.owner(nth) is not None]
+    secrets += [at for at, (chance, _) in enumerate(moves) if not chance and mirror.is_sealed(states[at])]
+    secrets = [at for at in secrets if len(states[at].legal_actions()) > 1]
+    place = rng.choice(secrets)
+    own, twin = moves[place][1], list(moves)
+    legal = states[place].legal_actions()
+    other = rng.choice([action for action in legal if action != own])
     for at in places:
-        if at > place and twin[at][1] == other and len(state.legal_actions()) != len(_legal_at(mirror, moves, at)):
-            twin[at] = (True, moves[place][1])  # a card that somebody else holds: the two are exchanged
-    twin[place] = (True, other)
-    legal, state = [], mirror.game.new_initial_state()
+        if moves[place][0] and at > place and moves[at][1] == other and len(states[at].legal_actions()) != len(legal):
+            twin[at] = (True, own)  # a card that somebody else holds: the two are exchanged
+    twin[place] = (moves[place][0], other)
+    possible, state = [], mirror.game.new_initial_state()
     for chance, action in twin:
         if state.is_terminal() or action not in state.legal_actions():
             break
-        legal.append((chance, action))
+        possible.append((chance, action))
         state.apply_action(action)
-    assert owner is not None
-    return legal, owner
-
-
-def _legal_at(mirror: Mirror, moves: Sequence[Tuple[bool, int]], place: int) -> List[int]:
-    state = mirror.game.new_initial_state()
-    for _, action in moves[:place]:
-        state.apply_action(action)
-    legal: List[int] = state.legal_actions()
-    return legal
+    return possible
 
 
 def play_twins(hosts: Sequence[Recorder], mirror: Mirror, rng: random.Random, report: Report) -> None:
     """Plays a game and its twin. Each player gets the same messages as long as OpenSpiel tells that player the same, and others
     as soon as it tells something else."""
     moves = trajectory(mirror, rng, report.seen)
-    twin, _ = twin_of(mirror, moves, rng)
+    twin = twin_of(mirror, moves, rng)
     spare = [1] * 60  # the twin may end before dice that the first game still rolls
     for host in hosts:
         host.heard.clear()
@@ -357,7 +347,7 @@ def compare_tree(host: Host, mirror: Mirror, report: Report) -> None:
     ours, theirs = tree.equilibrium(), tree.equilibrium_of_the_original()
     if abs(ours - theirs) > 1e-6:
         report.differences.append(f"the equilibrium: ours {ours}, OpenSpiel {theirs}")
-    report.values.append((f"equilibrium: {ours:.6f}", ours, theirs))
+    report.values.append((f"equilibrium: {round(ours, 6) + 0.0:.6f}", ours, theirs))
 
 
 def run(mirror: Mirror, arguments: argparse.Namespace, rulesets: Path = RULESETS) -> Report:
@@ -398,7 +388,7 @@ def main() -> int:
         reports.append((mirror, report))
         values = "; ".join(text for text, _, _ in report.values)
         print(
-            f"{mirror.spiel:<44.44} {report.games:>6} {len(report.states):>7} {report.twins:>7} {report.refusals:>8} "
+            f"{mirror.title:<44.44} {report.games:>6} {len(report.states):>7} {report.twins:>7} {report.refusals:>8} "
             f"{f'{len(report.seen)}/{len(report.possible)}':>8} {len(report.differences):>12} {report.seconds:>8.1f}  {values}",
             flush=True,
         )
@@ -406,8 +396,10 @@ def main() -> int:
             print(f"    {difference}")
     states = sum(len(report.states) for _, report in reports)
     differences = sum(len(report.differences) for _, report in reports)
+    twins = sum(report.twins for _, report in reports)
+    values = sum(len(report.values) for _, report in reports)
     names = {mirror.ruleset for mirror, _ in reports}
-    print(f"{len(names)} games, {states:,} states compared, {differences} differences")
+    print(f"{len(names)} games, {states:,} states, {twins:,} comparisons of twin games and {values} values: {differences} differences")
     if arguments.json:
         rows = [{"game": m.spiel, "games": r.games, "states": len(r.states), "twins": r.twins, "differences": r.differences,
                  "values": r.values} for m, r in reports]
