@@ -414,14 +414,21 @@ class Hearts(Mirror):
 
 
 class Goofspiel(Mirror):
-    """OpenSpiel asks for bids that are made at once one after the other, and hides the first one."""
+    """OpenSpiel asks for bids that are made at once one after the other, and hides the first one. `swapped` seats its first player
+    at our second seat, so that our seats answer in the other order."""
 
     ruleset, scenario = "goofspiel", "table"
 
-    def __init__(self, cards: int, games: int, tree: bool = False, values: Sequence[Tuple[str, ...]] = ()) -> None:
+    def __init__(self, cards: int, games: int, tree: bool = False, values: Sequence[Tuple[str, ...]] = (), swapped: bool = False) -> None:
         spiel = f"turn_based_simultaneous_game(game=goofspiel(num_cards={cards}))"
         super().__init__(spiel, games, {"cards": cards}, tree)
         self.values = values
+        if swapped:
+            self.seats = ("second", "first")
+            self.title += ", seats swapped"
+
+    def _players(self, entities: Entities) -> List[Mapping[str, Any]]:
+        return [next(one["fields"] for one in entities if one.get("seat") == seat) for seat in self.seats]
 
     def asked(self, state: Any) -> List[int]:
         return [0, 1] if state.current_player() == 0 else [1]
@@ -442,12 +449,12 @@ class Goofspiel(Mirror):
         return lines["P0 hand"], lines["P1 hand"], prize, lines["Points"]
 
     def found(self, entities: Entities, over: bool) -> Any:
-        one, two = fields(entities, "player")
+        one, two = self._players(entities)
         prize = None if over else fields(entities, "board")[0]["prize"]
         return list(one["hand"]), list(two["hand"]), prize, [one["points"], two["points"]]
 
     def returns(self, entities: Entities) -> List[float]:
-        one, two = (player["points"] for player in fields(entities, "player"))
+        one, two = (player["points"] for player in self._players(entities))
         return [float((one > two) - (one < two)), float((two > one) - (two < one))]
 
     def policy(self, name: str, state: Any) -> Policy:
@@ -471,6 +478,7 @@ def all_games() -> List[Mirror]:
         LiarsDice(6, 2, 200),
         Goofspiel(3, 100, tree=True, values=(("matches", "any"), ("any", "any"))),
         Goofspiel(13, 60),
+        Goofspiel(13, 60, swapped=True),
         Backgammon("backgammon", 40),
         Hearts("hearts", 40),
         Hearts("hearts(can_lead_any_club=True,no_pts_on_first_trick=False,qs_breaks_hearts=False)", 20,

@@ -126,7 +126,7 @@ class Table:
     def compare(self, state: Any, report: Report) -> Optional[Dict[int, str]]:
         """Compares this state; gives our options by OpenSpiel's action, or `None` at the end."""
         mirror, view = self.mirror, self.master.view
-        report.states.add(f"{mirror.spiel} {state.history_str()}" if mirror.secrets else f"{mirror.spiel} {state}")
+        report.states.add(state.history_str() if mirror.secrets else str(state))
         over = self.master.outcome is not None
         report.check(state, "the game is over", over, state.is_terminal())
         report.check(state, "the position", mirror.found(view["entities"], over), mirror.position(state))
@@ -352,7 +352,7 @@ def compare_tree(host: Host, mirror: Mirror, report: Report) -> None:
 
 def run(mirror: Mirror, arguments: argparse.Namespace, rulesets: Path = RULESETS) -> Report:
     report, began = Report(mirror.spiel), time.monotonic()
-    rng = random.Random(f"{arguments.seed} {mirror.spiel}")
+    rng = random.Random(f"{arguments.seed} {mirror.title}")
     games = arguments.games or mirror.games
     options = ("--rulesets", str(rulesets))
     with Host(arguments.program, *options) as host:
@@ -397,9 +397,9 @@ def main() -> int:
     states = sum(len(report.states) for _, report in reports)
     differences = sum(len(report.differences) for _, report in reports)
     twins = sum(report.twins for _, report in reports)
-    values = sum(len(report.values) for _, report in reports)
+    compared = sum(len(report.values) for _, report in reports)
     names = {mirror.ruleset for mirror, _ in reports}
-    print(f"{len(names)} games, {states:,} states, {twins:,} comparisons of twin games and {values} values: {differences} differences")
+    print(f"{len(names)} games, {states:,} states, {twins:,} comparisons of twin games and {compared} values: {differences} differences")
     if arguments.json:
         rows = [{"game": m.spiel, "games": r.games, "states": len(r.states), "twins": r.twins, "differences": r.differences,
                  "values": r.values} for m, r in reports]
