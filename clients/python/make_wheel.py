@@ -115,7 +115,7 @@ def metadata(project: Dict[str, object], version: str) -> str:
 
 def make_wheel(program: Path, folder: Path, platform: str) -> Path:
     """Writes the wheel into a folder and returns its path."""
-    version = tomllib.loads((ROOT / "Cargo.toml").read_text())["package"]["version"]
+    version = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
     project = tomllib.loads((HERE / "pyproject.toml").read_text())["project"]
     name = f"riskbreaker-{version}"
     tags = "".join(f"Tag: py3-none-{one}\n" for one in platform.split("."))
