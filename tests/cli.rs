@@ -481,7 +481,7 @@ fn of_two_with_one_name_none_is_taken_silently() {
         "set Ann (#2) harm 3\nset ann #1 harm 1\nset #2 harm 2\nsheet Ann (#2)\nwhy Ann (#1) harm\nAnn (#1): guard\n";
     let (told, wrong) = lines_of_two("names-labels", ("Ann", "Ann"), lines);
     assert_eq!(wrong, "");
-    assert_eq!(told.matches("by hand: Ann").count(), 3, "{told}");
+    assert_eq!(told.matches("edit: Ann").count(), 3, "{told}");
     assert!(told.contains("Harm                2 of 5"), "{told}");
     assert!(told.contains("Ann (#2): What does Ann do?"), "{told}");
 }
@@ -502,7 +502,7 @@ fn odd_names_are_found_as_they_are_typed_and_as_they_are_printed() {
         for typed in typed.split(", ") {
             let (told, wrong) = lines_of_two("names-odd", (name, "Bob"), &format!("set {typed} harm 3\n"));
             assert!(wrong.is_empty() && told.contains("Harm 0 -> 3"), "{name} as {typed}: {told}{wrong}");
-            assert!(!told.contains("by hand: Bob"), "{name} as {typed}: {told}");
+            assert!(!told.contains("edit: Bob"), "{name} as {typed}: {told}");
         }
     }
     // A title that looks like a number or a label of another one.

@@ -102,7 +102,7 @@ pub fn import(args: &ImportArgs, folder: Option<PathBuf>) -> Result<ExitCode> {
         Ok(entries) => {
             std::fs::rename(&part, &path)
                 .map_err(|error| call_error(format!("{}: {}", path.display(), system_message(&error))))?;
-            println!("{} has {entries} entries; `riskbreaker play {}` goes on", path.display(), args.file);
+            println!("{} has {entries} entries; `riskbreaker play {}` continues it", path.display(), args.file);
             Ok(ExitCode::SUCCESS)
         }
         Err(error) => {

@@ -36,7 +36,7 @@ pub fn offer(folder: Option<&Path>) -> Result<Choice> {
     }
     let library = library::open(folder)?;
     let mut screen = Screen::stdout(false);
-    screen.row(&Row::at(0).plain("You can go on with a campaign:"))?;
+    screen.row(&Row::at(0).plain("You can continue a campaign:"))?;
     let rows = paths.iter().enumerate().map(|(at, (path, _))| {
         let name = campaigns::name_of(path);
         let mut row = vec![Span::plain(format!("{}", at + 1)), Span::strong(name)];

@@ -114,7 +114,7 @@ fn agree_to_go_on(path: &Path, missing: usize, known: usize) -> Result<()> {
     let name = path.with_extension("");
     eprintln!(
         "{} lacks {missing} of the {known} entries that were stored here: it is an older copy, or one that was played on elsewhere. \
-         If another copy has them, `riskbreaker import COPY.rbsave {}` adds them as a branch.\nType yes to go on without them:",
+         If another copy has them, `riskbreaker import COPY.rbsave {}` adds them as a branch.\nType yes to continue without them:",
         path.display(),
         name.display()
     );

@@ -319,7 +319,7 @@ fn open(
             }
             let mut opening = open_campaign(path, campaign, entry, library)?;
             if read_only.is_some() {
-                let text = "cannot be written here, so it is open for reading: `save OTHER.rbsave` in another folder goes on there";
+                let text = "cannot be written here, so it is open for reading: `save OTHER.rbsave` in another folder continues there";
                 opening.notes.push(format!("{} {text}.", path.display()));
             }
             return Ok(opening);
@@ -329,7 +329,7 @@ fn open(
     }
     if let Some(entry) = entry {
         let found = name.map_or_else(|| "no name is given".into(), |name| format!("there is none called {name}"));
-        return Err(call_error(format!("`--entry {entry}` goes on with a campaign; {found}")));
+        return Err(call_error(format!("`--entry {entry}` continues a campaign; {found}")));
     }
     // The name of a ruleset plays it: `play contest`, `play contest ford`.
     let (id, name, begin) = match (&table.rules, name) {
@@ -406,7 +406,7 @@ fn not_opened(error: StoreError, path: &Path, campaign: &Campaign) -> anyhow::Er
     let name = path.with_extension("");
     let cure = match campaign.last_that_opens() {
         Ok(Some(entry)) => format!(
-            "`riskbreaker play {} --entry {entry}` goes on from the last entry that opens, and the later ones stay in the file",
+            "`riskbreaker play {} --entry {entry}` continues from the last entry that opens, and the later ones stay in the file",
             name.display()
         ),
         Ok(None) => "no entry of it opens".into(),

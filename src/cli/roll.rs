@@ -41,7 +41,7 @@ pub fn roll(args: Args) -> Result<ExitCode> {
 /// Rolls dice that no game asked for.
 pub fn roll_by(dice: &Dice, chance: &mut DiceRng) -> Result<Roll> {
     // A generator never runs out of faces, so that only a condition that no face meets could end a roll.
-    dice.roll_with(&mut |sides| Some(chance.face(sides))).ok_or_else(|| anyhow::anyhow!("{dice} does not come to rest"))
+    dice.roll_with(&mut |sides| Some(chance.face(sides))).ok_or_else(|| anyhow::anyhow!("{dice} rerolls for ever"))
 }
 
 /// A seed that is easy to read out and to type again: 1 to 999 999, by the chance of the operating system.

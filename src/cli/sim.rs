@@ -378,7 +378,7 @@ fn tell_interrupted(save: Option<&Path>) {
         Some(path) => {
             eprintln!("interrupted: {} keeps the count so far; the same command continues it", path.display())
         }
-        None => eprintln!("interrupted: with `--save FILE.json` the same call goes on where it stopped"),
+        None => eprintln!("interrupted: with `--save FILE.json` the same call continues where it stopped"),
     }
 }
 

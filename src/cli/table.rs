@@ -489,7 +489,7 @@ impl Log {
             (Some("step"), Some(1)) => {
                 if let Some(fault) = params["state"]["fault"].as_object() {
                     let text = fault.get("message").and_then(Json::as_str).unwrap_or("a script failed");
-                    self.line(&format!("Fault: {text}. Your page shows how to go on."));
+                    self.line(&format!("Fault: {text}. Your page shows how to continue."));
                 }
             }
             (Some("step"), Some(2)) => {

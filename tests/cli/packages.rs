@@ -138,7 +138,7 @@ fn a_package_is_shown_added_played_updated_and_taken_back() {
     desk.done(&["add", "--locked"]);
     assert!(desk.has("rulesets/house-wave/maneuvers/bow.luau"));
     write(&desk.root.join("table/rulesets/house-wave/RULES.md"), "# Other rules\n");
-    assert!(desk.done(&["list"]).contains("changed by hand"));
+    assert!(desk.done(&["list"]).contains("changed here"));
     assert!(desk.refused(&["add", "--locked"]).contains("differs from what was locked"));
     fs::remove_dir_all(desk.root.join("table/rulesets")).unwrap();
     fs::write(&file, bytes).unwrap();

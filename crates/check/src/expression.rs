@@ -50,7 +50,7 @@ impl ScriptReader<'_> {
                     self.by_name(expr, index.location());
                 }
                 if is_behind_the_last(index, expr) {
-                    let wrong = "nothing stands behind the last place of a list, and so this is always nil".to_string();
+                    let wrong = "no element follows the last one of a list, so this is always nil".to_string();
                     self.problem(index.location(), (wrong, "the last one is list[#list]".into()));
                 }
                 match (self.symbol(expr), literal(index)) {

@@ -315,7 +315,7 @@ impl ScriptReader<'_> {
             && self.evidence.is_no_place(place.id)
         {
             let name = text(place.name);
-            let wrong = format!("`{name}` is the place in the list, and not what stands there");
+            let wrong = format!("`{name}` is the index in the list, not the element");
             self.problem(place.location, (wrong, format!("write `for _, {name} in`")));
         }
         if let Some(place) = names.first()

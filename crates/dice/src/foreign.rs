@@ -141,7 +141,7 @@ fn listed(text: &str) -> Option<Foreign> {
     } else {
         format!("{count}d[{list}]")
     };
-    let message = "a list of faces stands behind the `d` of a die";
+    let message = "a list of faces follows the `d` of a die";
     Some(Foreign { message, writes: Some(writes), words: "list whole numbers, as in `d[0,0,1,1,2,3]`" })
 }
 
@@ -264,7 +264,7 @@ fn exploded_sum(text: &str) -> Option<Foreign> {
     let dice = Plain::alone(dice)?;
     if dice.count == 1 {
         let writes = Some(format!("{}!", one_less(&dice.to_string())));
-        let message = "`explode` of AnyDice ends after two more dice, and `!` goes on";
+        let message = "`explode` of AnyDice ends after two more dice, and `!` continues";
         return Some(Foreign { message, writes, words: A_CARD });
     }
     let message = "AnyDice explodes the sum of these dice, and only on its highest total";

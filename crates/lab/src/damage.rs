@@ -102,7 +102,7 @@ impl Findings {
             if out.trial <= before || out.trial > self.plan.trials || !own && !repeated {
                 let name = format!("{name}.left_out[{at}].trial");
                 return Err(format!(
-                    "`{name}` is {}, which is none of the games that were played, or comes twice",
+                    "`{name}` is {}, which is not one of the games that were played, or comes twice",
                     out.trial
                 ));
             }

@@ -549,7 +549,7 @@ impl Exploration<'_> {
         let settled = solved.map_err(|unsolved| {
             ExplorationFailure::Refused(Refusal::failing(match unsolved {
                 Unsolved::Endless if !self.query.until.is_empty() => {
-                    "from some states no path leads to the end of these odds: the game goes on for ever; name another agenda \
+                    "from some states no path leads to the end of these odds: the game never ends; name another agenda \
                      entry with `until`"
                 }
                 Unsolved::Endless => {

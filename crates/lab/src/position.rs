@@ -212,7 +212,7 @@ impl Position {
             let told = told.filter_map(|(_, answer)| question.read(&Value::text(answer)).ok()).next();
             let answer = told.or_else(|| question.usual_answer());
             let Some(answer) = answer else {
-                return Err(Refusal::new(format!("`{}` on the way to the card has no answer to take", question.topic)));
+                return Err(Refusal::new(format!("`{}` before the card has no default answer", question.topic)));
             };
             let whom = whom(session, &question);
             if has_card(&question, &self.card) && !asked.contains(&whom) {
@@ -221,7 +221,7 @@ impl Position {
             note(session, &question, &answer);
             session.answer(question.id, answer)?;
         }
-        Err(self.out_of_reach(session, "goes on without that", &asked))
+        Err(self.out_of_reach(session, "continues without that", &asked))
     }
 
     fn out_of_reach(&self, session: &Session, how: &str, asked: &[String]) -> Refusal {

@@ -290,7 +290,7 @@ impl<'a> Solver<'a> {
                     _ => return Ok(self.limited(interrupt, TOO_LONG.to_owned())),
                 },
                 Err(_) => {
-                    let text = "the game can go on for ever: from some states no end can be reached";
+                    let text = "the game can continue for ever: from some states no end can be reached";
                     return Ok(GameOdds { never_ends: true, ..self.limited(interrupt, text.to_owned()) });
                 }
             };

@@ -274,7 +274,7 @@ impl Game {
         let (message, cure) = if self.unasked > UNASKED_ENTRIES {
             (
                 format!("{UNASKED_ENTRIES} agenda entries ran without a decision by a person; the next is `{what}`"),
-                "make the game end, or `retry` to let it go on",
+                "make the game end, or `retry` to let it continue",
             )
         } else if self.is_full() {
             (
@@ -287,17 +287,17 @@ impl Game {
                     "the game keeps {} MiB of what happened without a decision by a person; the next entry is `{what}`",
                     UNASKED_BYTES >> 20
                 ),
-                "make the game tell and roll less, make it end, or `retry` to let it go on",
+                "make the game tell and roll less, make it end, or `retry` to let it continue",
             )
         } else if self.is_too_heavy() {
             (
                 format!("the game holds more than {} MiB of values; the next entry is `{what}`", HEAVIEST >> 20),
-                "make the rules keep less, or `retry` to let it go on",
+                "make the rules keep less, or `retry` to let it continue",
             )
         } else if self.overlong {
             (
                 format!("the game took long without a decision by a person; the next entry is `{what}`"),
-                "make the game ask or end, or `retry` to let it go on",
+                "make the game ask or end, or `retry` to let it continue",
             )
         } else {
             return None;

@@ -215,7 +215,7 @@ impl Game {
         let (first, second) = (declared.relates[0], declared.relates[1]);
         let by_hand = |context: &ActionContext, id: EntityId, what: &str| {
             let audience = context.state.audience(rules.schema(), id);
-            let text = format!("by hand: {} {what}", context.title_for(id, &audience));
+            let text = format!("edit: {} {what}", context.title_for(id, &audience));
             (audience, Happening::Edited { text })
         };
         if let Value::Entity(other) = value {
@@ -242,8 +242,8 @@ impl Game {
         }
         found.into_iter().for_each(|id| self.take_away(id));
         let text = match told.1.as_slice() {
-            [] => format!("by hand: {} has no {} to anybody", self.context.title(one), readable_name(&declared.name)),
-            titles => format!("by hand: {} is gone", titles.join(", ")),
+            [] => format!("edit: {} has no {} to anybody", self.context.title(one), readable_name(&declared.name)),
+            titles => format!("edit: {} is gone", titles.join(", ")),
         };
         (told.0, Happening::Edited { text })
     }
@@ -312,7 +312,7 @@ impl Game {
                 state.note_stale(*entity, id);
                 let audience = self.context.audience_of_change(*entity, id, &from, &value);
                 let text = format!(
-                    "by hand: {}  {} {} -> {}",
+                    "edit: {}  {} {} -> {}",
                     self.context.title_for(*entity, &audience),
                     kind.field(id).label,
                     self.context.words_for(&from, &audience),
@@ -324,31 +324,31 @@ impl Game {
                 let audience = self.context.state.audience(rules.schema(), *entity);
                 let title = self.context.title_for(*entity, &audience);
                 self.take_away(*entity);
-                Ok((audience, Happening::Edited { text: format!("by hand: {title} is taken away") }))
+                Ok((audience, Happening::Edited { text: format!("edit: {title} is taken away") }))
             }
             Edit::Cancel { entry } => match state.entry_numbered(entry.0).and_then(|id| state.unschedule(id)) {
                 Some(entry) => {
                     let owner = |id| state.audience(rules.schema(), id);
                     let audience = entry.owner.map_or(Audience::Everybody, owner);
-                    let text = format!("by hand: `{}` is taken off the agenda", entry.what);
+                    let text = format!("edit: `{}` is taken off the agenda", entry.what);
                     Ok((audience, Happening::Edited { text }))
                 }
                 None => Err(Refusal::new(format!("there is no agenda entry {}", entry.0))),
             },
             Edit::LeaveOut { name } => {
                 state.leave_out(Arc::from(name.as_str()), true);
-                Ok(by_hand(format!("by hand: `{name}` is disabled")))
+                Ok(by_hand(format!("edit: `{name}` is disabled")))
             }
             Edit::TakeIn { name } => {
                 state.leave_out(Arc::from(name.as_str()), false);
-                Ok(by_hand(format!("by hand: `{name}` is enabled again")))
+                Ok(by_hand(format!("edit: `{name}` is enabled again")))
             }
             Edit::Say { text } => Ok((Audience::Everybody, Happening::Said { text: text.clone() })),
             Edit::OtherDice { words } => {
                 let position = self.context.position();
                 let words = position.words.saturating_add(*words);
                 self.context.set_position(DicePosition { words, ..position });
-                Ok(by_hand("by hand: other dice".into()))
+                Ok(by_hand("edit: other dice".into()))
             }
             Edit::Switch { name, value } => self.context.set_house_rule(name, value).map(by_hand),
             Edit::Face { ordinal, faces } => {
@@ -358,7 +358,7 @@ impl Game {
                 let Some(Some(Slot::Roll { faces: old, dice, .. })) = slot else {
                     return Err(Refusal::new(format!("place {ordinal} of the open action is not a roll")));
                 };
-                let text = format!("by hand: {dice} {old:?} -> {faces:?}");
+                let text = format!("edit: {dice} {old:?} -> {faces:?}");
                 *old = faces.clone();
                 Ok((audience, Happening::Edited { text }))
             }

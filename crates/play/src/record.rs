@@ -312,16 +312,16 @@ impl Edit {
                     Value::Entity(other) => name(*other),
                     value => value.to_string(),
                 };
-                format!("by hand: {} {} {value}", name(*entity), readable_name(field))
+                format!("edit: {} {} {value}", name(*entity), readable_name(field))
             }
-            Edit::Remove { entity } => format!("by hand: {} is taken away", name(*entity)),
-            Edit::Cancel { entry } => format!("by hand: entry {} is taken off the agenda", entry.0),
-            Edit::Face { faces, .. } => format!("by hand: dice {faces:?}"),
-            Edit::LeaveOut { name } => format!("by hand: `{name}` is disabled"),
-            Edit::TakeIn { name } => format!("by hand: `{name}` is enabled again"),
+            Edit::Remove { entity } => format!("edit: {} is taken away", name(*entity)),
+            Edit::Cancel { entry } => format!("edit: entry {} is taken off the agenda", entry.0),
+            Edit::Face { faces, .. } => format!("edit: dice {faces:?}"),
+            Edit::LeaveOut { name } => format!("edit: `{name}` is disabled"),
+            Edit::TakeIn { name } => format!("edit: `{name}` is enabled again"),
             Edit::Switch { name, value } => format!("house rule: {name} {value}"),
             Edit::Say { text } => format!("said: {text}"),
-            Edit::OtherDice { .. } => "by hand: other dice".into(),
+            Edit::OtherDice { .. } => "edit: other dice".into(),
         }
     }
 }

@@ -659,7 +659,7 @@ impl Session {
         self.fault()?;
         Some(Fault::new(match self.missing_roll() {
             Some(_) => "the written dice have run out; the game master gives the next faces",
-            None => "a script of the rules has failed; the game master says how to go on",
+            None => "a script of the rules has failed; the game master says how to continue",
         }))
     }
 
@@ -845,12 +845,12 @@ impl Session {
 
     #[doc(hidden)]
     pub fn game(&self) -> &Game {
-        self.game.as_ref().expect("the game comes back from every loan")
+        self.game.as_ref().expect("the game returns from every loan")
     }
 
     #[doc(hidden)]
     pub fn game_mut(&mut self) -> &mut Game {
-        self.game.as_mut().expect("the game comes back from every loan")
+        self.game.as_mut().expect("the game returns from every loan")
     }
 
     /// Lends the game to a thread with a script machine of its ruleset, and waits.

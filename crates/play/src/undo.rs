@@ -347,7 +347,7 @@ impl Game {
                         self.context.state.dormant_mut().switches = state.dormant().switches.clone();
                         self.context.state.renew_identity();
                     }
-                    let text = format!("undid the edit: {}", first_line(&open.events));
+                    let text = format!("undid the edit: {}", first_line(&open.events).trim_start_matches("edit: "));
                     let audience = open.events.first().map_or(Audience::Everybody, |event| event.audience.clone());
                     return Ok(UndoReport { text, seat: None, audience, changes: told });
                 }

@@ -415,7 +415,7 @@ impl ManifestReader<'_, '_> {
                 let cure = format!("write {}", quoted(&value.split_whitespace().collect::<Vec<_>>().join("_")));
                 self.wrong(&span, format!("the value {} has a space in it", quoted(&value)), cure);
             } else if values.contains(&value) {
-                self.wrong(&span, format!("the value {} stands there twice", quoted(&value)), "delete one");
+                self.wrong(&span, format!("duplicate value {}", quoted(&value)), "delete one");
             }
             values.push(value);
         }

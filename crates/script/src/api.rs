@@ -371,7 +371,7 @@ pub const WORDS: &[Word] = &[
         Dice,
         "rb.draw(list, count?)",
         "(list: { any }, count: number?) -> (any, { any })",
-        "An element of the list, left to chance, and the list without it; with `count`, a list of so many. Nobody sees what is drawn.",
+        "An element of the list, left to chance, and the list without it; with `count`, a list of that number. Nobody sees what is drawn.",
     ),
     acts(
         Dice,
@@ -662,7 +662,7 @@ pub const SPEC_METHODS: &[SpecMethod] = &[
     method(
         "t:run(what?)",
         ("what: string?", "()"),
-        "Lets the game go on to the next question, or until the next such entry of `play.luau` has run.",
+        "Lets the game continue to the next question, or until the next such entry of `play.luau` has run.",
     ),
     method(
         "t:free(seat, name, answers?)",
@@ -715,7 +715,7 @@ pub const SPEC_METHODS: &[SpecMethod] = &[
     method(
         "t:happened(sort, { field = value }?, times?)",
         ("sort: string, fields: { [string]: any }?, times: number?", "()"),
-        "Events of a sort (said, rolled, changed, spawned, removed, answered, edited, notice, cut, over) with these fields have happened, at all or so often; texts need only be contained.",
+        "Events of a sort (said, rolled, changed, spawned, removed, answered, edited, notice, cut, over) with these fields have happened, at all or that number of times; texts need only be contained.",
     ),
     method(
         "t:odds(about, card, answers, wanted, chance, { within = chance, horizon = entry }?)",
@@ -723,7 +723,7 @@ pub const SPEC_METHODS: &[SpecMethod] = &[
             "about: string, card: string, answers: { [string]: any }?, wanted: any, chance: any?, options: { within: string?, horizon: string? }?",
             "()",
         ),
-        "The exact chance (\"3/5\" or \"60 %\") that the card comes to what is wanted: fields and derived values by title, numbers also as \">= 2\", \"gone\" and \"unchanged\", `said` for a text, or a text alone; all of it at once. Instead of one, a list of { wanted, chance }. `within` allows an estimate that is off by so much; `horizon` looks ahead to the next agenda entry of that name. Nothing is played.",
+        "The exact chance (\"3/5\" or \"60 %\") that the card has the wanted outcome: fields and derived values by title, numbers also as \">= 2\", \"gone\" and \"unchanged\", `said` for a text, or a text alone; all of it at once. Instead of one, a list of { wanted, chance }. `within` allows an estimate that is off by up to this; `horizon` looks ahead to the next agenda entry of that name. Nothing is played.",
     ),
     method("t:over(text?)", ("text: string?", "()"), "The game is over, and its outcome contains the text."),
     method("t:ongoing()", ("", "()"), "The game is not over."),

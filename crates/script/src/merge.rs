@@ -329,7 +329,7 @@ impl<'a> Merger<'a> {
                 let message = format!("two layers change `{at}`: {} and {path}", declared.path);
                 let below = self.stack.parts()[*part].id();
                 let cure =
-                    format!("declare their order: after = [\"{below}\"] in the manifest of the one that goes on top");
+                    format!("declare their order: after = [\"{below}\"] in the manifest of the upper one");
                 self.refuse(declared, at, message, cure);
             }
         }

@@ -304,7 +304,7 @@ impl TableCommand<'_> {
 
     /// How many decisions an undo takes back; at least one, and all of them the role's to take back.
     fn steps_back(&self, game: &TableGame, to: Option<u64>) -> Result<u32, Failure> {
-        let unknown = |to: u64| Failure::BadParams { message: format!("step {to} does not stand") };
+        let unknown = |to: u64| Failure::BadParams { message: format!("step {to} was undone or does not exist") };
         let target = to.map(|to| game.decisions_at(to).ok_or_else(|| unknown(to))).transpose()?;
         let now = game.session.decision_count();
         let steps = target.map_or(1, |target| if target < now { now.since(target) } else { 0 });

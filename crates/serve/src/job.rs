@@ -71,11 +71,11 @@ impl Job {
         let began = Instant::now();
         let progress = catch_unwind(AssertUnwindSafe(|| work(&table, extent))).unwrap_or_else(|_| {
             if lane.is_some() {
-                return Err(Failure::internal("looking ahead failed; the table goes on"));
+                return Err(Failure::internal("looking ahead failed; the table continues"));
             }
             let _ = catch_unwind(AssertUnwindSafe(|| table.close("the host failed at this table")));
             host.forget(&table);
-            Err(Failure::internal("this table had to be closed; the others go on"))
+            Err(Failure::internal("this table had to be closed; the others continue"))
         });
         if lane.is_none() {
             table.set_slow(matches!(progress, Ok(JobProgress::Rest(_))) || began.elapsed() > QUICK);

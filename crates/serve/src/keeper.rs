@@ -19,7 +19,7 @@ fn must_be_free(path: &str) -> Result<(), Failure> {
     if std::fs::symlink_metadata(path).is_err() {
         return Ok(());
     }
-    Err(Failure::File { message: format!("{path}: it is there already; `table.load` goes on with a campaign") })
+    Err(Failure::File { message: format!("{path}: it is there already; `table.load` continues a campaign") })
 }
 
 /// The name of the campaign in a file.

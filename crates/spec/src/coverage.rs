@@ -166,7 +166,7 @@ mod tests {
             cards: Vec::new(),
             warnings: Vec::new(),
         };
-        let text = "## Rules\n- **X-1** a\n- **X-2** b\n- **X-3** c\n## What is the GM's\n- X-3 by hand\n";
+        let text = "## Rules\n- **X-1** a\n- **X-2** b\n- **X-3** c\n## What is the GM's\n- X-3 by an edit\n";
         let coverage = Coverage::of([("RULES.md", text)].into_iter(), &[result]);
         let statuses: Vec<_> = coverage.rules.iter().map(|rule| (rule.id.as_str(), rule.status)).collect();
         assert_eq!(

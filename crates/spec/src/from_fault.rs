@@ -116,7 +116,7 @@ fn told_edit(text: &mut String, titles: &Titles<'_>, edit: &Edit) {
             writeln!(text, "\tt:edit({}, {}, {value})", quoted(&title), quoted(field))
         }
         Edit::Say { .. } | Edit::Face { .. } | Edit::OtherDice { .. } => Ok(()),
-        other => writeln!(text, "\t-- by hand: {}", format!("{other:?}").replace('\n', " ")),
+        other => writeln!(text, "\t-- edit: {}", format!("{other:?}").replace('\n', " ")),
     };
 }
 

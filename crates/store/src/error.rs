@@ -58,8 +58,8 @@ pub enum StoreError {
     },
     /// Another program has changed the file since it was written last. Nothing is written into it until
     /// [`Campaign::retry`](super::Campaign::retry) has found it as it was; the game is still in memory.
-    #[error("{}: {message} since the last line was kept; `save OTHER.rbsave` keeps the game in another file, and `retry` goes on \
-             with this one if it is as it was", .path.display())]
+    #[error("{}: {message} since the last line was kept; `save OTHER.rbsave` keeps the game in another file, and `retry` \
+             continues this one if it is unchanged", .path.display())]
     Changed {
         /// The file.
         path: PathBuf,

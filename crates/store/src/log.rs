@@ -130,7 +130,7 @@ pub(super) fn decided(known: u32, done: &[Done], place: Option<&Place>, name: &d
     told.sort();
     let texts: Vec<String> = told.into_iter().map(|(_, text)| text).collect();
     match texts.as_slice() {
-        [] => place.and_then(Place::asks_for_rules).unwrap_or("the game went on").into(),
+        [] => place.and_then(Place::asks_for_rules).unwrap_or("the game continued").into(),
         texts => texts.join(" · "),
     }
 }

@@ -40,7 +40,7 @@ pub struct UpdateArgs {
     #[arg(long)]
     user: bool,
 
-    /// Updates it although `check` or its specs found something, or although its files were changed by hand
+    /// Updates it although `check` or its specs found something, or although its files were changed here
     #[arg(long)]
     force: bool,
 }
@@ -76,7 +76,7 @@ pub fn list(args: &ListArgs) -> Result<ExitCode> {
         let state = match place.present(id)? {
             None => "missing",
             Some(present) if present.hash() == locked.hash => "as added",
-            Some(_) => "changed by hand",
+            Some(_) => "changed here",
         };
         if args.json {
             screen.object(&json!({ "id": id, "version": locked.version, "source": locked.source, "commit": locked.commit, "hash": locked.hash, "state": state }))?;
@@ -137,7 +137,7 @@ fn update_one(id: &str, locked: &Locked, place: &InstallRoot, args: &UpdateArgs,
     preview.print(screen)?;
     if present.hash() != locked.hash && !args.force {
         eprintln!(
-            "Nothing was written, since files of {id} were changed by hand. With --force they are replaced, and kept for `rollback`."
+            "Nothing was written, since files of {id} were changed here. With --force they are replaced, and kept for `rollback`."
         );
         return Ok(false);
     }

@@ -69,7 +69,7 @@ impl Repl {
         campaign.retry().map_err(wrong)?;
         let session = campaign.session().map_err(broken)?;
         self.take_session(session)?;
-        self.say_done("the file is whole and ends with the last line: the game goes on in it")?;
+        self.say_done("the file is whole and ends with the last line: the game continues in it")?;
         Ok(true)
     }
 

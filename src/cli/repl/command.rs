@@ -159,8 +159,8 @@ pub static COMMANDS: &[Command] = &[
         "ok",
         "[all | ANSWER]",
         "takes the proposal, marked `*`",
-        "It is what the first policy of the ruleset would answer. `ok all` takes the proposals of all open questions. What \
-         stands behind `ok` answers the question that follows."
+        "It is what the first policy of the ruleset would answer. `ok all` takes the proposals of all open questions. An \
+         answer after `ok` answers the question that follows."
     ),
     command!(Pass, Play, "pass", "", "does nothing this turn, where the rules allow it", ""),
     command!(
@@ -263,7 +263,7 @@ pub static COMMANDS: &[Command] = &[
         Master,
         "set",
         "NAME FIELD VALUE",
-        "writes a field by hand",
+        "changes a field",
         "VALUE is a number, `yes` or `no`, a text, a name, a list with commas, or `none`. `set Foe harm +1` adds 1. The change is \
          logged and can be undone."
     ),
@@ -283,7 +283,7 @@ pub static COMMANDS: &[Command] = &[
         "",
         "runs the action again after a script error",
         "Correct the file first. Dice and answers stay as they are. Where another program has changed the campaign file, `retry` \
-         checks it and goes on with it if it still ends with the last line."
+         checks it and continues with it if it still ends with the last line."
     ),
     command!(
         Skip,

@@ -33,7 +33,7 @@ struct Told {
     log: Vec<SeatEvent>,
 }
 
-const HERE: &str = "a game comes back from every loan";
+const HERE: &str = "a game returns from every loan";
 
 impl SessionSlot {
     pub fn new(session: Session) -> SessionSlot {

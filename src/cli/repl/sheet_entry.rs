@@ -298,7 +298,7 @@ impl Repl {
         let broken: Vec<String> = found.iter().filter(|breach| !breach.warning).map(in_words).collect();
         if !broken.is_empty() {
             let text = format!(
-                "{}\nThe sheet stays in the roster: `roster edit {}` goes on with it.",
+                "{}\nThe sheet stays in the roster: `roster edit {}` continues it.",
                 broken.join("\n"),
                 entry.name
             );
