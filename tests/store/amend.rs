@@ -143,7 +143,7 @@ fn decisions_that_no_longer_apply_are_listed() {
         (entries[1], Amendment::Dice(vec![1, 2, 3]), "3 faces are too many"),
         (entries[0], Amendment::Dice(vec![1]), "nothing was rolled after entry"),
         (edit, Amendment::Answer("pull".into()), "answers no question"),
-        (entries[0], far.clone(), "changes nothing by hand"),
+        (entries[0], far.clone(), "is no manual edit"),
     ] {
         let refused = campaign.preview_amendment(entry, &amendment).unwrap_err().to_string();
         assert!(refused.contains(wanted), "{refused}");

@@ -713,7 +713,9 @@ impl Findings {
                 return wrong(format!("{name} is not one of {count} shards"));
             };
             if !part.complete {
-                return wrong(format!("{name} was interrupted: run the same call again, it continues where it stopped"));
+                return wrong(format!(
+                    "{name} was interrupted: run the same call again, it continues where it stopped"
+                ));
             }
             if let Some(twin) = seen.insert(shard.index, name) {
                 return wrong(format!("{twin} and {name} are both shard {}/{count}", shard.index));

@@ -328,8 +328,7 @@ impl<'a> Merger<'a> {
             if layers && *part != declared.part && !self.stack.declared_before(*part, declared.part) {
                 let message = format!("two layers change `{at}`: {} and {path}", declared.path);
                 let below = self.stack.parts()[*part].id();
-                let cure =
-                    format!("declare their order: after = [\"{below}\"] in the manifest of the upper one");
+                let cure = format!("declare their order: after = [\"{below}\"] in the manifest of the upper one");
                 self.refuse(declared, at, message, cure);
             }
         }

@@ -224,7 +224,7 @@ impl AmendPlan {
         }
         if !is_amended {
             let what = match amendment {
-                Amendment::Edit(_) => "changes nothing by hand",
+                Amendment::Edit(_) => "is no manual edit",
                 _ => "answers no question",
             };
             return Err(StoreError::Refused(format!("entry {} {what}: {}", target.id, target.text)));

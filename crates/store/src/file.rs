@@ -256,7 +256,8 @@ impl StoreFile {
         check: impl FnOnce(&mut StoreFile, &R) -> Result<(), StoreError>,
     ) -> Result<R, StoreError> {
         if self.disk.is_none() {
-            let message = "is open for reading only; `save OTHER.rbsave` in a folder that can be written continues there";
+            let message =
+                "is open for reading only; `save OTHER.rbsave` in a folder that can be written continues there";
             return Err(StoreError::Refused(format!("{} {message}", self.path.display())));
         }
         self.read_anew()?;

@@ -135,12 +135,12 @@ impl Repl {
     /// Does what the last `amend` has shown.
     fn amend_now(&mut self) -> Done {
         let Some(PlannedAmendment { entry, amendment, here }) = self.amendment.take() else {
-            return Err(Complaint::wrong("Say first what is different: `amend 12 ANSWER` shows what it comes to."));
+            return Err(Complaint::wrong("Type first what is different: `amend 12 ANSWER` shows the result."));
         };
         let Some(campaign) = &mut self.campaign else { return Err(no_campaign("amend")) };
         if campaign.head() != here {
             let text =
-                format!("The game went on since then. Type `amend {entry} ...` again to see what it comes to now.");
+                format!("The game has continued since then. Type `amend {entry} ...` again to see the result now.");
             return Err(Complaint::Wrong(text));
         }
         let (session, report) = campaign.amend(entry, &amendment).map_err(wrong)?;
