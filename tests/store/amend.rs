@@ -156,6 +156,7 @@ fn decisions_that_no_longer_apply_are_listed() {
 /// plays on, in this program and in the next.
 #[test]
 fn a_write_that_fails_leaves_nothing_of_an_amended_course() {
+    failing_disk::works_again();
     let (mut campaign, _, entries) = three_pulls("amend-failing");
     let library = library("tests/rulesets");
     let (end, before) = (campaign.head(), campaign.session().unwrap().state_bytes());
