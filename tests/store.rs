@@ -1159,6 +1159,7 @@ fn a_reopened_campaign_shows_all_of_it_and_takes_back_whole_lines() {
 
 #[test]
 fn a_disk_that_fails_loses_nothing_and_play_goes_on_when_it_works_again() {
+    let _alone = failing_disk::alone();
     let library = library("tests/rulesets");
     let path = folder("failing-disk").join("evening.rbsave");
     failing_disk::works_again();

@@ -156,11 +156,12 @@ fn decisions_that_no_longer_apply_are_listed() {
 /// plays on, in this program and in the next.
 #[test]
 fn a_write_that_fails_leaves_nothing_of_an_amended_course() {
+    let _alone = failing_disk::alone();
     failing_disk::works_again();
-    let (mut campaign, _, entries) = three_pulls("amend-failing");
+    let (mut campaign, _, entries) = three_pulls("failing-disk-amend");
     let library = library("tests/rulesets");
     let (end, before) = (campaign.head(), campaign.session().unwrap().state_bytes());
-    let path = folder_of("amend-failing").join("tug.rbsave");
+    let path = folder_of("failing-disk-amend").join("tug.rbsave");
     let (mut failed, mut done) = (0, 0);
     for n in 0..16 {
         match n % 2 {

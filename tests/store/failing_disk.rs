@@ -6,7 +6,7 @@
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Mutex, Once};
+use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 use std::{fs, ptr};
 
 use rusqlite::ffi::{
@@ -17,6 +17,12 @@ use rusqlite::ffi::{
 /// How many syncs, and how many writes, still succeed. Below zero nothing fails.
 static SYNCS: AtomicI64 = AtomicI64::new(-1);
 static WRITES: AtomicI64 = AtomicI64::new(-1);
+
+/// One test at a time lets the disk fail.
+pub fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Lets the sync after `syncs` more of them fail, and all that follow.
 pub fn fail_after_syncs(syncs: i64) {
