@@ -381,7 +381,7 @@ fn the_odds_of_what_nothing_has_asked_yet_are_told_by_its_topics() {
     let text = String::from_utf8_lossy(&told.stdout);
     assert!(text.contains("4/15      Bea hurt 0 -> 4"), "{text}");
     let problem = String::from_utf8_lossy(&told.stderr);
-    assert!(problem.contains("stdin:2: stake is 9, it must be 1 to 3"), "{problem}");
+    assert!(problem.contains("stdin:2: The number for stake is 9, but it must be 1 to 3."), "{problem}");
 }
 
 #[test]
@@ -531,7 +531,7 @@ fn a_line_may_name_the_only_possible_answer() {
         assert!(wrong.is_empty() && told.contains("Sword and Dagger"), "{line}: {told}{wrong}");
     }
     let (_, wrong) = said(&duel, "engage nobody");
-    assert!(wrong.contains("`nobody` does not answer the question `draw`. Type one of: Sword,"), "{wrong}");
+    assert!(wrong.contains("No answer here is called `nobody`. Type one of: Sword,"), "{wrong}");
     // An option that is closed is refused with its reason, whatever follows it in the line.
     let (_, wrong) = said(&["contest"], "attack knight");
     assert!(wrong.contains("Attack is not open: no enemy is in reach"), "{wrong}");

@@ -2,14 +2,28 @@
 
 use std::sync::Arc;
 
-use riskbreaker::{Answer, Library, Ruleset, Session, Setup, Step};
+use riskbreaker::{Answer, Driver, Library, Ruleset, Session, Setup, Step};
 
 /// The most answers of one game.
 const MOST: usize = 3_000;
 
-/// Plays a game in which each question takes its proposal, and returns its outcome.
-fn play(rules: &Arc<Ruleset>, seed: u64) -> String {
-    let mut session = Session::start(rules, Setup::default().seed(seed)).expect("it begins");
+/// The games, each with what its outcome says when the players have won.
+const GAMES: [(&str, &str); 5] = [
+    ("riskbreaker-0.0.1", "Challenger won"),
+    ("riskbreaker-0.0.3", "Heroes won"),
+    ("contest", "goes to Heroes"),
+    ("silent-winter", "Players stand"),
+    ("rbf", "the players hold the field"),
+];
+
+/// Plays a game in which each question to a person takes its proposal, and returns its outcome. The players are people, or the
+/// policy plays for them.
+fn play_by(rules: &Arc<Ruleset>, seed: u64, policy: Option<&Arc<str>>) -> String {
+    let mut setup = Setup::default().seed(seed);
+    if let Some(policy) = policy {
+        setup.seats.insert("players".into(), Driver::Policy(policy.clone()));
+    }
+    let mut session = Session::start(rules, setup).expect("it begins");
     for _ in 0..MOST {
         match session.advance().expect("it goes on") {
             Step::Over(outcome) => return outcome,
@@ -26,13 +40,34 @@ fn play(rules: &Arc<Ruleset>, seed: u64) -> String {
     panic!("{}: no end after {MOST} answers", rules.id());
 }
 
-#[test]
-fn the_first_scenario_of_each_game_ends_with_proposals_alone() {
+/// Plays the first scenario of each game with proposals alone and with the first policy, and compares how often the players win.
+fn compare_wins(seeds: u64, most_behind: u64) {
     let library = Library::embedded();
-    for id in ["riskbreaker-0.0.1", "riskbreaker-0.0.3", "contest", "silent-winter", "rbf"] {
+    for (id, won) in GAMES {
         let rules = Ruleset::load(&library, id).unwrap_or_else(|error| panic!("{error}"));
-        assert!(!play(&rules, 7).is_empty(), "{id}");
+        let policy = rules.policies()[0].clone();
+        let wins = |policy: Option<&Arc<str>>| {
+            (1..=seeds).filter(|seed| play_by(&rules, *seed, policy).contains(won)).count() as u64
+        };
+        let (proposed, played) = (wins(None), wins(Some(&policy)));
+        println!("{id}: {proposed} of {seeds} with proposals, {played} with `{policy}`");
+        assert!(
+            proposed + most_behind >= played,
+            "{id}: {proposed} of {seeds} with proposals, {played} with `{policy}`"
+        );
     }
+}
+
+#[test]
+fn the_first_scenario_of_each_game_ends_with_proposals_alone_and_not_badly() {
+    compare_wins(6, 2);
+}
+
+/// `cargo test --test proposals -- --ignored --nocapture` prints the shares.
+#[test]
+#[ignore = "takes minutes"]
+fn proposals_win_at_most_ten_points_fewer_games_than_the_first_policy() {
+    compare_wins(200, 20);
 }
 
 #[test]

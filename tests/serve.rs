@@ -1703,7 +1703,7 @@ fn a_seat_cannot_look_at_what_a_reply_comes_to_and_take_it_back() {
     };
     let step = reply(json!([["plan", "dare"], ["then", "neither"]]));
     assert_eq!(step["questions"][0]["topic"], "then", "the roll stands: {step}");
-    assert!(step["events"].to_string().contains("`neither` does not answer the question"), "{step}");
+    assert!(step["events"].to_string().contains("No answer here is called `neither`"), "{step}");
     reply(json!([["then", "low"]]));
     // Nor is the seat told what has failed.
     let step = reply(json!([["plan", "fail"], ["then", "low"]]));

@@ -87,7 +87,7 @@ fn a_refused_reply_leaves_no_trace() {
     assert_eq!(session.advance().unwrap(), Step::Ask);
     let (before, log) = (session.state_bytes(), session.log());
     let refusal = session.reply(&[("card".into(), "pull".into()), ("risk".into(), 4.into())]).unwrap_err();
-    assert_eq!(refusal.to_string(), "risk is 4, it must be 1 to 3");
+    assert_eq!(refusal.to_string(), "The number for risk is 4, but it must be 1 to 3.");
     assert_eq!((session.state_bytes(), session.log()), (before, log));
     let refusal = session.reply(&[("card".into(), "rest".into()), ("risk".into(), 1.into())]).unwrap_err();
     assert!(refusal.to_string().starts_with("nothing asks for `risk` now"), "{refusal}");
@@ -269,7 +269,7 @@ fn typed_dice_are_questions() {
     assert_eq!(question.topic.as_ref(), "dice");
     assert_eq!(
         session.answer(question.id, Answer::Faces(vec![11])).unwrap_err().to_string(),
-        "a die of 10 shows 1 to 10, not 11"
+        "A die of 10 shows 1 to 10, not 11."
     );
     session.answer(question.id, Answer::Faces(vec![5])).unwrap();
     let _ = session.advance().unwrap();
@@ -725,7 +725,7 @@ fn faces_are_typed_with_commas_or_blanks_and_a_refusal_gives_an_example() {
     let example = "Type the faces of 2 dice in order, for example `3, 5`.";
     assert_eq!(refused("3"), format!("You typed 1 face. {example}"));
     assert_eq!(refused("six three"), example);
-    assert_eq!(refused("6 0"), "a die of 6 shows 1 to 6, not 0");
+    assert_eq!(refused("6 0"), "A die of 6 shows 1 to 6, not 0.");
 
     let mut session = typed_roll(&council_that_rolls("\"3d[0,0,1]\""));
     assert_eq!(

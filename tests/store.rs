@@ -1959,10 +1959,10 @@ fn a_file_with_a_second_name_is_read_but_not_written() {
 #[test]
 fn a_note_is_corrected_and_a_roster_that_is_left_behind_is_told() {
     let folder = folder("corrected");
-    let lines = "note a trol\nnote nothing\nnote edit 2 a troll\nnote drop 3\nnote edit 9 x\n";
+    let lines = "note a trol\nnote nothing\nnote edit 1 a troll\nnote drop 2\nnote edit 9 x\n";
     let told = said_to(&folder, "tests", &["play", "evening", "--rules", "tug"], lines);
-    assert!(told.contains("note 2 is corrected") && told.contains("note 3 is removed"), "{told}");
-    assert!(told.contains("there is no note 9"), "{told}");
+    assert!(told.contains("note 1 is corrected") && told.contains("note 2 is removed"), "{told}");
+    assert!(told.contains("There is no note 9"), "{told}");
     let told = said_to(&folder, "tests", &["play", "evening"], "note\nroster keep Ann\ngoto 1\nroster\n");
     assert!(told.contains("a troll") && !told.contains("nothing"), "{told}");
     assert!(told.contains("The roster is the one of entry 1: without Ann. `goto 2` goes back"), "{told}");

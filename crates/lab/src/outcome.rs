@@ -117,6 +117,9 @@ pub enum Effect {
     },
 }
 
+/// How the change of a text begins that was empty before.
+const NOTHING: &str = "nothing -> ";
+
 impl Effect {
     /// Whether it is told at the table. A hidden effect only distinguishes outcomes.
     pub fn is_shown(&self) -> bool {
@@ -136,7 +139,10 @@ impl Effect {
             format!("{of} at {}{with}", key.join("."))
         };
         match self {
-            Effect::Changed { title, label, text, .. } => format!("{title} {label} {text}"),
+            Effect::Changed { title, label, text, .. } => match text.strip_prefix(NOTHING) {
+                Some(now) => format!("{title} {label}: {now}"),
+                None => format!("{title} {label} {text}"),
+            },
             Effect::Came { kind, title, .. } => format!("{title} ({kind}) comes"),
             Effect::Gone { kind, title } => format!("{title} ({kind}) goes"),
             Effect::Attached { hook, title, .. } => format!("{title} gets {hook}"),

@@ -358,9 +358,9 @@ impl fmt::Display for RefusalWords<'_> {
                     several => write!(f, "; the open questions are {}", several.join(", ")),
                 }
             }
-            Refusal::NotAnOption { topic: None, given, .. } => write!(f, "there is no option `{given}`"),
-            Refusal::NotAnOption { topic: Some(topic), given, near, open } => {
-                write!(f, "`{}` does not answer the question `{}`. ", short(given), readable_name(topic))?;
+            Refusal::NotAnOption { topic: None, given, .. } => write!(f, "There is no option `{given}`."),
+            Refusal::NotAnOption { topic: Some(_), given, near, open } => {
+                write!(f, "No answer here is called `{}`. ", short(given))?;
                 match (near, open.as_slice()) {
                     (Some(near), _) => write!(f, "Did you mean `{near}`?"),
                     (None, []) => write!(f, "No answer is open."),
@@ -379,19 +379,17 @@ impl fmt::Display for RefusalWords<'_> {
                 let reason = reason.as_deref().unwrap_or("the rules do not allow it now");
                 write!(f, "{label} is not open: {reason}")
             }
-            Refusal::Twice { label } => write!(f, "{label} is named twice"),
+            Refusal::Twice { label } => write!(f, "{label} is named twice. Name each only once."),
             Refusal::OutOfBounds { bound, given, min, max } => out_of_bounds(f, bound, *given, *min, *max),
-            Refusal::WrongType { topic: Some(topic), wanted, given } => {
-                write!(f, "Type {wanted} for {}", readable_name(topic))?;
-                match given {
-                    Some(given) => write!(f, ", not `{}`.", short(given)),
-                    None => write!(f, "."),
-                }
+            Refusal::WrongType { topic: Some(_), wanted, given: Some(given) } => {
+                write!(f, "Type {wanted}, not `{}`.", short(given))
             }
-            Refusal::WrongType { topic: None, wanted, .. } => write!(f, "Type {wanted}."),
+            Refusal::WrongType { wanted, .. } => write!(f, "Type {wanted}."),
             Refusal::ControlCharacter => write!(f, "Type one line of plain text, without control characters."),
-            Refusal::OnlyAnswer { topic, answer } => write!(f, "{topic}: only {answer} is possible"),
-            Refusal::AgainstRules { topic, reason } => write!(f, "{topic}: {reason}"),
+            Refusal::OnlyAnswer { topic, answer } => {
+                write!(f, "Only {answer} is possible for {}.", readable_name(topic))
+            }
+            Refusal::AgainstRules { topic, reason } => write!(f, "{}: {reason}", readable_name(topic)),
             Refusal::UnknownName { sentence, near, known, .. } => match (near, known.as_slice()) {
                 (Some(near), _) => write!(f, "{sentence}; did you mean `{near}`?"),
                 (None, []) => write!(f, "{sentence}"),
@@ -431,21 +429,23 @@ impl fmt::Display for RefusalWords<'_> {
 
 fn out_of_bounds(f: &mut fmt::Formatter<'_>, bound: &Bound, given: i64, min: i64, max: i64) -> fmt::Result {
     match bound {
-        Bound::Number { topic } => write!(f, "{topic} is {given}, it must be {}", between(min, max)),
+        Bound::Number { topic } => {
+            write!(f, "The number for {} is {given}, but it must be {}.", readable_name(topic), between(min, max))
+        }
         Bound::Options => write!(f, "Name {} of the options, not {given}.", between(min, max)),
         Bound::Order => write!(f, "An order names all {max} options, not {given}."),
-        Bound::Points { label } => write!(f, "{label} can be given {}, not {given}", between(min, max)),
+        Bound::Points { label } => write!(f, "Give {label} {}, not {given}.", between(min, max)),
         Bound::Total => {
             let points = if given == 1 { "point" } else { "points" };
             write!(f, "You divided {given} {points}; divide {}.", between(min, max))
         }
-        Bound::Parts { topic, labels } => write!(f, "{topic}: {given} numbers for {}", labels.join(", ")),
+        Bound::Parts { labels, .. } => write!(f, "You typed {given} numbers for {}.", labels.join(", ")),
         Bound::Characters => write!(f, "Type at most {max} characters."),
         Bound::Dice { wanted } => {
             let faces = if given == 1 { "face" } else { "faces" };
             write!(f, "You typed {given} {faces}. Type {wanted}.")
         }
-        Bound::Face => write!(f, "a die of {max} shows {min} to {max}, not {given}"),
+        Bound::Face => write!(f, "A die of {max} shows {min} to {max}, not {given}."),
     }
 }
 

@@ -249,11 +249,7 @@ pub(super) fn read(question: &Question, reply: &Value) -> Result<Answer, Refusal
         Ask::Number { .. } => number(reply).map(Answer::Number).ok_or_else(wanted),
         Ask::Confirm => match reply {
             Value::Bool(yes) => Ok(Answer::Confirm(*yes)),
-            Value::Text(text) => match &*text.trim().to_lowercase() {
-                "yes" | "y" | "true" => Ok(Answer::Confirm(true)),
-                "no" | "n" | "false" => Ok(Answer::Confirm(false)),
-                _ => Err(wanted()),
-            },
+            Value::Text(text) => yes_or_no(text).map(Answer::Confirm).ok_or_else(wanted),
             _ => Err(wanted()),
         },
         Ask::Line { .. } => match reply {
@@ -286,6 +282,16 @@ pub(super) fn face_of(shown: u32, sides: Option<&u32>) -> u32 {
     match sides {
         Some(sides @ (10 | 100)) if shown == 0 => *sides,
         _ => shown,
+    }
+}
+
+/// Yes or no, as people say it.
+fn yes_or_no(text: &str) -> Option<bool> {
+    let text = text.trim().trim_end_matches(['!', '.']).to_lowercase();
+    match text.strip_suffix(" please").unwrap_or(&text).trim_end_matches(',') {
+        "yes" | "y" | "true" | "yeah" | "yep" | "yup" | "sure" | "of course" | "aye" => Some(true),
+        "no" | "n" | "false" | "nope" | "nah" | "no thanks" | "no thank you" | "nay" => Some(false),
+        _ => None,
     }
 }
 
@@ -555,7 +561,7 @@ mod tests {
         assert!(cards().read(&"it".into()).unwrap_err().to_string().contains("needs two"));
         assert!(cards().read(&"kepe".into()).unwrap_err().to_string().contains("Did you mean `Keep`?"));
         let told = |text: &str| cards().read(&text.into()).unwrap_err().to_string();
-        assert_eq!(told("run"), "`run` does not answer the question `card`. Type one of: Keep, Kick.");
+        assert_eq!(told("run"), "No answer here is called `run`. Type one of: Keep, Kick.");
         // Of two that begin alike the one that is open is meant.
         assert_eq!(cards().read(&"ki".into()), Ok(Answer::Choice("kick".into())));
     }
@@ -583,6 +589,20 @@ mod tests {
         assert_eq!(chosen(Value::Int(7)), Answer::Choice("seven".into()));
         assert_eq!(chosen(Value::list([Value::Int(3)])), Answer::Choice("3".into()));
         assert_eq!(chosen("far".into()), Answer::Choice("far".into()));
+    }
+
+    #[test]
+    fn yes_and_no_are_read_as_people_say_them() {
+        let asked = Question::for_test(Ask::Confirm);
+        for text in ["yes", "Y", "yeah", "Sure", "yes please", "yes, please!", "yep."] {
+            assert_eq!(asked.read(&text.into()), Ok(Answer::Confirm(true)), "{text}");
+        }
+        for text in ["no", "N", "no!", "nope", "No thanks."] {
+            assert_eq!(asked.read(&text.into()), Ok(Answer::Confirm(false)), "{text}");
+        }
+        for text in ["maybe", "yes 2", "nothing", "please", ""] {
+            assert!(asked.read(&text.into()).is_err(), "{text}");
+        }
     }
 
     #[test]

@@ -114,19 +114,19 @@ impl<'a> View<'a> {
             if found.len() > 1 {
                 let count = found.len();
                 return Err(Refusal::new(format!(
-                    "there are {count} of kind `{title}`; name one by its title or #number"
+                    "There are {count} of kind `{title}`. Name one by its title or its number, such as `#3`."
                 )));
             }
         }
         match found.as_slice() {
             [only] => Ok(*only),
             [] if title.strip_prefix('#').is_some_and(|id| id.parse::<u32>().is_ok()) => {
-                Err(Refusal::unknown_among_many(format!("there is no entity {title}"), title, []))
+                Err(Refusal::unknown_among_many(format!("There is no entity {title}"), title, []))
             }
             [] => {
                 let titles: Vec<Arc<str>> = self.entities().map(|id| self.title(id)).collect();
                 let titles = titles.iter().map(|title| &**title);
-                Err(Refusal::unknown_among_many(format!("there is no `{name}`"), title, titles))
+                Err(Refusal::unknown_among_many(format!("There is no `{name}`"), title, titles))
             }
             several => Err(Refusal::Ambiguous {
                 topic: None,

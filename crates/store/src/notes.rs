@@ -21,7 +21,7 @@ pub struct CampaignNote {
     /// What was written; nothing where people sat down to play.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// The number of the note, from 1: [`Campaign::correct_note`] takes it.
+    /// The number of the note among those with a text, from 1: [`Campaign::correct_note`] takes it. 0 where people sat down.
     #[serde(skip_deserializing, default, skip_serializing_if = "is_zero")]
     pub number: u32,
     /// The number of the earlier note that this one takes the place of; without a text, that one is removed.
@@ -64,20 +64,32 @@ impl Campaign {
     ///
     /// There is no note of that number. The file cannot be written.
     pub fn correct_note(&mut self, number: u32, text: Option<&str>) -> Result<(), StoreError> {
-        if !self.notes()?.iter().any(|note| note.number == number && note.text.is_some()) {
-            return Err(StoreError::Refused(format!("there is no note {number}; `note` lists them")));
-        }
-        self.write_row(|to, game, row| write_correction(to, game, row, text, Some(number)))
+        let notes = self.notes_by_row()?;
+        let found = notes.iter().find(|(_, note)| note.number == number && note.text.is_some());
+        let Some((corrected, _)) = found else {
+            return Err(StoreError::Refused(format!("There is no note {number}; `note` lists them.")));
+        };
+        self.write_row(|to, game, row| write_correction(to, game, row, text, Some(*corrected)))
     }
 
     /// The notes as they were corrected, and when people sat down to play, the oldest first.
     pub fn notes(&self) -> Result<Vec<CampaignNote>, StoreError> {
+        Ok(self.notes_by_row()?.into_values().collect())
+    }
+
+    /// The same, each by its number in the file, where corrections and the sittings have numbers as well.
+    fn notes_by_row(&self) -> Result<BTreeMap<u32, CampaignNote>, StoreError> {
         let (file, game, row) = (self.file(), self.game(), self.row());
         let mut notes: BTreeMap<u32, CampaignNote> = BTreeMap::new();
+        let mut written = 0;
         for id in file.numbers("note", game, row, row.notes) {
             let note = file.note(game, id)?;
             match note.corrects {
-                None => drop(notes.insert(id, CampaignNote { number: id, ..note })),
+                None => {
+                    written += u32::from(note.text.is_some());
+                    let number = if note.text.is_some() { written } else { 0 };
+                    notes.insert(id, CampaignNote { number, ..note });
+                }
                 Some(number) if note.text.is_none() => drop(notes.remove(&number)),
                 Some(number) => {
                     if let Some(corrected) = notes.get_mut(&number) {
@@ -86,7 +98,7 @@ impl Campaign {
                 }
             }
         }
-        Ok(notes.into_values().collect())
+        Ok(notes)
     }
 
     /// The entry at which people sat down last, and when: where a recap begins.

@@ -132,6 +132,9 @@ pub fn show(screen: &mut Screen, heading: &str, odds: &Odds) -> anyhow::Result<(
     table_of_chances(screen, &["chance", "exactly", "outcome", ""], rows)?;
     // Fields that are told at the table come first; the others change as well.
     let (shown, others): (Vec<&FieldOdds>, Vec<&FieldOdds>) = odds.fields.iter().partition(|field| field.shown);
+    // A hidden reference to an entity is the rules' own bookkeeping.
+    let is_number_or_word = |field: &&FieldOdds| field.to.iter().all(|(value, _)| !value.any_entity(&|_| true));
+    let others = others.into_iter().filter(is_number_or_word);
     let expected: Vec<&FieldOdds> = shown.into_iter().chain(others).collect();
     for field in expected.iter().take(MOST_FIELDS) {
         screen.row(&Row::at(0).plain(expected_of(odds, field)))?;

@@ -5,31 +5,29 @@ use std::sync::Arc;
 use riskbreaker::dice::Dice;
 use riskbreaker::names::typed;
 use riskbreaker::play::{DecisionCount, Mark, retyped};
-use riskbreaker::ruleset::nearest;
 use riskbreaker::state::readable_name;
 use riskbreaker::store::Campaign;
 use riskbreaker::{
-    Answer, Ask, Choice, Driver, Edit, Event, Happening, Question, Refusal, Remedy, Ruleset, Step, Undone, Value,
+    Answer, Ask, Choice, Driver, Edit, Event, Happening, Question, Refusal, Remedy, Step, Undone, Value,
 };
 use serde_json::json;
 
 use super::difference::{Difference, Picture};
-use super::glossary::stands_at;
 use super::line::{Phrase, phrases, split_first, words};
 use super::names::ambiguous;
 use super::reader::answers;
+use super::refused::{Typed, example_of};
 use super::session_slot::SessionSlot;
 use super::vocabulary::Vocabulary;
 use super::{Complaint, Done, Repl};
 use crate::cli::roll::roll_by;
 use crate::cli::row::{Row, Tone};
-use crate::cli::rules::find_card;
 
 /// Names in one line that are completed from what was typed.
-const MOST_RETYPED: usize = 20;
+pub(super) const MOST_RETYPED: usize = 20;
 
 impl Phrase {
-    fn value(&self) -> Value {
+    pub(super) fn value(&self) -> Value {
         match self.items.as_deref() {
             None => Value::text(&self.text),
             Some([only]) => Value::text(only),
@@ -38,38 +36,10 @@ impl Phrase {
     }
 }
 
-/// Options that a message names for a word.
-const MOST_ABOUT: usize = 3;
-
-/// The word that a topic is typed with: its own name if that is a small word of the rules, or else another one.
-fn word_of(rules: &Ruleset, topic: &str) -> String {
-    let own =
-        rules.words().iter().find(|(word, of)| *of == topic && !rules.words().contains_key(topic) && *word != topic);
-    own.map_or_else(|| readable_name(topic), |(word, _)| word.clone())
-}
-
-/// A line of answers as it was typed, for the sentence that refuses it.
-#[derive(Clone)]
-struct Typed {
-    /// The act that the line begins with; empty if it only answers.
-    act: String,
-    head: String,
-    named: Vec<(String, Phrase)>,
-}
-
-impl Typed {
-    /// The line with `answer` put in front of its answers. `word_of` gives the word that a topic is typed with.
-    fn with_first(&self, answer: &str, word_of: impl Fn(&str) -> String) -> String {
-        let named = self.named.iter().flat_map(|(topic, phrase)| [word_of(topic), phrase.text.clone()]);
-        let words = [&*self.act, answer, &self.head].map(str::to_owned).into_iter().chain(named);
-        words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
-    }
-}
-
 /// What a line answers in the open action, and the rest of it, which answers what comes after.
-struct Plan {
-    replies: Vec<(String, Value)>,
-    rest: Option<String>,
+pub(super) struct Plan {
+    pub replies: Vec<(String, Value)>,
+    pub rest: Option<String>,
 }
 
 /// The most words at the start of a text that answer a question, with the place where they end.
@@ -78,25 +48,20 @@ fn longest_answer(question: &Question, text: &str) -> Option<(Answer, usize)> {
     ends.into_iter().rev().find_map(|end| Some((question.read_typed(&Value::text(&text[..end])).ok()?, end)))
 }
 
-/// A text with an end, so that another sentence can follow it.
-fn ended(text: &str) -> String {
-    if text.trim_end().ends_with(['?', '.', '!']) { text.to_owned() } else { format!("{text}.") }
-}
-
-/// An answer that a question takes, as it is typed.
-fn example_of(question: &Question) -> Option<String> {
-    let open = question.ask.options().iter().find(|option| option.enabled);
-    let text = match (&question.ask, open) {
-        (Ask::Number { min, .. }, _) => min.to_string(),
-        (Ask::Confirm, _) => "yes".to_owned(),
-        (_, Some(option)) => option.label.to_string(),
-        (_, None) => question.tell(question.default.as_ref()?),
-    };
-    question.read_typed(&text.as_str().into()).is_ok().then_some(text)
+/// Whether a text begins with a number that would be a place in a list that nobody has seen: the question does not ask for a
+/// number, and none of its options is called so.
+pub(super) fn is_blind_number(question: &Question, text: &str) -> bool {
+    let Some(first) = words(text).into_iter().next().filter(|word| !word.quoted) else { return false };
+    let takes_numbers = matches!(
+        question.ask,
+        Ask::Number { .. } | Ask::Allot { .. } | Ask::Dice { .. } | Ask::Line { .. } | Ask::Choose { other: true, .. }
+    );
+    let is_name = |option: &Choice| split_first(&option.label).0 == first.text || *option.id == *first.text;
+    first.text.parse::<i64>().is_ok() && !takes_numbers && !question.ask.options().iter().any(is_name)
 }
 
 /// Answers by topic.
-fn replies_of(
+pub(super) fn replies_of(
     question: &Question,
     head: Phrase,
     named: Vec<(String, Phrase)>,
@@ -110,9 +75,11 @@ fn replies_of(
             return Err(Complaint::Wrong(format!("`{}` is answered twice in this line.", readable_name(&topic))));
         }
         if phrase.is_empty() {
+            let word = readable_name(&topic);
+            let example = if topic == *question.topic { example_of(question) } else { None };
+            let example = example.map_or(String::new(), |example| format!(", for example `{word} {example}`"));
             return Err(Complaint::Wrong(format!(
-                "`{0}` needs an answer after it, for example `{0} 2`.",
-                readable_name(&topic)
+                "`{word}` needs an answer after it{example}. `help {word}` explains the word."
             )));
         }
         replies.push((topic, phrase.value()));
@@ -172,7 +139,7 @@ impl Repl {
     /// same seat, found by playing a copy of the game with other dice. `None` if they do not.
     ///
     /// `move 10, 0` is the option `move` and then a place; `yes strike 2` answers two questions and begins a third.
-    fn plan_of(
+    pub(super) fn plan_of(
         &self,
         question: &Question,
         line: &str,
@@ -193,6 +160,7 @@ impl Repl {
             let text = match at {
                 Some(at) => named.remove(at).1.text,
                 None if loose.is_empty() => break,
+                None if !replies.is_empty() && is_blind_number(&next, &loose) => return None,
                 None => std::mem::take(&mut loose),
             };
             let (answer, end) = longest_answer(&next, &text)?;
@@ -210,6 +178,7 @@ impl Repl {
             let only = ahead.only_answers(question.id.action);
             for (unasked, answer) in only.iter().skip(known) {
                 if !loose.is_empty()
+                    && !is_blind_number(unasked, &loose)
                     && let Some((read, end)) = longest_answer(unasked, &loose)
                     && read == *answer
                 {
@@ -238,14 +207,17 @@ impl Repl {
         self.focus = None;
         self.gather_words();
         let cut = answers(rest, &self.words());
-        let next = self.focused().map(|question| question.seat.clone());
+        let next = self.focused().cloned();
         let done = match (&self.step, next) {
             (Step::Fault(_), _) => self.settle_decided(),
-            (Step::Ask, Some(next)) if *next == *seat => self.reply_behind(typed, rest, cut.head, cut.named),
-            (_, next) => {
-                let whom = next.map_or("nobody".to_owned(), |seat| seat.to_string());
-                Err(Complaint::Wrong(format!("The next question is for {whom}: leave out `{rest}`.")))
+            (Step::Ask, Some(next)) if *next.seat == *seat && is_blind_number(&next, rest) => {
+                Err(self.unseen_number(&next, typed, rest))
             }
+            (Step::Ask, Some(next)) if *next.seat == *seat => self.reply_behind(typed, rest, cut.head, cut.named),
+            (_, next) => Err(Complaint::Wrong(match next {
+                Some(next) => format!("The next question is for {}: leave out `{rest}`.", next.seat),
+                None => format!("Nothing else is asked: leave out `{rest}`."),
+            })),
         };
         if done.is_err() && self.masters() {
             self.session.back_to(mark)?;
@@ -284,247 +256,6 @@ impl Repl {
         }
     }
 
-    /// What to answer first, if a card is named while another question is open.
-    pub(super) fn asked_first(&mut self, question: &Question, line: &str, head: &Phrase) -> Option<String> {
-        if head.is_empty() || question.read_typed(&head.value()).is_ok() {
-            return None;
-        }
-        let card = self.card_meant(head)?;
-        if question.ask.options().iter().any(|option| *option.id == *card) {
-            return None;
-        }
-        let asked = match question.why.as_str() {
-            "" => format!("{}?", readable_name(&question.topic)),
-            why => why.to_owned(),
-        };
-        let how = match self.session.propose(question) {
-            Some(proposal) => format!("`ok` answers {}", question.tell(&proposal)),
-            None => "`options` lists the answers".to_owned(),
-        };
-        let whom = self.whom(question);
-        let about = question.about.map(|id| self.session.view().title(id));
-        let so_far: Vec<String> = self
-            .session
-            .log()
-            .iter()
-            .filter(|event| event.action == question.id.action)
-            .filter_map(|event| match &event.happening {
-                Happening::Answered { about: of, text, .. } if about.is_some() && *of == about => Some(text.clone()),
-                _ => None,
-            })
-            .collect();
-        Some(match so_far.as_slice() {
-            [] => format!("First {whom} must answer: {} {how}; then type `{}`.", ended(&asked), line.trim()),
-            chosen => format!("{whom} has chosen {}. Now answer: {asked} {how}, `undo` goes back.", chosen.join(", ")),
-        })
-    }
-
-    /// The card that is named, by id.
-    pub(super) fn card_meant(&self, head: &Phrase) -> Option<String> {
-        let rules = self.session.ruleset();
-        // The words after the card's name may answer its own questions.
-        let words: Vec<&str> = head.text.split_whitespace().collect();
-        let cards = (1..=words.len()).rev().map(|count| words[..count].join(" "));
-        let card = cards.filter(|name| name.len() >= 3).find_map(|name| find_card(rules, &name).ok())?;
-        Some(card.id.to_string())
-    }
-
-    /// A refusal with a line to type instead, if one can be found.
-    fn advised(&mut self, question: &Question, line: &Typed, refusal: Refusal) -> Complaint {
-        if let Refusal::NotAsked { topic, asked } = &refusal {
-            return self.advised_of_topic(question, line, topic, asked);
-        }
-        if let (Ask::Confirm, Refusal::WrongType { .. }) = (&question.ask, &refusal) {
-            let proposal =
-                self.session.propose(question).map(|answer| format!(": `ok` answers {}", question.tell(&answer)));
-            return Complaint::Wrong(format!(
-                "Please answer yes or no{}; `why` explains the question.",
-                proposal.unwrap_or_default()
-            ));
-        }
-        let rules = self.session.ruleset();
-        let small = |topic: &str| word_of(rules, topic);
-        let typed = line.head.as_str();
-        let known = self.words().words_of_option(typed);
-        let mut rest = typed.split_whitespace().skip(known).peekable();
-        if known == 0
-            && !typed.is_empty()
-            && let Refusal::NotAnOption { near: None, .. } = &refusal
-        {
-            let about = self.options_about(question, split_first(typed).0);
-            let options = question.ask.options();
-            let closed = about
-                .first()
-                .and_then(|first| options.iter().find(|option| !option.enabled && *option.label == **first));
-            if let Some(closed) = closed {
-                let reason = closed.reason.as_deref().unwrap_or("the rules do not allow it now");
-                return Complaint::Wrong(format!(
-                    "No answer here is called `{typed}`; {} is not open: {reason}",
-                    closed.label
-                ));
-            }
-            if let [first, ..] = about.as_slice() {
-                let all = about.iter().map(|label| format!("`{label}`")).collect::<Vec<_>>().join(", ");
-                return Complaint::Wrong(format!(
-                    "No answer here is called `{typed}`. It may be {all}: `help {first}` tells what it does."
-                ));
-            }
-            if typed.chars().any(char::is_alphabetic) && self.meaning_of(typed).is_some() {
-                return Complaint::Wrong(format!("{refusal} `help {typed}` explains the word."));
-            }
-            return Complaint::Wrong(format!("{refusal} `hint` advises."));
-        }
-        // What is asked next may follow from secrets, and may be another seat's to answer.
-        let looks_ahead = self.masters() && known > 0 && rest.peek().is_some();
-        if !looks_ahead || !matches!(refusal, Refusal::NotAnOption { .. }) {
-            return refusal.into();
-        }
-        let behind: Vec<&str> = rest.collect();
-        let option = typed.split_whitespace().take(known).collect::<Vec<_>>().join(" ");
-        let rest = behind.join(" ");
-        // The option is closed, or its answer is: the rule's reason is what the player needs.
-        if let Err(closed @ Refusal::Greyed { .. }) = question.read_typed(&option.as_str().into()) {
-            return closed.into();
-        }
-        // `inflict guard`: several options begin so.
-        if let Err(unclear @ Refusal::Ambiguous { .. }) = question.read_typed(&option.as_str().into()) {
-            return unclear.into();
-        }
-        // The words answer a later question; only the word that names it is missing.
-        let next = self.questions_after(question, &option);
-        let reads = next.iter().find(|next| next.read_typed(&rest.as_str().into()).is_ok());
-        let closed = next.iter().find_map(|next| {
-            let read = next.read_typed(&rest.as_str().into());
-            read.err().filter(|refusal| matches!(refusal, Refusal::Greyed { .. }))
-        });
-        if let (None, Some(closed)) = (reads, closed) {
-            return closed.into();
-        }
-        let cannot = |what: &str| format!("Cannot read `{what}` after `{option}`.");
-        let unclear = next.iter().find_map(|next| match next.read_typed(&rest.as_str().into()) {
-            Err(Refusal::Ambiguous { candidates, .. }) => Some((next, candidates)),
-            _ => None,
-        });
-        if let Some((next, candidates)) = unclear {
-            let (word, first) = (small(&next.topic), &candidates[0]);
-            return Complaint::Wrong(format!(
-                "`{rest}` may be {}. Type `{option} {word} {first}`.",
-                candidates.join(" or ")
-            ));
-        }
-        Complaint::Wrong(match (reads, nearest(behind[0], rules.words().keys().map(String::as_str)), next.first()) {
-            (Some(next), ..) => {
-                format!("{} Type `{option} {} {rest}`.", cannot(&rest), small(&next.topic))
-            }
-            (None, Some(near), _) => {
-                let line = [&[option.as_str(), near], &behind[1..]].concat().join(" ");
-                format!("{} Did you mean `{line}`?", cannot(behind[0]))
-            }
-            (None, None, Some(next)) => {
-                let example = example_of(next).unwrap_or_else(|| "...".to_owned());
-                format!("{} Type for example `{option} {} {example}`.", cannot(&rest), small(&next.topic))
-            }
-            (None, None, None) => format!("{} Nothing else is asked there: type `{option}` alone.", cannot(&rest)),
-        })
-    }
-
-    /// The refusal of an answer to a topic that is not asked, with a line that is taken in its place.
-    fn advised_of_topic(&mut self, question: &Question, line: &Typed, topic: &str, asked: &[Arc<str>]) -> Complaint {
-        let rules = self.session.ruleset().clone();
-        let (topic, small) = (readable_name(topic), |topic: &str| word_of(&rules, topic));
-        let open = match question.why.as_str() {
-            "" => asked.iter().map(|topic| readable_name(topic)).collect::<Vec<_>>().join(", "),
-            why => why.to_owned(),
-        };
-        let named: Vec<(String, Value)> =
-            line.named.iter().map(|(topic, phrase)| (topic.clone(), phrase.value())).collect();
-        if line.head.is_empty() && !named.iter().any(|(topic, _)| **topic == *question.topic) {
-            let mut firsts: Vec<String> =
-                self.session.propose(question).map(|answer| question.tell(&answer)).into_iter().collect();
-            let options = question.ask.options().iter().filter(|option| option.enabled);
-            firsts.extend(options.take(MOST_RETYPED).map(|option| option.label.to_string()));
-            let works = firsts.into_iter().find(|first| {
-                let replies = std::iter::once((question.topic.to_string(), Value::text(first))).chain(named.clone());
-                self.would_take(question, replies.collect())
-            });
-            let told = format!("`{topic}` is not asked yet: {}", ended(&open));
-            return Complaint::Wrong(match works {
-                Some(first) => format!("{told} Answer both in one line: `{}`.", line.with_first(&first, small)),
-                None => format!("{told} Answer that first."),
-            });
-        }
-        // A question in between has no answer yet.
-        let between = asked.iter().find(|topic| **topic != question.topic);
-        let between = between
-            .and_then(|topic| self.questions_after(question, &line.head).into_iter().find(|next| next.topic == *topic));
-        if let Some(between) = between.filter(|_| !line.head.is_empty()) {
-            let options = between.ask.options().iter().filter(|option| option.enabled);
-            let mut answers =
-                options.take(MOST_RETYPED).map(|option| option.label.to_string()).chain(example_of(&between));
-            let works = answers.find(|answer| {
-                let first = [(question.topic.to_string(), line.head.as_str()), (between.topic.to_string(), answer)];
-                let first = first.map(|(topic, text)| (topic, Value::text(text)));
-                self.would_take(question, first.into_iter().chain(named.clone()).collect())
-            });
-            let told = format!("`{topic}` comes after another question: {}", ended(&between.why));
-            return Complaint::Wrong(match works {
-                Some(answer) => {
-                    let head = format!("{} {} {answer}", line.head, small(&between.topic));
-                    let whole = Typed { head, ..line.clone() }.with_first("", small);
-                    format!("{told} Answer both in one line: `{whole}`.")
-                }
-                None => told,
-            });
-        }
-        let rest: Vec<(String, Phrase)> =
-            line.named.iter().filter(|(other, _)| readable_name(other) != topic).cloned().collect();
-        let shorter = Typed { named: rest, ..line.clone() };
-        let replies = replies_of(question, Phrase { text: line.head.clone(), items: None }, shorter.named.clone());
-        let told = format!("`{topic}` is not asked here.");
-        Complaint::Wrong(match replies.is_ok_and(|replies| self.would_take(question, replies)) {
-            true => format!("{told} Leave it out: `{}`.", shorter.with_first("", small)),
-            false => told,
-        })
-    }
-
-    /// Whether the open action would take these answers. Nothing of them stays.
-    fn would_take(&mut self, question: &Question, replies: Vec<(String, Value)>) -> bool {
-        if !self.masters() || replies.is_empty() {
-            return false;
-        }
-        let mark = self.session.mark();
-        let taken = self.give(question, replies).is_ok();
-        self.session.back_to(mark).is_ok() && self.forget_attempt().is_ok() && taken
-    }
-
-    /// The options whose names have a word, or whose cards speak of it, the open ones first.
-    fn options_about(&self, question: &Question, word: &str) -> Vec<String> {
-        let rules = self.session.ruleset();
-        let speaks = |text: &str| word.len() > 2 && stands_at(text, word).is_some();
-        let about = |option: &&Choice| {
-            let card = rules.cards().iter().find(|card| card.id == option.id);
-            speaks(&option.label) || card.is_some_and(|card| speaks(&card.text))
-        };
-        let mut found: Vec<&Choice> = question.ask.options().iter().filter(about).collect();
-        found.sort_by_key(|option| !option.enabled);
-        found.into_iter().take(MOST_ABOUT).map(|option| option.label.to_string()).collect()
-    }
-
-    /// The questions that follow in the same action after `option`, found by playing a copy of the game with other dice. Those
-    /// that are not asked because only one answer is possible come first.
-    fn questions_after(&self, question: &Question, option: &str) -> Vec<Question> {
-        let Ok(answer) = question.read_typed(&option.into()) else { return Vec::new() };
-        let mut ahead = self.session.fork();
-        let asks = |step| matches!(step, Ok(Step::Ask));
-        if !asks(ahead.advance()) || ahead.answer(question.id, answer).is_err() || ahead.advance().is_err() {
-            return Vec::new();
-        }
-        let action = question.id.action;
-        let only = ahead.only_answers(action).iter().map(|(next, _)| next);
-        let open = ahead.questions().iter().filter(|next| next.id.action == action && next.id != question.id);
-        only.chain(open).cloned().collect()
-    }
-
     /// Answers the open question and those that follow, by topic, and tells what came of it.
     pub(super) fn reply_all(&mut self, question: &Question, replies: Vec<(String, Value)>) -> Done {
         self.give(question, replies)?;
@@ -532,7 +263,7 @@ impl Repl {
     }
 
     /// The same, and tells nothing yet.
-    fn give(&mut self, question: &Question, mut replies: Vec<(String, Value)>) -> Done {
+    pub(super) fn give(&mut self, question: &Question, mut replies: Vec<(String, Value)>) -> Done {
         if replies.is_empty() {
             return Err(Complaint::Wrong(format!("Type {}. `options` lists the answers.", question.ask.wanted())));
         }
@@ -620,6 +351,11 @@ impl Repl {
         let question = self.wanted_question()?;
         let all = rest.eq_ignore_ascii_case("all");
         let rest = if all { "" } else { rest.trim_start_matches([',', ' ']) };
+        if !rest.is_empty() && rest.split([' ', ',']).all(|word| word.is_empty() || word.eq_ignore_ascii_case("ok")) {
+            // `ok ok` takes two proposals.
+            self.take_default("")?;
+            return self.take_default(rest.get(2..).unwrap_or_default());
+        }
         let pass = question.ask.options().iter().any(|option| is_pass(&option.id) || is_pass(&option.label));
         let chosen: Vec<Question> = if all { self.session.questions().to_vec() } else { vec![question] };
         let mut taken = Vec::new();

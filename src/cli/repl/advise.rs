@@ -4,7 +4,7 @@ use riskbreaker::dice::{Fraction, float};
 use riskbreaker::lab::{Advice, AdviceLimits, Advised, Effect, Limits, Odds, OddsQuery, PlayedOut, SessionExt as _};
 use riskbreaker::play::{Answering, Given, Source};
 use riskbreaker::state::readable_name;
-use riskbreaker::{Question, Refusal, Viewer};
+use riskbreaker::{Question, Refusal, Value, Viewer};
 use serde_json::json;
 
 use super::act::given_by;
@@ -33,6 +33,8 @@ impl Repl {
         let (rest, until) = taken_out(rest, "--until")?;
         let mut parts = rest.split("--compare");
         let rest = parts.next().unwrap_or_default().trim();
+        let by_verb = words.with_option_of_verb(rest);
+        let rest = by_verb.as_deref().unwrap_or(rest);
         let compared = parts.map(|part| switch_value(part.trim())).collect::<Result<Vec<_>, _>>()?;
         let further = Further { until, compared };
         if rest.is_empty() {
@@ -40,17 +42,7 @@ impl Repl {
         }
         let head = answers(rest, words).head;
         let Some(sentence) = self.asked_first(&question, rest, &head) else {
-            let told = self.odds_of(&question, rest, words, &further);
-            // Later questions are not open yet; the rules know their topics.
-            let wider = words.with_topics(self.session.ruleset().topics());
-            let read = |words: &Vocabulary| given_by(&question, rest, words).ok();
-            let (narrow, wide) = (read(words), read(&wider));
-            return match told {
-                Err(Complaint::Wrong(_) | Complaint::Refused(_)) if wide.is_some() && wide != narrow => {
-                    self.odds_of(&question, rest, &wider, &further)
-                }
-                told => told,
-            };
+            return self.odds_of_line(&question, rest, words, &further);
         };
         // Another question comes first: the odds are those of the moment when the card can be played.
         // Except where hidden information of others would decide what comes before.
@@ -62,7 +54,7 @@ impl Repl {
         let question = ahead.questions().iter().find(offers).cloned().expect("it is asked there");
         let here = self.session.lend();
         self.session.give_back(ahead);
-        let told = self.odds_of(&question, rest, words, &further);
+        let told = self.odds_of_line(&question, rest, words, &further);
         self.session.give_back(here);
         if matches!(told, Err(Complaint::Wrong(_) | Complaint::Refused(_))) && rolled {
             return Err(Complaint::Wrong(sentence));
@@ -77,10 +69,32 @@ impl Repl {
         Ok(())
     }
 
-    /// What an answer to a question can come to, with what follows it on the line.
-    fn odds_of(&mut self, question: &Question, rest: &str, words: &Vocabulary, further: &Further) -> Done {
+    /// The odds of an answer and what follows it on the line, read as a typed answer is.
+    fn odds_of_line(&mut self, question: &Question, rest: &str, words: &Vocabulary, further: &Further) -> Done {
+        let told = given_by(question, rest, words).and_then(|replies| self.odds_of(question, replies, further));
+        let Err(complaint @ (Complaint::Wrong(_) | Complaint::Refused(_))) = told else { return told };
+        // Later questions are not open yet; the rules know their topics.
+        let wider = words.with_topics(self.session.ruleset().topics());
+        let read = |words: &Vocabulary| given_by(question, rest, words).ok();
+        let mut complaint = complaint;
+        if let Some(wide) = read(&wider).filter(|wide| Some(wide) != read(words).as_ref()) {
+            match self.odds_of(question, wide, further) {
+                Err(wrong @ (Complaint::Wrong(_) | Complaint::Refused(_))) => complaint = wrong,
+                told => return told,
+            }
+        }
+        // Words behind the answer may answer later questions without a small word.
+        let cut = answers(rest, words);
+        let planned = self.masters().then(|| self.plan_of(question, rest, &cut.head, cut.named)).flatten();
+        match planned.filter(|plan| plan.rest.is_none()) {
+            Some(plan) => self.odds_of(question, plan.replies, further),
+            None => Err(complaint),
+        }
+    }
+
+    /// What an answer to a question can come to, with the answers to what follows.
+    fn odds_of(&mut self, question: &Question, replies: Vec<(String, Value)>, further: &Further) -> Done {
         let Further { until, compared } = further;
-        let replies = given_by(question, rest, words)?;
         let answer = replies.iter().find(|(topic, _)| *topic == *question.topic);
         let heading = match answer {
             Some((_, value)) => {

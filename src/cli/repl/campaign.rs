@@ -92,6 +92,9 @@ impl Repl {
         let told = campaign.text(if back { here } else { to }).map_err(wrong)?;
         let session = campaign.go_to(to).map_err(wrong)?;
         self.take_session(session)?;
+        // As an undo in memory says it: without the seat.
+        let of_seat = told.split_once(": ").filter(|(seat, _)| self.session.seats().contains_key(*seat));
+        let told = of_seat.map_or(told.as_str(), |(_, decided)| decided);
         Ok(Some(format!("{} {told}", if back { "undid" } else { "redid" })))
     }
 
@@ -204,12 +207,7 @@ impl Repl {
                 .row(&Row::at(2).faint("Nobody yet. `roster keep NAME` keeps a character of this scene."))?);
         }
         let cells = roster.characters.iter().map(|(name, character)| {
-            let fields = match &character.sheet {
-                Some(Value::Map(sheet)) => sheet.iter().map(|(key, value)| (key.to_string(), value)).collect(),
-                _ => character.fields.iter().map(|(key, value)| (key.clone(), value)).collect::<Vec<_>>(),
-            };
-            let fields = fields.iter().filter(|(field, _)| field != "name");
-            let fields = fields.map(|(field, value)| format!("{} {}", readable_name(field), typed(value)));
+            let fields = sheet_lines(character).into_iter().map(|(label, value)| format!("{label} {value}"));
             vec![
                 Span::strong(name),
                 Span::faint(&character.ruleset),
@@ -379,7 +377,7 @@ impl Repl {
         let cells = notes.into_iter().map(|note| {
             let text = note.text.unwrap_or_else(|| "the table sat down".into());
             vec![
-                Span::plain(note.number.to_string()),
+                Span::plain(if note.number == 0 { String::new() } else { note.number.to_string() }),
                 Span::faint(note.date),
                 Span::plain(format!("entry {}", note.entry)),
                 Span::plain(text),
@@ -447,6 +445,16 @@ impl Repl {
         let text = format!("saved in {}; each line is saved there from now on", path.display());
         self.say_done(&text)
     }
+}
+
+/// The values of a character of the roster, as label and text.
+pub(super) fn sheet_lines(character: &Character) -> Vec<(String, String)> {
+    let fields = match &character.sheet {
+        Some(Value::Map(sheet)) => sheet.iter().map(|(key, value)| (key.to_string(), value)).collect(),
+        _ => character.fields.iter().map(|(key, value)| (key.clone(), value)).collect::<Vec<_>>(),
+    };
+    let fields = fields.into_iter().filter(|(field, _)| field != "name");
+    fields.map(|(field, value)| (readable_name(&field), typed(value))).collect()
 }
 
 pub(super) fn no_campaign(word: &str) -> Complaint {

@@ -10,6 +10,8 @@ use riskbreaker::state::readable_name;
 use riskbreaker::{DiceSource, Driver, Setup, Value};
 use serde_json::json;
 
+use super::line::words;
+use super::question::with_capital;
 use super::sheet_entry::{fault, in_words};
 use super::{Complaint, Done, Repl};
 use crate::cli::interrupt::Watch;
@@ -51,14 +53,7 @@ impl Repl {
                 format!("{} does not say how a scene is made of sheets (`position` in creation.luau).", rules.name());
             return Err(Complaint::Wrong(text));
         }
-        let lower = rest.to_lowercase();
-        let mut parts = Vec::new();
-        let mut from = 0;
-        for (at, word) in lower.match_indices(" against ") {
-            parts.push(rest.get(from..at).unwrap_or_default());
-            from = at + word.len();
-        }
-        parts.push(rest.get(from..).unwrap_or_default());
+        let parts = sides_of(rest);
         if parts.len() < 2 || parts.iter().any(|part| part.trim().is_empty()) {
             return Err(Complaint::wrong(
                 "Say who meets whom: `encounter NAMES against NAMES`, with names of the roster or the cast, as in \
@@ -82,7 +77,8 @@ impl Repl {
                 let sheet = self.fitting(&title, sheet, &mut notes)?;
                 titles.push(title.clone());
                 sheets.extend(std::iter::repeat_n(sheet, count));
-                told.push(if count > 1 { format!("{count} {}", readable_name(&title)) } else { readable_name(&title) });
+                let name = with_capital(&readable_name(&title));
+                told.push(if count > 1 { format!("{count} x {name}") } else { name });
             }
             if sheets.len() > MOST_PEOPLE {
                 return Err(Complaint::Wrong(format!("A side has at most {MOST_PEOPLE} people.")));
@@ -299,6 +295,22 @@ fn in_policies(played_by: &BTreeMap<Arc<str>, Driver>) -> String {
     parts.join(", ")
 }
 
+/// The words between two sides.
+const BETWEEN: [&str; 5] = ["against", "versus", "vs", "vs.", "v"];
+
+/// The text of each side: what stands before, between and after the words that set sides against each other.
+fn sides_of(text: &str) -> Vec<&str> {
+    let (mut sides, mut from) = (Vec::new(), 0);
+    for word in words(text) {
+        if !word.quoted && BETWEEN.contains(&&*word.text.to_lowercase()) {
+            sides.push(text[from..word.start].trim());
+            from = word.end;
+        }
+    }
+    sides.push(text[from..].trim());
+    sides
+}
+
 /// `3 x NAME`, `3 NAME`, `NAME x3`: how many, and who.
 fn counted(text: &str) -> (usize, &str) {
     let number = |text: &str| text.parse::<usize>().ok().filter(|count| (1..=MOST_PEOPLE).contains(count));
@@ -318,7 +330,17 @@ fn counted(text: &str) -> (usize, &str) {
 
 #[cfg(test)]
 mod tests {
-    use super::counted;
+    use super::{counted, sides_of};
+
+    #[test]
+    fn sides_stand_before_and_after_a_word_for_against() {
+        assert_eq!(sides_of("Ann, Bob against 2 x Cat"), ["Ann, Bob", "2 x Cat"]);
+        for word in ["AGAINST", "versus", "vs", "vs."] {
+            assert_eq!(sides_of(&format!("Heroes: Ann {word} Wolves: Cat")), ["Heroes: Ann", "Wolves: Cat"], "{word}");
+        }
+        assert_eq!(sides_of("Ann"), ["Ann"]);
+        assert_eq!(sides_of("Ann vs"), ["Ann", ""]);
+    }
 
     #[test]
     fn people_are_counted() {

@@ -25,7 +25,12 @@ impl Repl {
 
     /// Whether the rule texts define a word.
     pub(super) fn is_defined(&self, word: &str) -> bool {
-        defined(self.session.ruleset(), word).is_some()
+        self.definition_of(word).is_some()
+    }
+
+    /// What the rule texts say that a word means, with the word as they write it.
+    pub(super) fn definition_of(&self, word: &str) -> Option<(String, String)> {
+        defined(self.session.ruleset(), word)
     }
 
     /// A field or a derived value that is called so.
@@ -100,7 +105,13 @@ fn rules_about(rules: &Ruleset, word: &str) -> Entry {
         if stands_at(text, word).is_none() || text.contains("`specs/") || same_word(id, word) {
             continue;
         }
-        let rank = if line.trim_start().starts_with('|') { 2 } else { u8::from(!headed) };
+        // Rules say more of a word than other words of the glossary do.
+        let is_rule = id.contains('-') && id.bytes().any(|byte| byte.is_ascii_digit());
+        let rank = match (line.trim_start().starts_with('|'), is_rule) {
+            (true, _) => 3,
+            (false, false) => 2,
+            (false, true) => u8::from(!headed),
+        };
         found.push((rank, order, id.to_owned(), text.replace("**", "")));
     }
     found.sort();

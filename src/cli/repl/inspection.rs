@@ -8,7 +8,6 @@ use riskbreaker::{Choice, EntityId, Event, Happening, Refusal, Ruleset, Step, Va
 use serde_json::json;
 
 use super::act::count;
-use super::command::{COMMANDS, Command, Group};
 use super::event_rows::SECRET;
 use super::line::split_first;
 use super::master::driver_name;
@@ -16,7 +15,7 @@ use super::question::with_capital;
 use super::vocabulary::Vocabulary;
 use super::{Complaint, Done, Repl, names};
 
-use crate::cli::row::{Row, Span, Tone, width_of};
+use crate::cli::row::{Row, Span, width_of};
 use crate::cli::{rule_text, rules};
 
 impl Repl {
@@ -83,11 +82,24 @@ impl Repl {
             "" => {
                 self.whose().ok_or_else(|| Complaint::wrong("Say whose sheet: `sheet NAME`. `who` lists the names."))?
             }
-            rest => self.only_entity(rest)?,
+            rest => match self.only_entity(rest) {
+                Ok(entity) => entity,
+                Err(complaint) => return self.sheet_of_roster(rest).unwrap_or(Err(complaint)),
+            },
         };
         let lines = self.session.sheet(entity).map_err(|fault| Complaint::Wrong(fault.to_string()))?;
         let title = self.marked_title(entity);
         self.show_pairs("sheet", &title, &lines)
+    }
+
+    /// The sheet of a character of the roster who is not in the scene; `None` if the roster has nobody of that name.
+    fn sheet_of_roster(&mut self, name: &str) -> Option<Done> {
+        if !self.masters() || self.campaign.is_none() {
+            return None;
+        }
+        let (name, character) = self.character_named(name).ok()?;
+        let lines = super::campaign::sheet_lines(&character);
+        Some(self.show_pairs("sheet", &format!("{name} (roster)"), &lines))
     }
 
     /// What an entity is called; where everything is seen, with a mark if not everybody may know of it.
@@ -104,7 +116,7 @@ impl Repl {
     }
 
     /// The entity that all of `text` names.
-    fn only_entity(&self, text: &str) -> Result<EntityId, Complaint> {
+    pub(super) fn only_entity(&self, text: &str) -> Result<EntityId, Complaint> {
         let view = self.session.view();
         match names::entity(&view, text)? {
             (entity, "") => Ok(entity),
@@ -260,6 +272,15 @@ impl Repl {
         if let Some(told) = self.why_option(rest, false)? {
             return self.told(told);
         }
+        if let Ok(number) = rest.parse::<u32>() {
+            return self.why_entry(number);
+        }
+        if self.names_a_card(rest)
+            && let Some(shown) = self.help_on(rest, words)
+        {
+            // A value may have the word in its name.
+            return shown;
+        }
         let (entity, field, args) = match self.value_named(rest) {
             Ok(found) => found,
             Err(complaint) if self.session.view().find(rest).is_ok() => return Err(complaint),
@@ -319,6 +340,21 @@ impl Repl {
             Ok((entity, field)) => of(entity, field).or_else(|complaint| own().ok_or(complaint)),
             Err(complaint) => own().ok_or(complaint),
         }
+    }
+
+    /// Whether a text is the name of a card, and no value of the one who is asked has that name.
+    fn names_a_card(&self, text: &str) -> bool {
+        let is_same = |name: &str| spelling(name) == spelling(text);
+        let view = self.session.view();
+        let values = self.whose().map_or(Vec::new(), |entity| names::values(&view, entity));
+        let mut cards = self.session.ruleset().cards().iter();
+        cards.any(|card| is_same(&card.title)) && !values.iter().any(|(name, label)| is_same(name) || is_same(label))
+    }
+
+    /// Whether a text names a value of the one who is asked, and nothing else.
+    pub(super) fn names_own_value(&self, text: &str) -> bool {
+        let is_somebody = names::entity(&self.session.view(), text).is_ok();
+        text.chars().count() > 2 && !is_somebody && self.value_named(text).is_ok()
     }
 
     /// What a derived value is given after its name: entities by name, numbers, and other words as texts.
@@ -504,9 +540,30 @@ impl Repl {
         Ok(Some(format!("{label} is open{note}. `odds {label}` shows what it can lead to, `help {label}` what it is.")))
     }
 
+    /// `why N`, where no open option has the number: the entry of the campaign, as `log --all` numbers it.
+    fn why_entry(&mut self, number: u32) -> Done {
+        let text = self.campaign.as_ref().filter(|_| self.masters()).and_then(|campaign| campaign.text(number).ok());
+        match text {
+            Some(text) => self.told(format!("Entry {number} is {text}. `goto {number}` goes there.")),
+            None => Err(Complaint::Wrong(self.no_such_number(&number.to_string()))),
+        }
+    }
+
+    /// That a number names nothing here, and what can be typed.
+    pub(super) fn no_such_number(&self, number: &str) -> String {
+        let open =
+            self.focused().map_or(0, |question| question.ask.options().iter().filter(|option| option.enabled).count());
+        let options = match open {
+            0 => "The open question has no numbered options.".to_owned(),
+            1 => "The open question has one option, number 1.".to_owned(),
+            open => format!("The options have the numbers 1 to {open}."),
+        };
+        format!("No option has the number {number}. {options} `why roll` explains the last roll, `help WORD` a word.")
+    }
+
     /// The option of the open question that a text names: by its number, as it is printed, or by its name; `by_part` takes less
     /// than the name.
-    fn option_named(&self, text: &str, by_part: bool) -> Result<Option<&Choice>, Complaint> {
+    pub(super) fn option_named(&self, text: &str, by_part: bool) -> Result<Option<&Choice>, Complaint> {
         let Some(question) = self.focused() else { return Ok(None) };
         let options = question.ask.options();
         let place = text.parse::<usize>().ok().and_then(|place| place.checked_sub(1));
@@ -532,6 +589,9 @@ impl Repl {
             Complaint::unknown(sentence, rest, ["all", "--all"], "Type `log 50`, `log all` or `log --all`.")
         })?;
         let log = self.session.log();
+        if log.is_empty() && self.campaign.is_none() && !self.screen.json() {
+            return self.told("Nothing has happened yet.".to_owned());
+        }
         if log.len() >= wanted || self.campaign.is_none() {
             let skipped = log.len() - log.len().min(wanted);
             return self.show_log(&log[skipped..], skipped);
@@ -595,225 +655,14 @@ impl Repl {
             .collect();
         self.show_pairs("seats", "seats", &pairs)
     }
-
-    /// `help [WORD]`.
-    pub(super) fn help(&mut self, rest: &str, words: &Vocabulary) -> Done {
-        match rest.to_lowercase().as_str() {
-            "" => return self.help_short(words),
-            "all" => return self.help_list(words),
-            "words" => return self.help_words(words),
-            _ => {}
-        }
-        let word = if matches!(rest, "house rule" | "house rules") { "switches" } else { rest };
-        if let Some(command) = Command::find(word) {
-            return self.help_command(command);
-        }
-        if rest.parse::<usize>().is_ok()
-            && let Some(option) = self.option_named(rest, false)?
-        {
-            let label = option.label.to_string();
-            return match self.help_on(&label, words) {
-                Some(done) => done,
-                None => self.why(rest, words),
-            };
-        }
-        self.help_on(rest, words).unwrap_or_else(|| {
-            let mut known: Vec<&str> = Command::names().collect();
-            known.extend(words.cards.iter().flat_map(|(id, title)| [id.as_str(), title]));
-            let lists = "`help all` lists the commands, `cards` the cards.";
-            Err(Complaint::unknown(format!("There is no help on `{rest}`."), rest, known, lists))
-        })
-    }
-
-    /// What a word of the rules means. Its own name comes first: a card, what the rules say of the word in general, a house rule.
-    /// Then what it is the beginning of: a card, a house rule, an act, a view, an item, a rule, a value.
-    fn help_on(&mut self, rest: &str, words: &Vocabulary) -> Option<Done> {
-        let rules = self.session.ruleset().clone();
-        let found = rules::find_card(&rules, rest);
-        let is_named = |name: &str| spelling(name) == spelling(rest);
-        let switches: Vec<&str> = rules.switches().map(|switch| &*switch.name).collect();
-        if let Ok(card) = &found
-            && (is_named(&card.id) || is_named(&card.title))
-        {
-            return Some(rules::show_card(card, &rules, &mut self.screen).map_err(Complaint::from));
-        }
-        if let Some(switch) = switches.iter().find(|switch| is_named(switch)) {
-            return Some(self.switches(switch));
-        }
-        if let Some(told) = self.help_on_topic(rest, words) {
-            return Some(told);
-        }
-        let id = rest.trim_matches(['(', ')']);
-        // The row of a table may be about a key of a data file: what the word means in play comes before it.
-        let is_id = id.contains('-') || id.bytes().any(|byte| byte.is_ascii_digit());
-        if !is_id
-            && self.is_defined(rest)
-            && let Some(shown) = self.show_meaning(rest)
-        {
-            return Some(shown);
-        }
-        if let Ok(card) = found {
-            return Some(rules::show_card(card, &rules, &mut self.screen).map_err(Complaint::from));
-        }
-        let acts = typed(rest, || words.free.iter().flat_map(|free| [(free, &free.0), (free, &free.1)]));
-        if let [(act, title)] = acts.as_slice() {
-            let text = format!("{}: {title}. It can be done out of turn.", readable_name(act));
-            let told = self.told(text);
-            return Some(told.and_then(|()| self.show_meaning(rest).unwrap_or(Ok(()))));
-        }
-        let views = typed(rest, || words.views.iter().map(|view| (view, &view.0)));
-        if let [(name, title)] = views.as_slice() {
-            return Some(self.told(format!("{name}: {title}")));
-        }
-        if let Some(item) = rules::find_item(&rules, rest) {
-            return Some(rules::show_card(item, &rules, &mut self.screen).map_err(Complaint::from));
-        }
-        if !is_id && let Some(shown) = self.show_meaning(rest) {
-            return Some(shown);
-        }
-        if let Some(line) = rule_line(&rules, id) {
-            return Some(self.show_pairs("rule", &id.to_uppercase(), &[(String::new(), line)]));
-        }
-        if let Ok(Some(switch)) = names::one_of(rest, &switches) {
-            return Some(self.switches(switch));
-        }
-        if let Err(refusal @ Refusal::Ambiguous { .. }) = found {
-            return Some(Err(refusal.into()));
-        }
-        self.show_meaning(rest)
-    }
-
-    /// What a topic asks for, and what the rules say of the word.
-    fn help_on_topic(&mut self, rest: &str, words: &Vocabulary) -> Option<Done> {
-        let topic = words.topic_of(rest)?;
-        let rules = self.session.ruleset().clone();
-        let open = if words.is_open(&topic) { "that is open now" } else { "when it is asked" };
-        let what = question_in_words(&rules, &topic).or_else(|| rule_line(&rules, &topic));
-        let what = what.map_or(String::new(), |line| format!(": {line}"));
-        let told = self.told(format!("`{rest} ...` answers the question `{}`, {open}{what}", readable_name(&topic)));
-        Some(told.and_then(|()| self.show_meaning(rest).unwrap_or(Ok(()))))
-    }
-
-    /// What a word means; nothing where no text of the rules has it.
-    fn show_meaning(&mut self, word: &str) -> Option<Done> {
-        let entry = self.meaning_of(word)?;
-        Some(self.show_pairs("meaning", word, &entry))
-    }
-
-    /// A line of text, two columns in.
-    fn told(&mut self, text: String) -> Done {
-        Ok(self.screen.row(&Row::at(2).plain(text))?)
-    }
-
-    /// How to play, in as many rows as a small terminal can spare.
-    fn help_short(&mut self, words: &Vocabulary) -> Done {
-        if self.screen.json() {
-            return self.help_list(words);
-        }
-        // Only open options have numbers.
-        let option = words.focus().and_then(|open| open.ask.options().iter().find(|option| option.enabled));
-        let example = match option {
-            Some(option) => format!("1, {}", option.label.to_lowercase()),
-            None => "2, yes, NAME".to_owned(),
-        };
-        let rows = [
-            (example.as_str(), "answers the question: number, name or its beginning"),
-            ("... WORD ANSWER", "answers the next question in the same line (`help words`)"),
-            ("ok, pass, auto", "takes the proposal; does nothing; lets the computer choose"),
-            ("look, sheet NAME", "shows the table; shows one sheet"),
-            ("hint, odds ANSWER", "ranks the answers; shows what one leads to"),
-            ("why, why OPTION", "explains the question and the last roll; a closed option"),
-            ("help WORD", "explains a word: a card, a value, a term, a rule's id"),
-            ("undo, redo", "takes the last line back; does it again"),
-            ("log, cards", "what happened; what the cards say"),
-            ("new, rematch", "lists the scenarios; plays this one again"),
-            ("help all, quit", "lists every command; leaves (`save FILE` first)"),
-        ];
-        let cells = rows.iter().map(|(word, what)| vec![Span::strong(word), Span::plain(what)]).collect();
-        Ok(self.screen.columns(2, cells)?)
-    }
-
-    /// The small words of the rules, each with what it answers.
-    fn help_words(&mut self, words: &Vocabulary) -> Done {
-        let rules = self.session.ruleset().clone();
-        let mut topics: Vec<(String, Vec<&str>)> = Vec::new();
-        for (word, topic) in &words.small {
-            match topics.iter_mut().find(|(known, _)| known == topic) {
-                Some((_, spellings)) if spellings.contains(&word.as_str()) => {}
-                Some((_, spellings)) => spellings.push(word),
-                None => topics.push((topic.clone(), vec![word])),
-            }
-        }
-        let open: Vec<&str> = words.open.iter().map(|open| open.topic.as_str()).collect();
-        let pairs: Vec<(String, String)> = topics
-            .iter()
-            .filter(|(topic, spellings)| {
-                rule_line(&rules, topic).is_some() || spellings.len() > 1 || open.contains(&topic.as_str())
-            })
-            .map(|(topic, spellings)| {
-                let cells = rule_text::cells_of(rules.rule_texts().map(|(_, text)| text), topic).unwrap_or_default();
-                // A row says whom it is for as well; what is asked is its longest cell.
-                let longest = cells.into_iter().map(|(_, cell)| cell).max_by_key(String::len);
-                (spellings.join(", "), longest.unwrap_or_else(|| readable_name(topic)))
-            })
-            .collect();
-        self.show_pairs("words", "Words to put before an answer", &pairs)
-    }
-
-    fn help_command(&mut self, command: &Command) -> Done {
-        self.screen.row(&Row::at(0).strong(command.usage()).plain(format!("  {}", command.short)))?;
-        if !command.also.is_empty() {
-            self.screen.row(&Row::at(2).faint(format!("also: {}", command.also.join(", "))))?;
-        }
-        if !command.long.is_empty() {
-            self.screen.row(&Row::prose(2).plain(command.long))?;
-        }
-        Ok(())
-    }
-
-    fn help_list(&mut self, words: &Vocabulary) -> Done {
-        if self.screen.json() {
-            let names: Vec<&str> = COMMANDS.iter().map(|command| command.name).collect();
-            return Ok(self.screen.event("help", &json!({ "commands": names }))?);
-        }
-        for group in Group::ALL {
-            self.screen.row(&Row::at(0).strong(group.title()))?;
-            let listed = COMMANDS.iter().filter(|command| command.group == group);
-            let cells = listed.map(|command| vec![Span::plain(command.usage()), Span::plain(command.short)]).collect();
-            self.screen.columns(2, cells)?;
-        }
-        let acts: Vec<String> = words.free.iter().map(|(act, _)| readable_name(act)).collect();
-        if !acts.is_empty() {
-            self.screen.row(&Row::at(0).strong("out of turn"))?;
-            self.screen.row(&Row::prose(2).plain(acts.join(", ")))?;
-        }
-        if !words.views.is_empty() {
-            self.screen.row(&Row::at(0).strong("views of this ruleset"))?;
-            let cells = words.views.iter().map(|(name, title)| vec![Span::plain(name), Span::plain(title)]);
-            self.screen.columns(2, cells.collect())?;
-        }
-        let how = "An answer needs no command: `2`, `yes`, a name or its beginning. Tab completes. `= CODE` runs Lua.";
-        Ok(self.screen.row(&Row::prose(0).with(how, Tone::Faint))?)
-    }
 }
 
 /// A row of an overview: what it is called, and the cells with their labels.
 type Line = (String, Vec<(String, String)>);
 
 /// What the rule texts say of an id or a topic.
-fn rule_line(rules: &Ruleset, key: &str) -> Option<String> {
+pub(super) fn rule_line(rules: &Ruleset, key: &str) -> Option<String> {
     rule_text::line_of(rules.rule_texts().map(|(_, text)| text), key)
-}
-
-/// What the table of questions says that a topic asks for, and with what it is answered.
-fn question_in_words(rules: &Ruleset, topic: &str) -> Option<String> {
-    let cells = rule_text::cells_of(rules.rule_texts().map(|(_, text)| text), topic)?;
-    let cell = |wanted: &str| cells.iter().find(|(head, _)| head == wanted).map(|(_, cell)| cell.replace('`', ""));
-    let asked = cell("what is asked")?;
-    Some(match cell("answer") {
-        Some(answer) => format!("{asked} ({answer})"),
-        None => asked,
-    })
 }
 
 /// The field that names an entity of a kind: it stands before the others anyway.

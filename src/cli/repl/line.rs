@@ -83,7 +83,7 @@ pub fn phrases(
     let mut cuts = Vec::new();
     let mut at = 0;
     while let Some(word) = words.get(at) {
-        let name = if whole.contains(&at) { 1 } else { name_at(&words, at) };
+        let name = name_at(&words, at).max(usize::from(whole.contains(&at)));
         if name == 0
             && !word.quoted
             && !word.continues
@@ -171,6 +171,12 @@ mod tests {
     #[test]
     fn words_that_belong_to_a_card_are_not_cut_off_it() {
         assert_eq!(cut("stake it all stake 2", 3), ("stake it all".into(), vec![("stake".into(), "2".into())]));
+    }
+
+    #[test]
+    fn a_name_that_begins_a_line_is_whole_though_a_small_word_stands_in_it() {
+        let cut = phrases("strike with both hands", 0..1, |_, at| if at == 0 { 2 } else { 0 }, topic_of);
+        assert_eq!((cut.head.text.as_str(), cut.named.len()), ("strike with both hands", 0));
     }
 
     #[test]

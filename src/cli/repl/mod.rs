@@ -14,6 +14,7 @@ mod event_rows;
 mod glossary;
 #[cfg(target_os = "linux")]
 mod hangup;
+mod help;
 mod inspection;
 mod line;
 mod lines;
@@ -24,6 +25,7 @@ mod names;
 mod prompt;
 mod question;
 mod reader;
+mod refused;
 mod reload;
 mod save_file;
 mod session_slot;
@@ -390,6 +392,11 @@ impl Repl {
         if let Some(done) = self.sheet_line(line) {
             return done;
         }
+        self.carry_out_or_reread(line)
+    }
+
+    /// Carries out a line as it stands.
+    fn carry_out_as_typed(&mut self, line: &str) -> Done {
         let words = self.words();
         let mut line = line;
         self.focus = None;

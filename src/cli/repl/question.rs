@@ -120,7 +120,10 @@ fn wanted(question: &Question, shown: &Shown<'_>) -> Option<Row> {
     if let Some(proposal) = shown.proposal
         && !question.ask.options().iter().any(|option| shown.suggests(option))
     {
-        text.push_str(&format!("; `ok` answers {}", question.tell(proposal)));
+        text.push_str(&match question.tell(proposal) {
+            nothing if nothing.is_empty() => "; `ok` leaves it empty".to_owned(),
+            told => format!("; `ok` answers {told}"),
+        });
     }
     Some(Row::at(2).with(text, Tone::Faint))
 }

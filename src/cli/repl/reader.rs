@@ -18,7 +18,7 @@
 use riskbreaker::names::title_and_number;
 use riskbreaker::ruleset::nearest;
 
-use super::command::{Command, Word};
+use super::command::{Command, Group, Word};
 use super::line::{Phrase, Phrases, phrases, split_first, words as words_of};
 use super::vocabulary::Vocabulary;
 
@@ -82,6 +82,16 @@ pub fn read(line: &str, words: &Vocabulary, accepts: impl Fn(&str) -> bool) -> M
         return meaning;
     }
     let (first, rest) = split_first(line);
+    let takes_sentences = words.focus().is_some_and(|open| takes_any_text(&open.ask));
+    if !takes_sentences || line.ends_with('?') {
+        // A newcomer's phrase of several words may have a small word in it.
+        if let Some(command) = of_newcomer(line).filter(|_| words_in(line) > 1) {
+            return Meaning::Command(command, String::new());
+        }
+        if let Some((command, about)) = asked_in_words(line) {
+            return Meaning::Command(command, about.to_owned());
+        }
+    }
     // `do nothing` and `skip turn` begin with the name of another command.
     if Command::find(first).is_some()
         && let Some(command) = of_newcomer(line)
@@ -109,10 +119,13 @@ pub fn read(line: &str, words: &Vocabulary, accepts: impl Fn(&str) -> bool) -> M
     if is_code && !(is_spaced && (option > 0 || words.names_an_option(first))) {
         return Meaning::Lua(line.to_owned());
     }
+    let plain = without_articles(line);
     if let Some((act, rest)) = words.free_act(line)
         // An open question of the same name comes first, and so does a longer name of an option or a card.
         && (rest.is_empty() || !words.is_open(act))
+        && !words.goes_before_act(act, line)
         && option.max(words.words_of_card(line)) + words_in(rest) <= words_in(line)
+        && words.free_act(&plain).is_none_or(|(_, rest)| words.words_of_card(&plain) + words_in(rest) <= words_in(&plain))
     {
         return Meaning::Free { act: act.to_owned(), rest: rest.to_owned() };
     }
@@ -168,13 +181,23 @@ fn exact(line: &str, words: &Vocabulary) -> Option<Meaning> {
 const FIGHTING: [&str; 8] = ["hit", "run", "gain", "nope", "kick", "stab", "cast", "walk"];
 
 /// What people type who do not know the commands yet, with the command that they mean.
-const NEWCOMERS: [(&str, Word); 24] = [
+const NEWCOMERS: [(&str, Word); 37] = [
     ("go back", Word::Undo),
     ("take back", Word::Undo),
     ("back", Word::Undo),
+    ("cancel", Word::Undo),
+    ("never mind", Word::Undo),
     ("status", Word::Look),
     ("state", Word::Look),
     ("where am i", Word::Look),
+    ("who is winning", Word::Look),
+    ("who's winning", Word::Look),
+    ("who is next", Word::Look),
+    ("who's next", Word::Look),
+    ("whose turn is it", Word::Look),
+    ("what's going on", Word::Look),
+    ("whats going on", Word::Look),
+    ("what happened", Word::Log),
     ("who am i", Word::Sheet),
     ("inventory", Word::Sheet),
     ("character", Word::Sheet),
@@ -193,7 +216,177 @@ const NEWCOMERS: [(&str, Word); 24] = [
     ("commands", Word::Help),
     ("what now", Word::Options),
     ("what can i do", Word::Options),
+    ("what do i do", Word::Options),
+    ("what are my options", Word::Options),
+    ("what should i do", Word::Hint),
 ];
+
+/// Whether a question is for free text: a line, or words of one's own with no list to choose from.
+fn takes_any_text(ask: &riskbreaker::Ask) -> bool {
+    match ask {
+        riskbreaker::Ask::Line { .. } => true,
+        riskbreaker::Ask::Choose { options, other } => *other && options.is_empty(),
+        _ => false,
+    }
+}
+
+/// What people type, and the word that the names and texts of options have for it.
+const SYNONYMS: [(&str, &str); 18] = [
+    ("hit", "attack"),
+    ("strike", "attack"),
+    ("stab", "attack"),
+    ("kick", "attack"),
+    ("punch", "attack"),
+    ("slash", "attack"),
+    ("smash", "attack"),
+    ("fight", "attack"),
+    ("shoot", "attack"),
+    ("go", "move"),
+    ("walk", "move"),
+    ("run", "move"),
+    ("approach", "move"),
+    ("hide", "cover"),
+    ("duck", "cover"),
+    ("fire", "shoot"),
+    ("speak", "talk"),
+    ("escape", "flee"),
+];
+
+/// The word that options have for what somebody has typed.
+pub fn synonym_of(word: &str) -> Option<&'static str> {
+    let word = word.to_lowercase();
+    SYNONYMS.iter().find(|(typed, _)| *typed == word).map(|(_, known)| *known)
+}
+
+/// A line with the word that the options of the question have in the place of the first one: `go to Ann` is `move to Ann`.
+/// `None` if no option is called so.
+pub fn with_synonym(line: &str, words: &Vocabulary) -> Option<String> {
+    let (first, rest) = split_first(line);
+    let known = synonym_of(first).filter(|known| words.names_an_option(known))?;
+    Some(format!("{known} {rest}").trim_end().to_owned())
+}
+
+/// How people ask for an explanation, with the command that gives it.
+const QUESTIONS: [(&str, Word); 28] = [
+    ("how do i ", Word::Help),
+    ("how do you ", Word::Help),
+    ("how can i ", Word::Help),
+    ("how does ", Word::Help),
+    ("how do ", Word::Help),
+    ("how to ", Word::Help),
+    ("how far away is ", Word::Sheet),
+    ("how far is ", Word::Sheet),
+    ("how much ", Word::Help),
+    ("how many ", Word::Help),
+    ("how far ", Word::Help),
+    ("how is ", Word::Help),
+    ("what is ", Word::Help),
+    ("what's ", Word::Help),
+    ("what are ", Word::Help),
+    ("what does ", Word::Help),
+    ("what do ", Word::Help),
+    ("explain ", Word::Help),
+    ("tell me about ", Word::Help),
+    ("who is ", Word::Sheet),
+    ("who are ", Word::Who),
+    ("why can't i ", Word::Why),
+    ("why can i not ", Word::Why),
+    ("why is ", Word::Why),
+    ("why should i ", Word::Help),
+    ("look at ", Word::Sheet),
+    ("can i ", Word::Why),
+    ("where is ", Word::Sheet),
+];
+
+/// What a question in words leads to: `how do I attack?` is `help attack`.
+fn asked_in_words(line: &str) -> Option<(&'static Command, &str)> {
+    let plain = line.trim_end_matches(['?', '!', '.', ' ']);
+    let begins = |start: &str| plain.get(..start.len()).is_some_and(|text| text.eq_ignore_ascii_case(start));
+    let (start, word) = QUESTIONS.iter().find(|(start, _)| begins(start))?;
+    let mut about = plain[start.len()..].trim();
+    for article in ["the ", "a ", "an ", "my "] {
+        about = match about.get(..article.len()) {
+            Some(text) if text.eq_ignore_ascii_case(article) => about[article.len()..].trim_start(),
+            _ => about,
+        };
+    }
+    about = about.strip_prefix("can i ").or(about.strip_prefix("can I ")).unwrap_or(about);
+    for end in
+        [" left", " do i have", " have i", " can i stake", " do", " mean", " work", " for", " closed", " not open"]
+    {
+        about = without_end(about, end);
+    }
+    let known = of_newcomer(line).is_none() && !about.is_empty();
+    known.then(|| (Command::of(*word), about))
+}
+
+/// A text without an end, in any case; the text itself if it does not end so.
+fn without_end<'t>(text: &'t str, end: &str) -> &'t str {
+    let at = text.len().checked_sub(end.len());
+    match at.and_then(|at| text.get(at..)) {
+        Some(last) if last.eq_ignore_ascii_case(end) => &text[..text.len() - end.len()],
+        _ => text,
+    }
+}
+
+/// A line without articles and the like, which no name needs.
+fn without_articles(line: &str) -> String {
+    const ARTICLES: [&str; 4] = ["the", "a", "an", "then"];
+    // The last word is what somebody means.
+    let (start, last) = line.rsplit_once(' ').unwrap_or(("", line));
+    let words = start.split(' ').filter(|word| !word.is_empty() && !ARTICLES.contains(&&*word.to_lowercase()));
+    words.chain([last]).collect::<Vec<_>>().join(" ")
+}
+
+/// The same line without what only makes it polite or a sentence: `I want to hit the guard, please.` is `hit guard`. `None` if
+/// nothing is left out.
+///
+/// It is tried where the line as it stands is refused.
+pub fn without_manners(line: &str) -> Option<String> {
+    const STARTS: [&str; 23] = [
+        "please ",
+        "ok, ",
+        "okay, ",
+        "well, ",
+        "i want to ",
+        "i would like to ",
+        "i'd like to ",
+        "i'm going to ",
+        "i will ",
+        "i'll ",
+        "i ",
+        "we ",
+        "let me ",
+        "let's ",
+        "let us ",
+        "try to ",
+        "use ",
+        "play ",
+        "choose ",
+        "take ",
+        "show me ",
+        "show ",
+        "see ",
+    ];
+    let is_text = |command: &Command| command.group == Group::Master;
+    if line.contains(['=', '(', '{', '[', '"', ';']) || Command::find(split_first(line).0).is_some_and(is_text) {
+        return None;
+    }
+    let is_question = line.trim_end().ends_with('?');
+    let mut plain = line.trim().trim_end_matches(['.', '!', '?', ' ']);
+    for end in [" please", " then", " now"] {
+        plain = without_end(plain, end).trim_end_matches([',', ' ']);
+    }
+    while let Some(start) = STARTS.iter().find(|start| {
+        plain.get(..start.len()).is_some_and(|text| text.eq_ignore_ascii_case(start)) && plain.len() > start.len()
+    }) {
+        plain = plain[start.len()..].trim_start();
+    }
+    let plain = without_articles(plain);
+    let is_shorter = !plain.is_empty() && plain != line.trim();
+    // Who asks does not want to do it.
+    is_shorter.then(|| if is_question { format!("help {plain}") } else { plain })
+}
 
 /// The command that a whole line of a newcomer means.
 fn of_newcomer(line: &str) -> Option<&'static Command> {
@@ -217,7 +410,7 @@ fn by_beginning(line: &str) -> Option<(&'static Command, &str)> {
 pub fn answers(line: &str, words: &Vocabulary) -> Phrases {
     let (first, rest) = split_first(line);
     let option = words.words_of_option(line);
-    let topic = words.topic_of(first).filter(|_| option == 0);
+    let topic = words.topic_of(first).filter(|_| option == 0 && !words.is_part_of_option(first));
     let whole = match topic {
         None => 0..option.max(1),
         // The name of an option may have a small word in it.
@@ -335,6 +528,8 @@ mod tests {
             ],
             open: ask.into_iter().map(|ask| Open { topic: "card".into(), about: Some("Ranger".into()), ask }).collect(),
             free: vec![("give_up".into(), "Give up".into())],
+            free_now: vec!["give_up".into()],
+            free_own: vec!["give_up".into()],
             views: vec![("standing".into(), "How it stands".into())],
             ..Vocabulary::default()
         }
@@ -429,6 +624,59 @@ mod tests {
             assert_eq!(read(line, &words(None)), format!("command {command} []"), "{line}");
         }
         assert!(Command::beginning_with("re").is_none(), "several begin so");
+    }
+
+    #[test]
+    fn a_question_in_words_leads_to_an_explanation() {
+        for (line, command, about) in [
+            ("how do I attack?", "help", "attack"),
+            ("What is the lunge", "help", "lunge"),
+            ("what does lunge do?", "help", "lunge"),
+            ("why can't I lunge?", "why", "lunge"),
+            ("who is Ranger?", "sheet", "Ranger"),
+        ] {
+            assert_eq!(read(line, &cards()), format!("command {command} [{about}]"), "{line}");
+        }
+        assert_eq!(read("what now?", &cards()), "command options []");
+        let place = words(Some(Ask::Choose { options: vec![option("near", "Near")], other: true }));
+        assert_eq!(read("where is Foe", &place), "command sheet [Foe]");
+        let own_words = words(Some(Ask::Choose { options: Vec::new(), other: true }));
+        assert_eq!(read("what is left of the wall", &own_words), "answer [what is left of the wall]");
+        assert_eq!(read("what is lunge?", &own_words), "command help [lunge]");
+    }
+
+    #[test]
+    fn a_word_that_options_have_another_word_for_is_replaced() {
+        let known = words(Some(Ask::Choose { options: vec![option("move", "Move")], other: false }));
+        assert_eq!(with_synonym("go to Ann", &known).as_deref(), Some("move to Ann"));
+        assert_eq!(with_synonym("hit Ann", &known), None);
+        assert_eq!(with_synonym("lunge", &known), None);
+    }
+
+    #[test]
+    fn what_only_makes_a_line_polite_is_left_out() {
+        let plain = |line: &str| without_manners(line);
+        assert_eq!(plain("I want to hit the guard, please.").as_deref(), Some("hit guard"));
+        assert_eq!(plain("ok.").as_deref(), Some("ok"));
+        assert_eq!(plain("use the lunge").as_deref(), Some("lunge"));
+        assert_eq!(plain("Foe, then Archer").as_deref(), Some("Foe, Archer"));
+        assert_eq!(plain("lunge?").as_deref(), Some("help lunge"));
+        assert_eq!(plain("lunge on foe"), None);
+        assert_eq!(plain("sheet an"), None);
+        assert_eq!(plain("I "), None);
+        assert_eq!(plain("..."), None);
+    }
+
+    #[test]
+    fn an_act_that_is_not_open_gives_way_to_what_the_question_offers() {
+        let mut known = cards();
+        known.free = vec![("lunge_at".into(), "Lunge".into()), ("lun".into(), "Rest".into())];
+        assert_eq!(read("lun on foe", &known), "answer [lun] targets=[foe]", "nobody may do it now");
+        known.free_now = vec!["lun".into()];
+        assert_eq!(read("lun on foe", &known), "answer [lun] targets=[foe]", "an open option comes first");
+        known.free_own = vec!["lun".into()];
+        assert_eq!(read("lun on foe", &known), "free lun [on foe]", "it is the asked seat's own");
+        assert_eq!(read("lun", &known), "free lun []");
     }
 
     #[test]

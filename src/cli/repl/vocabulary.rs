@@ -16,6 +16,10 @@ pub struct Vocabulary {
     pub open: Vec<Open>,
     /// Acts that are nobody's turn, as id and title.
     pub free: Vec<(String, String)>,
+    /// Ids of those that somebody may do now.
+    pub free_now: Vec<String>,
+    /// Ids of those that the asked seat may do now.
+    pub free_own: Vec<String>,
     /// Words that name an option besides its own: the word that the text of its card begins with, if no other card of the
     /// question begins with it.
     pub verbs: Vec<(String, String)>,
@@ -52,7 +56,16 @@ impl Vocabulary {
     /// Collects the words of this moment. `topics` were asked for in this game; `focus` is the question that is answered first.
     pub fn of(session: &mut SessionSlot, topics: &BTreeSet<String>, focus: Option<QuestionId>) -> Vocabulary {
         let mut free: Vec<(String, String)> = Vec::new();
+        let (mut free_now, mut free_own) = (Vec::new(), Vec::new());
+        let asked = session.questions().iter().find(|question| Some(question.id) == focus);
+        let asked = asked.or_else(|| session.questions().first()).map(|question| question.seat.clone());
         for act in session.free_acts() {
+            if act.enabled {
+                free_now.push(act.name.to_string());
+            }
+            if act.enabled && asked.as_ref() == Some(&act.seat) {
+                free_own.push(act.name.to_string());
+            }
             let act = (act.name.to_string(), act.title.to_string());
             if !free.contains(&act) {
                 free.push(act);
@@ -111,6 +124,8 @@ impl Vocabulary {
             verbs: verbs(&open, rules),
             open,
             free,
+            free_now,
+            free_own,
             views: rules.views().iter().map(|view| (view.name.to_string(), view.title.to_string())).collect(),
             names,
             items,
@@ -161,6 +176,26 @@ impl Vocabulary {
             .min_by_key(|(_, rest)| rest.len())
     }
 
+    /// Whether the open question comes before an act that a line begins with: nobody may do the act now and answers follow its
+    /// name, or it is another seat's and an open option has that name as well.
+    pub fn goes_before_act(&self, act: &str, line: &str) -> bool {
+        let (first, rest) = split_first(line);
+        let options: &[Choice] = self.focus().map_or(&[], |open| open.ask.options());
+        if options.is_empty() || self.free_own.iter().any(|own| own == act) {
+            return false;
+        }
+        if !self.free_now.iter().any(|now| now == act) {
+            return !rest.is_empty();
+        }
+        let open = || {
+            options
+                .iter()
+                .filter(|option| option.enabled)
+                .flat_map(|option| [(&option.id, &option.id), (&option.id, &option.label)])
+        };
+        !typed(first, open).is_empty()
+    }
+
     /// The view of the ruleset that a line names, if it holds nothing else.
     pub fn view(&self, line: &str) -> Option<&str> {
         self.views.iter().map(|(name, _)| name.as_str()).find(|name| after(line, name) == Some(""))
@@ -186,6 +221,15 @@ impl Vocabulary {
         let options: &[Choice] = self.focus().map_or(&[], |open| open.ask.options());
         !typed(text, || options.iter().flat_map(|option| [(&option.id, &option.id), (&option.id, &option.label)]))
             .is_empty()
+    }
+
+    /// Whether a word stands in the name of an option of the focused question, though it is a small word of a question that is
+    /// not open. A preposition stands in too many names to count.
+    pub fn is_part_of_option(&self, word: &str) -> bool {
+        let options: &[Choice] = self.focus().map_or(&[], |open| open.ask.options());
+        let is_open = self.topic_of(word).is_some_and(|topic| self.is_open(&topic));
+        let same = |name: &str| name_parts(name).contains(&fold(word));
+        !is_open && word.chars().count() >= SHORTEST_PART && options.iter().any(|option| same(&option.label))
     }
 
     /// Whether the focused question takes any text besides its options.
@@ -225,7 +269,13 @@ impl Vocabulary {
         let mut longest = 0;
         for name in options.iter().flat_map(|option| [&*option.id, &*option.label]) {
             let name: Vec<String> = name.split(['_', ' ']).map(str::to_lowercase).collect();
-            let same = |at: &usize| words[*at].to_lowercase() == name[*at];
+            // A comma behind a word ends the name, unless it is part of it.
+            let typed = |at: usize| match words[at].strip_suffix(',') {
+                Some(word) if !name[at].ends_with(',') => word.to_lowercase(),
+                _ => words[at].to_lowercase(),
+            };
+            let ends = |at: usize| words[at].ends_with(',') && !name[at].ends_with(',');
+            let same = |at: &usize| typed(*at) == name[*at] && (*at == 0 || !ends(*at - 1));
             let mut count = (0..words.len().min(name.len())).take_while(same).count();
             let partly = words
                 .get(count)
@@ -241,6 +291,9 @@ impl Vocabulary {
         longest
     }
 }
+
+/// Letters of the shortest word that names an option from the middle of its name: `with` and `from` are prepositions.
+const SHORTEST_PART: usize = 5;
 
 /// Words that begin the text of a card and are no verbs.
 const NO_VERBS: [&str; 12] = ["the", "not", "you", "your", "one", "any", "all", "for", "with", "out", "when", "only"];
@@ -278,7 +331,7 @@ fn length_of_parts(words: &[Word], at: usize, parts: &[String]) -> usize {
 }
 
 /// The rest of a line that begins with `name` as whole words. Case is ignored; `_` equals a blank.
-fn after<'a>(line: &'a str, name: &str) -> Option<&'a str> {
+pub fn after<'a>(line: &'a str, name: &str) -> Option<&'a str> {
     let fold = |letter: char| {
         if letter == '_' { ' ' } else { letter.to_ascii_lowercase() }
     };

@@ -1,0 +1,453 @@
+//! Refusals of answers: what is wrong with a line, and a line that is taken in its place.
+
+use std::sync::Arc;
+
+use riskbreaker::ruleset::nearest;
+use riskbreaker::state::readable_name;
+use riskbreaker::{Ask, Choice, Event, Happening, Question, Refusal, Ruleset, Step, Value};
+
+use super::act::{MOST_RETYPED, is_blind_number, replies_of};
+use super::glossary::stands_at;
+use super::line::{Phrase, split_first};
+use super::question::with_capital;
+use super::reader::{synonym_of, with_synonym, without_manners};
+use super::vocabulary::after;
+use super::{Complaint, Done, Repl};
+use crate::cli::rule_text::without_ids;
+use crate::cli::rules::find_card;
+
+/// The most questions between an option and a number that is typed behind it.
+const MOST_BETWEEN: usize = 4;
+
+/// A line of answers as it was typed, for the sentence that refuses it.
+#[derive(Clone)]
+pub(super) struct Typed {
+    /// The act that the line begins with; empty if it only answers.
+    pub act: String,
+    pub head: String,
+    pub named: Vec<(String, Phrase)>,
+}
+
+impl Typed {
+    /// The line with `answer` put in front of its answers. `word_of` gives the word that a topic is typed with.
+    fn with_first(&self, answer: &str, word_of: impl Fn(&str) -> String) -> String {
+        let named = self.named.iter().flat_map(|(topic, phrase)| [word_of(topic), phrase.text.clone()]);
+        let words = [&*self.act, answer, &self.head].map(str::to_owned).into_iter().chain(named);
+        words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// Options that a message names for a word.
+const MOST_ABOUT: usize = 3;
+
+/// The word that a topic is typed with: its own name if that is a small word of the rules, or else another one.
+fn word_of(rules: &Ruleset, topic: &str) -> String {
+    let own =
+        rules.words().iter().find(|(word, of)| *of == topic && !rules.words().contains_key(topic) && *word != topic);
+    own.map_or_else(|| readable_name(topic), |(word, _)| word.clone())
+}
+
+/// A text with an end, so that another sentence can follow it.
+pub(super) fn ended(text: &str) -> String {
+    // The ids of rules stand behind the end of a sentence, and are not printed.
+    let plain = without_ids(text);
+    if plain.trim_end().ends_with(['?', '.', '!']) { text.to_owned() } else { format!("{text}.") }
+}
+
+/// An answer that a question takes, as it is typed.
+pub(super) fn example_of(question: &Question) -> Option<String> {
+    let open = question.ask.options().iter().find(|option| option.enabled);
+    let text = match (&question.ask, open) {
+        (Ask::Number { min, .. }, _) => min.to_string(),
+        (Ask::Confirm, _) => "yes".to_owned(),
+        (_, Some(option)) => option.label.to_string(),
+        (_, None) => question.tell(question.default.as_ref()?),
+    };
+    question.read_typed(&text.as_str().into()).is_ok().then_some(text)
+}
+
+impl Repl {
+    /// Carries out a line. If it is refused, it is read once more as a sentence, and with the options' own word for its first one.
+    pub(super) fn carry_out_or_reread(&mut self, line: &str) -> Done {
+        let before = self.session.decision_count();
+        let complaint = match self.carry_out_as_typed(line) {
+            Err(complaint @ (Complaint::Wrong(_) | Complaint::Refused(_))) => complaint,
+            done => return done,
+        };
+        // A sentence is refused as it stands, and what it says may be known all the same.
+        let plain = without_manners(line);
+        let short = plain.as_deref().unwrap_or(line);
+        let (known, answer) = (with_synonym(short, &self.words()), self.without_chosen(short));
+        for other in [plain, known, answer].into_iter().flatten() {
+            if self.session.decision_count() != before {
+                break;
+            }
+            self.forget_attempt()?;
+            match self.carry_out_as_typed(&other) {
+                // The rule's reason helps more than that the sentence is not known.
+                Err(Complaint::Refused(refusal @ (Refusal::Greyed { .. } | Refusal::Ambiguous { .. }))) => {
+                    return Err(refusal.into());
+                }
+                Err(Complaint::Wrong(_) | Complaint::Refused(_)) => {}
+                done => return done,
+            }
+        }
+        Err(complaint)
+    }
+
+    /// What to answer first, if a card is named while another question is open.
+    pub(super) fn asked_first(&mut self, question: &Question, line: &str, head: &Phrase) -> Option<String> {
+        let is_answer = question.read_typed(&head.value()).is_ok() && !self.is_card_instead(question, &head.text);
+        if head.is_empty() || is_answer {
+            return None;
+        }
+        let card = self.card_meant(head)?;
+        if question.ask.options().iter().any(|option| *option.id == *card) {
+            return None;
+        }
+        let asked = match question.why.as_str() {
+            "" => format!("{}?", readable_name(&question.topic)),
+            why => why.to_owned(),
+        };
+        let how = match self.session.propose(question) {
+            Some(proposal) => match question.tell(&proposal) {
+                nothing if nothing.is_empty() => "`ok` leaves it empty".to_owned(),
+                told => format!("`ok` answers {told}"),
+            },
+            None => "`options` lists the answers".to_owned(),
+        };
+        let whom = self.whom(question);
+        let so_far = self.chosen_so_far(question);
+        Some(match so_far.as_slice() {
+            [] => format!(
+                "First {whom} must answer: {} {how}; then type `{}`.",
+                ended(&with_capital(&asked)),
+                line.trim()
+            ),
+            chosen => format!(
+                "{whom} has chosen {}. Now answer: {} {how}; `undo` goes back.",
+                chosen.join(", "),
+                ended(&with_capital(&asked))
+            ),
+        })
+    }
+
+    /// Whether a line begins with the whole name of a card, where words of one's own are an answer and no option is named.
+    fn is_card_instead(&self, question: &Question, line: &str) -> bool {
+        let words = self.words();
+        let takes_words = matches!(&question.ask, Ask::Choose { other: true, options } if !options.is_empty());
+        takes_words && words.words_of_card(line) > 0 && !words.names_an_option(line)
+    }
+
+    /// What the one who is asked has answered in the open action, as it was told.
+    fn chosen_so_far(&self, question: &Question) -> Vec<String> {
+        let about = question.about.map(|id| self.session.view().title(id));
+        let events = self.session.log().into_iter().filter(|event| event.action == question.id.action);
+        let answers = events.filter_map(|event| match event.happening {
+            Happening::Answered { about: of, text, .. } if about.is_some() && of == about => Some(text),
+            _ => None,
+        });
+        answers.collect()
+    }
+
+    /// A line without the card at its start that was chosen already in the open action: what follows answers the open question.
+    fn without_chosen(&self, line: &str) -> Option<String> {
+        let question = self.focused()?;
+        let chosen = self.chosen_so_far(question);
+        let rest = chosen.iter().filter_map(|name| after(line, name)).min_by_key(|rest| rest.len())?;
+        let rest = rest.trim_start_matches([',', ' ']);
+        (!rest.is_empty()).then(|| rest.to_owned())
+    }
+
+    /// The card that is named, by id.
+    pub(super) fn card_meant(&self, head: &Phrase) -> Option<String> {
+        let rules = self.session.ruleset();
+        // The words after the card's name may answer its own questions.
+        let words: Vec<&str> = head.text.split_whitespace().collect();
+        let cards = (1..=words.len()).rev().map(|count| words[..count].join(" "));
+        let card = cards.filter(|name| name.len() >= 3).find_map(|name| find_card(rules, &name).ok())?;
+        Some(card.id.to_string())
+    }
+
+    /// A refusal with a line to type instead, if one can be found.
+    pub(super) fn advised(&mut self, question: &Question, line: &Typed, refusal: Refusal) -> Complaint {
+        if let Refusal::NotAsked { topic, asked } = &refusal {
+            return self.advised_of_topic(question, line, topic, asked);
+        }
+        if let (Ask::Confirm, Refusal::WrongType { .. }) = (&question.ask, &refusal) {
+            let proposal =
+                self.session.propose(question).map(|answer| format!(": `ok` answers {}", question.tell(&answer)));
+            return Complaint::Wrong(format!(
+                "Please answer yes or no{}; `why` explains the question.",
+                proposal.unwrap_or_default()
+            ));
+        }
+        let rules = self.session.ruleset();
+        let small = |topic: &str| word_of(rules, topic);
+        let typed = line.head.as_str();
+        let (first, _) = split_first(typed);
+        let is_place = first.trim_end_matches(',').parse::<usize>().is_ok()
+            && question.read_typed(&first.trim_end_matches(',').into()).is_ok();
+        let known = self.words().words_of_option(typed).max(usize::from(is_place));
+        let mut rest = typed.split_whitespace().skip(known).peekable();
+        if known == 0
+            && !typed.is_empty()
+            && let Refusal::NotAnOption { near: None, .. } = &refusal
+        {
+            let word = split_first(typed).0;
+            let mut about = self.options_about(question, word);
+            if let Some(known) = synonym_of(word).filter(|_| about.is_empty()) {
+                about = self.options_about(question, known);
+            }
+            let options = question.ask.options();
+            let is_open = |label: &String| options.iter().any(|option| option.enabled && *option.label == **label);
+            let open: Vec<String> = about.iter().filter(|label| is_open(label)).cloned().collect();
+            if self.attended && open.len() > 1 && !split_first(typed).1.is_empty() {
+                // The number of the one that is meant completes the line.
+                return Refusal::Ambiguous {
+                    topic: Some(question.topic.clone()),
+                    given: word.to_owned(),
+                    candidates: open,
+                }
+                .into();
+            }
+            let closed = about
+                .first()
+                .and_then(|first| options.iter().find(|option| !option.enabled && *option.label == **first));
+            if let Some(closed) = closed {
+                let reason = closed.reason.as_deref().unwrap_or("the rules do not allow it now");
+                return Complaint::Wrong(format!(
+                    "No answer here is called `{typed}`; {} is not open: {reason}",
+                    closed.label
+                ));
+            }
+            if let [first, ..] = about.as_slice() {
+                let all = about.iter().map(|label| format!("`{label}`")).collect::<Vec<_>>().join(", ");
+                return Complaint::Wrong(format!(
+                    "No answer here is called `{typed}`. It may be {all}: `help {first}` tells what it does."
+                ));
+            }
+            if let Some(sentence) = self.act_not_open(typed) {
+                return Complaint::Wrong(sentence);
+            }
+            if self.names_own_value(typed) {
+                return Complaint::Wrong(format!("{refusal} `why {typed}` shows the value."));
+            }
+            if typed.chars().any(char::is_alphabetic) && self.meaning_of(typed).is_some() {
+                return Complaint::Wrong(format!("{refusal} `help {typed}` explains the word."));
+            }
+            return Complaint::Wrong(format!("{refusal} `hint` advises."));
+        }
+        // What is asked next may follow from secrets, and may be another seat's to answer.
+        let looks_ahead = self.masters() && known > 0 && rest.peek().is_some();
+        if !looks_ahead || !matches!(refusal, Refusal::NotAnOption { .. }) {
+            return refusal.into();
+        }
+        let behind: Vec<&str> = rest.collect();
+        let option = typed.split_whitespace().take(known).collect::<Vec<_>>().join(" ");
+        let option = option.trim_end_matches(',').to_owned();
+        let rest = behind.join(" ");
+        // The option is closed, or its answer is: the rule's reason is what the player needs.
+        if let Err(closed @ Refusal::Greyed { .. }) = question.read_typed(&option.as_str().into()) {
+            return closed.into();
+        }
+        // `inflict guard`: several options begin so.
+        if let Err(unclear @ Refusal::Ambiguous { .. }) = question.read_typed(&option.as_str().into()) {
+            return unclear.into();
+        }
+        // The words answer a later question; only the word that names it is missing.
+        let next = self.questions_after(question, &option);
+        if let Some(first) = next.first().filter(|first| is_blind_number(first, &rest)) {
+            return match self.line_with_number(question, &option, &rest) {
+                Some(with_number) => Complaint::Wrong(format!(
+                    "Cannot read `{rest}` after `{option}`: another question comes first. {} Type for example `{}`.",
+                    ended(&with_capital(&first.why)),
+                    format!("{} {with_number}", line.act).trim_start()
+                )),
+                None => self.unseen_number(first, &option, &rest),
+            };
+        }
+        let reads = next.iter().find(|next| next.read_typed(&rest.as_str().into()).is_ok());
+        let closed = next.iter().find_map(|next| {
+            let read = next.read_typed(&rest.as_str().into());
+            read.err().filter(|refusal| matches!(refusal, Refusal::Greyed { .. }))
+        });
+        if let (None, Some(closed)) = (reads, closed) {
+            return closed.into();
+        }
+        let cannot = |what: &str| format!("Cannot read `{what}` after `{option}`.");
+        let unclear = next.iter().find_map(|next| match next.read_typed(&rest.as_str().into()) {
+            Err(Refusal::Ambiguous { candidates, .. }) => Some((next, candidates)),
+            _ => None,
+        });
+        if let Some((next, candidates)) = unclear {
+            let (word, first) = (small(&next.topic), &candidates[0]);
+            return Complaint::Wrong(format!(
+                "`{rest}` may be {}. Type `{option} {word} {first}`.",
+                candidates.join(" or ")
+            ));
+        }
+        Complaint::Wrong(match (reads, nearest(behind[0], rules.words().keys().map(String::as_str)), next.first()) {
+            (Some(next), ..) => {
+                format!("{} Type `{option} {} {rest}`.", cannot(&rest), small(&next.topic))
+            }
+            (None, Some(near), _) => {
+                let line = [&[option.as_str(), near], &behind[1..]].concat().join(" ");
+                format!("{} Did you mean `{line}`?", cannot(behind[0]))
+            }
+            (None, None, Some(next)) => {
+                let example = example_of(next).unwrap_or_else(|| "...".to_owned());
+                format!("{} Type for example `{option} {} {example}`.", cannot(&rest), small(&next.topic))
+            }
+            (None, None, None) => format!("{} Nothing else is asked there: type `{option}` alone.", cannot(&rest)),
+        })
+    }
+
+    /// Why an act that a line begins with cannot be done now; `None` if it names none.
+    fn act_not_open(&mut self, line: &str) -> Option<String> {
+        let words = self.words();
+        let (name, _) = words.free_act(line)?;
+        let acts = self.session.free_acts();
+        let act = acts.iter().find(|act| *act.name == *name && !act.enabled)?;
+        let reason = act.reason.as_deref().unwrap_or("the rules do not allow it now");
+        Some(format!("`{}` is not open: {reason} ({}).", readable_name(name), act.title))
+    }
+
+    /// The refusal of an answer to a topic that is not asked, with a line that is taken in its place.
+    fn advised_of_topic(&mut self, question: &Question, line: &Typed, topic: &str, asked: &[Arc<str>]) -> Complaint {
+        let rules = self.session.ruleset().clone();
+        let (topic, small) = (readable_name(topic), |topic: &str| word_of(&rules, topic));
+        let open = match question.why.as_str() {
+            "" => asked.iter().map(|topic| readable_name(topic)).collect::<Vec<_>>().join(", "),
+            why => why.to_owned(),
+        };
+        let named: Vec<(String, Value)> =
+            line.named.iter().map(|(topic, phrase)| (topic.clone(), phrase.value())).collect();
+        if line.head.is_empty() && !named.iter().any(|(topic, _)| **topic == *question.topic) {
+            let mut firsts: Vec<String> =
+                self.session.propose(question).map(|answer| question.tell(&answer)).into_iter().collect();
+            let options = question.ask.options().iter().filter(|option| option.enabled);
+            firsts.extend(options.take(MOST_RETYPED).map(|option| option.label.to_string()));
+            let works = firsts.into_iter().find(|first| {
+                let replies = std::iter::once((question.topic.to_string(), Value::text(first))).chain(named.clone());
+                self.would_take(question, replies.collect())
+            });
+            let told = format!("`{topic}` is not asked yet: {}", ended(&with_capital(&open)));
+            return Complaint::Wrong(match works {
+                Some(first) => format!("{told} Answer both in one line: `{}`.", line.with_first(&first, small)),
+                None => format!("{told} Answer that first."),
+            });
+        }
+        // A question in between has no answer yet.
+        let between = asked.iter().find(|topic| **topic != question.topic);
+        let between = between
+            .and_then(|topic| self.questions_after(question, &line.head).into_iter().find(|next| next.topic == *topic));
+        if let Some(between) = between.filter(|_| !line.head.is_empty()) {
+            let options = between.ask.options().iter().filter(|option| option.enabled);
+            let mut answers =
+                options.take(MOST_RETYPED).map(|option| option.label.to_string()).chain(example_of(&between));
+            let works = answers.find(|answer| {
+                let first = [(question.topic.to_string(), line.head.as_str()), (between.topic.to_string(), answer)];
+                let first = first.map(|(topic, text)| (topic, Value::text(text)));
+                self.would_take(question, first.into_iter().chain(named.clone()).collect())
+            });
+            let told = format!("`{topic}` comes after another question: {}", ended(&with_capital(&between.why)));
+            return Complaint::Wrong(match works {
+                Some(answer) => {
+                    let head = format!("{} {} {answer}", line.head, small(&between.topic));
+                    let whole = Typed { head, ..line.clone() }.with_first("", small);
+                    format!("{told} Answer both in one line: `{whole}`.")
+                }
+                None => told,
+            });
+        }
+        let rest: Vec<(String, Phrase)> =
+            line.named.iter().filter(|(other, _)| readable_name(other) != topic).cloned().collect();
+        let shorter = Typed { named: rest, ..line.clone() };
+        let replies = replies_of(question, Phrase { text: line.head.clone(), items: None }, shorter.named.clone());
+        let told = format!("`{topic}` is not asked here.");
+        Complaint::Wrong(match replies.is_ok_and(|replies| self.would_take(question, replies)) {
+            true => format!("{told} Leave it out: `{}`.", shorter.with_first("", small)),
+            false => told,
+        })
+    }
+
+    /// Whether the open action would take these answers. Nothing of them stays.
+    pub(super) fn would_take(&mut self, question: &Question, replies: Vec<(String, Value)>) -> bool {
+        if !self.masters() || replies.is_empty() {
+            return false;
+        }
+        let mark = self.session.mark();
+        let is_unasked =
+            |event: &Event| matches!(&event.happening, Happening::Notice { text } if text.contains("was not asked"));
+        self.session.take_events();
+        let taken = self.give(question, replies).is_ok() && !self.session.take_events().iter().any(is_unasked);
+        self.session.back_to(mark).is_ok() && self.forget_attempt().is_ok() && taken
+    }
+
+    /// The options whose names have a word, or whose cards speak of it, the open ones first.
+    fn options_about(&self, question: &Question, word: &str) -> Vec<String> {
+        let rules = self.session.ruleset();
+        let speaks = |text: &str| word.len() > 2 && stands_at(text, word).is_some();
+        let about = |option: &&Choice| {
+            let card = rules.cards().iter().find(|card| card.id == option.id);
+            speaks(&option.label) || card.is_some_and(|card| speaks(&card.text))
+        };
+        let mut found: Vec<&Choice> = question.ask.options().iter().filter(about).collect();
+        found.sort_by_key(|option| !option.enabled);
+        found.into_iter().take(MOST_ABOUT).map(|option| option.label.to_string()).collect()
+    }
+
+    /// A line in which a number behind an option answers the first question of the action that asks for a number, and what is
+    /// asked before it has its proposal. It is found by playing a copy of the game with other dice; `None` if it is refused.
+    fn line_with_number(&mut self, question: &Question, option: &str, number: &str) -> Option<String> {
+        let answer = question.read_typed(&option.into()).ok()?;
+        let mut ahead = self.session.fork();
+        let mut line = option.trim_end_matches(',').to_owned();
+        let mut replies = vec![(question.topic.to_string(), Value::text(&line))];
+        let _ = ahead.advance().ok()?;
+        ahead.answer(question.id, answer).ok()?;
+        for _ in 0..MOST_BETWEEN {
+            let _ = ahead.advance().ok()?;
+            let mut open = ahead.questions().iter().filter(|open| open.id.action == question.id.action);
+            let next = open.find(|open| open.seat == question.seat).cloned()?;
+            let is_wanted = !is_blind_number(&next, number);
+            let answer = if is_wanted { next.read_typed(&number.into()).ok()? } else { ahead.propose(&next)? };
+            let text = if is_wanted { number.to_owned() } else { next.tell(&answer) };
+            line.push_str(&format!(" {} {text}", word_of(self.session.ruleset(), &next.topic)));
+            replies.push((next.topic.to_string(), Value::text(&text)));
+            if is_wanted {
+                return self.would_take(question, replies).then_some(line);
+            }
+            ahead.answer(next.id, answer).ok()?;
+        }
+        None
+    }
+
+    /// The questions that follow in the same action after `option`, found by playing a copy of the game with other dice. Those
+    /// that are not asked because only one answer is possible come first.
+    fn questions_after(&self, question: &Question, option: &str) -> Vec<Question> {
+        let Ok(answer) = question.read_typed(&option.into()) else { return Vec::new() };
+        let mut ahead = self.session.fork();
+        let asks = |step| matches!(step, Ok(Step::Ask));
+        if !asks(ahead.advance()) || ahead.answer(question.id, answer).is_err() || ahead.advance().is_err() {
+            return Vec::new();
+        }
+        let action = question.id.action;
+        let only = ahead.only_answers(action).iter().map(|(next, _)| next);
+        let open = ahead.questions().iter().filter(|next| next.id.action == action && next.id != question.id);
+        only.chain(open).cloned().collect()
+    }
+
+    /// The refusal of a number that would choose from a list that was not shown yet.
+    pub(super) fn unseen_number(&self, next: &Question, typed: &str, rest: &str) -> Complaint {
+        let asked = if next.why.is_empty() { readable_name(&next.topic) } else { next.why.clone() };
+        let (number, _) = split_first(rest);
+        let number = number.trim_end_matches(',');
+        Complaint::Wrong(format!(
+            "The options that come after `{typed}` were not shown yet, so `{number}` chooses none of them. Type `{typed}` first, or \
+             answer by name: {}",
+            ended(&asked)
+        ))
+    }
+}

@@ -1,0 +1,121 @@
+//! Lines as people type them: what each is taken for, or how it is refused.
+#![cfg(feature = "cli")]
+
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+/// A game, the lines before, a line, and what is printed for it: on standard output if it is taken, else on standard error.
+type Typed = (&'static str, &'static [&'static str], &'static str, &'static str);
+
+/// The question of a 0.0.3 game that offers cards to the Ranger, whose side has an Advantage of 2.
+const CARDS: &[&str] = &["ok"];
+
+const TAKEN: &[Typed] = &[
+    // The name of a card comes before the small words in it, and before an act of the game master that is not open.
+    ("riskbreaker-0.0.3", CARDS, "kill damage guard", "Ranger: how much Risk?"),
+    ("riskbreaker-0.0.3", CARDS, "inflict kill damage guard 1", "Ranger rolls Bow"),
+    ("riskbreaker-0.0.3", CARDS, "odds kill damage guard", "Inflict Kill Damage"),
+    ("riskbreaker-0.0.3", CARDS, "odds inflict kill damage guard risk 1", "Guard Kill Damage 0 -> 1"),
+    // Yes and no as people say them, and what is only polite.
+    ("riskbreaker-0.0.3", &[], "yeah", "Ranger: which Maneuver?"),
+    ("riskbreaker-0.0.3", &[], "Yes please!", "Ranger: which Maneuver?"),
+    ("riskbreaker-0.0.3", &[], "sure.", "Ranger: which Maneuver?"),
+    ("riskbreaker-0.0.1", &[], "nope", "Fighter: which fight this round?"),
+    ("riskbreaker-0.0.1", &[], "no!", "Fighter: which fight this round?"),
+    ("riskbreaker-0.0.1", &[], "ok.", "Fighter: which action?"),
+    ("riskbreaker-0.0.1", CARDS, "I want to use the advantage, please.", "Fighter: which skill?"),
+    ("contest", &[], "go to the ogre", "Rogue goes towards Ogre"),
+    // Questions in words.
+    ("riskbreaker-0.0.3", CARDS, "how do I attack?", "Inflict Kill Damage"),
+    ("riskbreaker-0.0.3", CARDS, "what is Advantage", "the score of one side"),
+    ("riskbreaker-0.0.3", CARDS, "who is the captain?", "Sword, Knockdown, Push"),
+    ("riskbreaker-0.0.3", CARDS, "whats going on", "fights with"),
+    ("contest", &[], "why can't I charge?", "no enemy stands out of reach"),
+    ("riskbreaker-0.0.3", CARDS, "gain advantage?", "Use any skill that improves"),
+    ("contest", &[], "surrender?", "Give up. You are out of the fight"),
+    ("riskbreaker-0.0.3", CARDS, "let me see the log", "Heroes: declare yes"),
+    // The card that was chosen is named again before the answer to its question.
+    ("riskbreaker-0.0.3", &["ok", "gain advantage"], "gain advantage with tactics", "Ranger: how much Risk?"),
+    ("rbf", &["ok ok ok"], "move next to thug", "Brawler moves to"),
+    ("rbf", &[], "ok ok", "What does Brawler do? (1 action)"),
+    // A card is not taken for an act of the game master whose name begins alike.
+    ("riskbreaker-0.0.3", CARDS, "create a trigger", "Ranger: with which skill?"),
+    ("contest", &[], "move toward ogre", "Rogue goes towards Ogre"),
+    // A number after `why` and `help` is that of an option.
+    ("riskbreaker-0.0.3", CARDS, "why 5", "Inflict Kill Damage is open"),
+    ("riskbreaker-0.0.3", CARDS, "help 4", "Gain Advantage"),
+    // Words that stand on the screen.
+    ("riskbreaker-0.0.3", &[], "help chart", "The list of prices"),
+    ("riskbreaker-0.0.3", &[], "help margin", "Success Level"),
+    ("riskbreaker-0.0.3", &[], "help captain", "Captain is in this scene"),
+    ("riskbreaker-0.0.3", &[], "help party", "The people of one player"),
+    ("riskbreaker-0.0.1", &[], "help weapon", "Each weapon is a Fight skill"),
+    ("riskbreaker-0.0.1", &[], "help counters", "the third becomes 1 KD"),
+    ("contest", &[], "help margin", "How far a Roll is"),
+    ("contest", &[], "help roll", "3d12 + A - B"),
+    ("silent-winter", &[], "help acts", "The segment on which"),
+    ("silent-winter", &[], "help initiative", "There are no rounds"),
+    ("rbf", &[], "help count", "The place in the order"),
+    ("rbf", &[], "help win", "no enemy is left"),
+    // A log without events says so.
+    ("silent-winter", &[], "log", "Nothing has happened yet."),
+    ("riskbreaker-0.0.1", &[], "encounter thief vs bandit", "Thief against Bandit"),
+    ("riskbreaker-0.0.1", &[], "encounter thief versus 2 x bandit", "Thief against 2 x Bandit"),
+];
+
+const REFUSED: &[Typed] = &[
+    // A number chooses from no list that was not shown.
+    ("riskbreaker-0.0.1", &[], "yes, advantage 2", "another question comes first"),
+    ("riskbreaker-0.0.1", CARDS, "advantage, 2", "another question comes first"),
+    ("riskbreaker-0.0.3", CARDS, "gain advantage, 2", "another question comes first"),
+    ("riskbreaker-0.0.3", &[], "ok 5", "were not shown yet"),
+    ("riskbreaker-0.0.3", CARDS, "1, 1, 5", "Cannot read `1, 5` after `1`"),
+    // An act that is not open gives way to what the question offers.
+    ("riskbreaker-0.0.3", CARDS, "strike bandit", "It may be `Inflict Kill Damage`"),
+    ("riskbreaker-0.0.3", CARDS, "hit the guard", "It may be `Inflict Kill Damage`"),
+    ("riskbreaker-0.0.3", CARDS, "why 50", "The options have the numbers 1 to 8."),
+    ("riskbreaker-0.0.3", CARDS, "help 0", "The options have the numbers 1 to 8."),
+    ("rbf", &["ok ok ok"], "overwatch", "Brawler has chosen Move."),
+    ("riskbreaker-0.0.3", CARDS, "frobnicate", "No answer here is called `frobnicate`."),
+    ("riskbreaker-0.0.3", CARDS, "muscle", "`why muscle` shows the value."),
+];
+
+/// What is printed for the last line, and whether it was taken.
+fn play(rules: &str, before: &[&str], line: &str) -> (bool, String) {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_riskbreaker"))
+        .args(["play", "--rules", rules, "--seed", "7"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .env("XDG_STATE_HOME", env!("CARGO_TARGET_TMPDIR"))
+        .env("NO_COLOR", "1")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let mut input = program.stdin.take().expect("it reads lines");
+    for line in before.iter().chain([&line]) {
+        writeln!(input, "{line}").expect("it reads");
+    }
+    drop(input);
+    let output = program.wait_with_output().expect("it ends");
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    let echo = format!("» {line}\n");
+    let told = told.rsplit_once(&echo).map_or(String::new(), |(_, told)| told.to_owned());
+    (output.status.success(), told + &String::from_utf8_lossy(&output.stderr))
+}
+
+#[test]
+fn lines_as_people_type_them_do_what_is_meant() {
+    for (rules, before, line, printed) in TAKEN {
+        let (taken, told) = play(rules, before, line);
+        assert!(taken && told.contains(printed), "{rules}, {before:?}: `{line}` should print `{printed}`:\n{told}");
+    }
+}
+
+#[test]
+fn lines_that_are_refused_say_what_is_wrong() {
+    for (rules, before, line, printed) in REFUSED {
+        let (taken, told) = play(rules, before, line);
+        assert!(!taken && told.contains(printed), "{rules}, {before:?}: `{line}` should print `{printed}`:\n{told}");
+    }
+}
