@@ -98,7 +98,7 @@ pub fn study(args: &Args, folder: Option<&Path>) -> Result<ExitCode> {
     let figures = recorded.figures();
     let mut screen = Screen::stdout(args.json).at_most(80);
     if args.json {
-        let replay = |trial: u64| replay(&study, (&name, &args.seat), trial, folder);
+        let replay = |trial: u64| replay(&study, (name.as_str(), args.seat.as_slice()), trial, folder);
         let open: Vec<u64> =
             [&figures.endless, &figures.stuck, &figures.failed].into_iter().flatten().copied().collect();
         let commands: Vec<_> = open.iter().map(|trial| json!({ "trial": trial, "replay": replay(*trial) })).collect();
@@ -107,7 +107,7 @@ pub fn study(args: &Args, folder: Option<&Path>) -> Result<ExitCode> {
             "forced": recorded.forced, "replays": commands,
         }))?;
     } else {
-        report(&mut screen, (&study, (&name, &args.seat)), &recorded, &figures, folder)?;
+        report(&mut screen, (&study, (name.as_str(), args.seat.as_slice())), &recorded, &figures, folder)?;
     }
     let code = if interrupted.load(Ordering::Relaxed) { INTERRUPTED } else { 0 };
     Ok(ExitCode::from(code))
@@ -186,7 +186,7 @@ fn report(
         Some(std::iter::once(name.to_owned()).chain(numbers.iter().map(u64::to_string)).collect::<Vec<_>>())
     };
     let rows = [("rounds", &figures.rounds), ("decisions", &figures.decisions)];
-    let rows = rows.iter().filter_map(|(name, found)| spread(name, found)).collect();
+    let rows = rows.iter().filter_map(|(name, found)| spread(*name, *found)).collect();
     screen.row(&Row::prose(0).faint("Of ten games, one is at most as long as p10, five as p50, nine as p90."))?;
     screen.table(&["length", "p10", "p50", "p90", "longest", "in trial"], rows)?;
     for (what, trials) in [("endless", &figures.endless), ("stuck", &figures.stuck), ("failed", &figures.failed)] {

@@ -6,7 +6,8 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use super::super::trial::{Ready, Rounds, answer_ahead};
+use super::super::advice::best_answer;
+use super::super::trial::{Ready, Rounds};
 use super::super::{Progress, Simulation, SimulationError, Variant};
 use super::facts::{GameEnd, GameFacts};
 use riskbreaker_dice::DiceRng;
@@ -249,15 +250,15 @@ impl StudyTable<'_> {
             topic.open += answers.len() as u64;
             topic.single += u64::from(answers.len() == 1);
         }
-        let Some(Driver::Policy(policy)) = game.context.seats.get(&question.seat).cloned() else {
-            self.note_cards(&question, None, facts);
-            return answer_ahead(game, vm, &self.ready.ahead, Some(stop)).map_err(GameEnd::Failed);
+        let chosen = match game.context.seats.get(&question.seat).cloned() {
+            Some(Driver::Policy(policy)) => self.choose(vm, game, &question, &policy, facts),
+            _ if self.ready.ahead.contains(&question.seat) => best_answer(game, vm, &question, Some(stop)).map(Some),
+            _ => Ok(None),
         };
-        let chosen = self.choose(vm, game, &question, &policy, facts);
         let chosen = chosen.map_err(|refusal| GameEnd::Failed(refusal.to_string()))?;
         let chosen = chosen.or_else(|| question.default.clone()).ok_or_else(|| {
             let (seat, topic) = (&question.seat, &question.topic);
-            GameEnd::Failed(format!("the policy of {seat} returns nothing for `{topic}`, which has no default"))
+            GameEnd::Failed(format!("{seat} gives no answer to `{topic}`, which has no default"))
         })?;
         self.note_cards(&question, Some(&chosen), facts);
         game.answer_by_program(question.id, chosen).map_err(|refusal| GameEnd::Failed(refusal.to_string()))
