@@ -152,7 +152,7 @@ impl Study {
             }
             // A machine that was thrown away is built again for the next game.
             if vm.as_ref().is_none_or(|vm| vm.is_dead()) {
-                vm = None;
+                drop(vm.take());
                 match ready.prepared.rules.machine() {
                     Ok(machine) => vm = Some(machine),
                     Err(error) => {
