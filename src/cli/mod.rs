@@ -35,6 +35,7 @@ mod run;
 mod screen;
 mod serve;
 mod sim;
+mod study;
 mod table;
 mod test;
 mod types;
@@ -125,6 +126,8 @@ enum Command {
     Odds(Box<odds::Args>),
     /// Plays a scenario many times and counts the results
     Sim(sim::Args),
+    /// Studies a scenario: results and length, choices, drama, every card
+    Study(study::Args),
     /// Merges the parts of a simulation
     Merge(merge::Args),
     /// Compares two versions of rules: odds of cards, and who wins
@@ -265,6 +268,7 @@ fn carry_out(cli: Cli) -> Result<ExitCode> {
         Some(Command::Roll(args)) => roll::roll(args),
         Some(Command::Odds(args)) => odds::odds(*args, folder),
         Some(Command::Sim(args)) => sim::sim(args, folder),
+        Some(Command::Study(args)) => study::study(&args, folder.as_deref()),
         Some(Command::Merge(args)) => merge::merge(args, folder),
         Some(Command::Compare(args)) => compare::compare(args, folder),
         Some(Command::Completions { shell }) => {

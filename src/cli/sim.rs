@@ -367,7 +367,7 @@ fn write(path: &Path, findings: &Findings, folder: Option<&Path>) -> Result<()> 
 }
 
 /// A bar on a terminal: how far it is, and how long it still takes.
-fn meter() -> ProgressBar {
+pub fn meter() -> ProgressBar {
     let style = ProgressStyle::with_template("{bar:24} {percent:>3} % · {pos} of {len} · {eta} left");
     ProgressBar::new(0).with_style(style.expect("the template is well formed").progress_chars("█▉▊▋▌▍▎▏ "))
 }

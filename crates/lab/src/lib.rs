@@ -31,6 +31,7 @@ mod reason;
 mod seat;
 mod session;
 mod simulation;
+mod study;
 mod tally;
 mod trial;
 mod whole_game;
@@ -53,6 +54,9 @@ pub use position::{Place, Position};
 pub use seat::SeatExt;
 pub use session::SessionExt;
 pub use simulation::{Findings, MemoUse, Plan, PlannedVariant, Progress, Shard, Simulation, SimulationError, Variant};
+pub use study::{
+    CardFigures, CardOffer, GameEnd, GameFacts, Recorded, Spread, Study, StudyFigures, TopicFigures, TopicUse,
+};
 pub use tally::{CardUse, LeftOut, Rate, Sum, Tally};
 pub use whole_game::{GameEstimate, GameLimits, GameOdds, game_odds};
 

@@ -437,6 +437,11 @@ impl Rounds {
         vm.result(&mut game.context)
     }
 
+    /// How many rounds have passed.
+    pub fn passed_rounds(&self) -> usize {
+        self.passed.round
+    }
+
     /// Where the next round ends.
     pub fn boundary(&self) -> Option<&Arc<str>> {
         self.boundary.as_ref()

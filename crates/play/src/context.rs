@@ -49,6 +49,8 @@ pub struct ActionContext {
     pub listening: bool,
     /// Whether finished actions are kept with their tapes, for undo, saving and replay.
     pub keeps_tape: bool,
+    /// Whether questions to policies are put out like those to people: the caller asks the policy, and sees what it was asked.
+    pub overseen: bool,
     pub events: Vec<Event>,
     /// Lines that this run has said, whether anybody listens or not.
     pub said: u32,
@@ -298,6 +300,7 @@ impl ActionContext {
             acts_for: None,
             listening: true,
             keeps_tape: true,
+            overseen: false,
             events: Vec::new(),
             said: 0,
             questions: Vec::new(),
@@ -426,6 +429,7 @@ impl ActionContext {
     pub fn can_run_headless(&self) -> bool {
         !self.listening
             && !self.keeps_tape
+            && !self.overseen
             && self.explorer.is_none()
             && self.dice == DiceSource::Seeded
             && !self.seats.values().any(|driver| matches!(driver, Driver::Human))

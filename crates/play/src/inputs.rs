@@ -577,9 +577,9 @@ impl ActionContext {
             return Ok(policy.map_or(Answerer::Reader, Answerer::Policy));
         }
         Ok(match self.seats.get(seat) {
-            Some(Driver::Policy(policy)) => Answerer::Policy(policy),
+            Some(Driver::Policy(policy)) if !self.overseen => Answerer::Policy(policy),
             Some(Driver::Absent) if !acts => Answerer::Default,
-            Some(Driver::Absent | Driver::Human) | None => Answerer::Reader,
+            Some(Driver::Absent | Driver::Human | Driver::Policy(_)) | None => Answerer::Reader,
         })
     }
 
@@ -658,9 +658,9 @@ impl ActionContext {
             return Ok(asked);
         }
         match self.seats.get(&question.seat) {
-            Some(Driver::Policy(policy)) => Ok(Asked::Policy(policy.clone())),
+            Some(Driver::Policy(policy)) if !self.overseen => Ok(Asked::Policy(policy.clone())),
             Some(Driver::Absent) if !self.acts(&question.seat) => Ok(Asked::Default),
-            Some(Driver::Absent | Driver::Human) | None => match self.early.answer(question) {
+            Some(Driver::Absent | Driver::Human | Driver::Policy(_)) | None => match self.early.answer(question) {
                 None => Ok(self.put_out(question.clone())),
                 Some(Ok((answer, seq))) => {
                     self.record(Asking::of(question), answer.clone(), By::Person(seq), self.position());
