@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::super::advice::best_answer;
-use super::super::trial::{Ready, Rounds};
+use super::super::trial::{ReadyVariant, Rounds};
 use super::super::{Progress, Simulation, SimulationError, Variant};
 use super::facts::{GameEnd, GameFacts};
 use riskbreaker_dice::DiceRng;
@@ -138,7 +138,7 @@ impl Study {
     /// The work of one thread: trial after trial.
     fn play_all(
         &self,
-        ready: &Ready,
+        ready: &ReadyVariant,
         seats: &[Arc<str>],
         next: &AtomicU64,
         stop: &Arc<AtomicBool>,
@@ -174,7 +174,7 @@ impl Study {
 /// A table at which one game is recorded.
 struct StudyTable<'s> {
     study: &'s Study,
-    ready: &'s Ready,
+    ready: &'s ReadyVariant,
     seats: &'s [Arc<str>],
     forced: u64,
 }
