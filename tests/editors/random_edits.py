@@ -6,7 +6,7 @@
 An edit inserts, deletes, moves or duplicates words or lines of an open file, or takes an earlier
 edit back, or closes a file without saving it and opens another. After every `--compare` edits, and
 after the last one, all is checked, and a new server is given the same unsaved texts. Every file must
-have the same diagnostics in both, and the same actions.
+have the same diagnostics in both.
 """
 
 import argparse
