@@ -1489,7 +1489,7 @@ fn the_words_of_entries_are_recovered_and_imported() {
     let (folder, library) = (folder("words"), library("tests/rulesets"));
     let path = folder.join("evening.rbsave");
     let told = said_to(&folder, "tests", &["play", "evening", "--rules", "tug"], "set Ann rests 2\n");
-    assert!(told.contains("by hand"), "{told}");
+    assert!(told.contains("edit: Ann  rests 0 -> 2"), "{told}");
     let words = |path: &Path| {
         let campaign = Store::read(path, &library).unwrap().first().unwrap().unwrap();
         (1..=campaign.entries()).map(|entry| campaign.text(entry).unwrap()).collect::<Vec<_>>()

@@ -131,7 +131,7 @@ class ClientTest(unittest.TestCase):
         )
         ChatBot(self.host, chat).run()
         told = "\n".join(text for _, text in chat.sent)
-        for expected in ("No game here", "`sit SEAT` first", "ann plays left", "not your turn", "`nonsense` does not answer"):
+        for expected in ("No game here", "`sit SEAT` first", "ann plays left", "not your turn", "No answer here is called `nonsense`"):
             self.assertIn(expected, told)
 
     def test_a_chat_bot_tells_secrets_in_private_and_says_whom_the_table_waits_for(self) -> None:

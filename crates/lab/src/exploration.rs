@@ -56,7 +56,7 @@ const LAST_MOMENT: Duration = Duration::from_millis(150);
 /// The work of the plays for an estimate after the budget of several queries is spent.
 const LAST_WORK: u64 = 20_000_000;
 
-enum ExplorationFailure {
+enum PathError {
     Refused(Refusal),
     /// There is more than can be followed; the text says what.
     TooMuch(String),
@@ -65,9 +65,9 @@ enum ExplorationFailure {
     Unstable,
 }
 
-impl From<Refusal> for ExplorationFailure {
-    fn from(refusal: Refusal) -> ExplorationFailure {
-        ExplorationFailure::Refused(refusal)
+impl From<Refusal> for PathError {
+    fn from(refusal: Refusal) -> PathError {
+        PathError::Refused(refusal)
     }
 }
 
@@ -114,8 +114,7 @@ pub(crate) fn explore(
         explorer.asker = seats.first().cloned();
         explorer
     };
-    let fingerprint = if detail == Detail::Outcomes { vm.begin_exploring() } else { None };
-    let fingerprint = fingerprint.filter(|_| !query.unmerged);
+    let fingerprint = (detail == Detail::Outcomes).then(|| vm.begin_exploring()).flatten().filter(|_| !query.unmerged);
     game.context.explorer = Some(new_explorer(fingerprint));
     let targets = targets_in(&game, query, against.as_deref().unwrap_or_default());
     let origin = Arc::new(game.context.state.before_journal());
@@ -142,11 +141,11 @@ pub(crate) fn explore(
         work: 0,
         limits,
     };
-    let mut found = Err(ExplorationFailure::Unstable);
+    let mut found = Err(PathError::Unstable);
     for _ in 0..MOST_STARTS {
         exploration.kept = exploration.vm.kept();
         found = exploration.exact();
-        if !matches!(found, Err(ExplorationFailure::Unstable)) {
+        if !matches!(found, Err(PathError::Unstable)) {
             break;
         }
         // What a script worked out once and keeps from then on is there now.
@@ -155,13 +154,11 @@ pub(crate) fn explore(
     }
     if detail == Detail::Outcomes && query.answering != Answering::Best {
         let (why, samples, interrupted) = match &found {
-            Err(ExplorationFailure::TooMuch(why)) => (Some(why.clone()), limits.samples, false),
-            Err(ExplorationFailure::Unstable) => {
+            Err(PathError::TooMuch(why)) => (Some(why.clone()), limits.samples, false),
+            Err(PathError::Unstable) => {
                 (Some("a script keeps something between its runs".into()), limits.samples, false)
             }
-            Err(ExplorationFailure::Interrupted) => {
-                (Some("it was interrupted".into()), LAST_SAMPLES.min(limits.samples), true)
-            }
+            Err(PathError::Interrupted) => (Some("it was interrupted".into()), LAST_SAMPLES.min(limits.samples), true),
             _ => (None, 0, false),
         };
         if let Some(why) = why {
@@ -176,12 +173,12 @@ pub(crate) fn explore(
     let Explorer { used, taken, offered, .. } = *explorer.expect("it was put there above");
     let odds = match found {
         Ok(counted) => counted.odds(outcomes, &ends),
-        Err(ExplorationFailure::Refused(refusal)) => return Err(refusal),
-        Err(ExplorationFailure::Interrupted) => {
+        Err(PathError::Refused(refusal)) => return Err(refusal),
+        Err(PathError::Interrupted) => {
             return Err(Refusal::failing("it was interrupted before anything was known"));
         }
-        Err(ExplorationFailure::Unstable) => return Err(Refusal::failing("a script keeps something between its runs")),
-        Err(ExplorationFailure::TooMuch(why)) => {
+        Err(PathError::Unstable) => return Err(Refusal::failing("a script keeps something between its runs")),
+        Err(PathError::TooMuch(why)) => {
             return Err(Refusal::failing(format!(
                 "{why}: the best answer there cannot be computed; give the answers, or take the defaults"
             )));
@@ -443,14 +440,14 @@ impl Exploration<'_> {
     }
 
     /// Follows every way.
-    fn exact(&mut self) -> Result<EndChances, ExplorationFailure> {
+    fn exact(&mut self) -> Result<EndChances, PathError> {
         let mut met_again = 0_u64;
         let (mut is_judged, mut keeps) = (false, false);
         let mut work_to_tail = None;
         loop {
             while self.explorer().begin() {
                 if self.is_interrupted() {
-                    return Err(ExplorationFailure::Interrupted);
+                    return Err(PathError::Interrupted);
                 }
                 let is_full =
                     self.work > self.limits.work || self.query.budget.is_spent() || self.effects > MOST_EFFECTS;
@@ -464,14 +461,14 @@ impl Exploration<'_> {
                 }
                 let ran = self.run()?;
                 if self.kept.is_some() && self.vm.kept() != self.kept {
-                    return Err(ExplorationFailure::Unstable);
+                    return Err(PathError::Unstable);
                 }
                 match ran {
                     Ran::End(end) => self.explorer().end(end),
                     Ran::OffPlan(OffPlan::Known) => met_again += 1,
                     Ran::OffPlan(OffPlan::Deep | OffPlan::Reached) => {}
                     Ran::OffPlan(OffPlan::Spent) => return self.all_but_little(),
-                    Ran::OffPlan(OffPlan::TooWide(why)) => return Err(ExplorationFailure::TooMuch(why)),
+                    Ran::OffPlan(OffPlan::TooWide(why)) => return Err(PathError::TooMuch(why)),
                     Ran::OffPlan(OffPlan::Refused(refusal)) => return Err(refusal.into()),
                 }
                 let (runs, steps) = (self.explorer().runs, self.explorer().steps);
@@ -513,7 +510,7 @@ impl Exploration<'_> {
     }
 
     /// At a limit: returns the odds found so far if the remainder is negligible.
-    fn all_but_little(&mut self) -> Result<EndChances, ExplorationFailure> {
+    fn all_but_little(&mut self) -> Result<EndChances, PathError> {
         if self.explorer().open_mass() < 0.01 {
             let counted = self.solve()?;
             if counted.remaining <= ratio(1, NEGLIGIBLE) {
@@ -523,17 +520,14 @@ impl Exploration<'_> {
         Err(self.too_many())
     }
 
-    fn too_many(&mut self) -> ExplorationFailure {
+    fn too_many(&mut self) -> PathError {
         let explorer = self.explorer();
         let doubt = explorer.unproven.iter().max_by_key(|(_, times)| **times).map(|(why, _)| *why);
         let doubt = doubt.map(|why| format!(" (states could not be compared: {why})")).unwrap_or_default();
-        ExplorationFailure::TooMuch(format!(
-            "it has more paths than the {} that were followed{doubt}",
-            explorer.runs - 1
-        ))
+        PathError::TooMuch(format!("it has more paths than the {} that were followed{doubt}", explorer.runs - 1))
     }
 
-    fn solve(&mut self) -> Result<EndChances, ExplorationFailure> {
+    fn solve(&mut self) -> Result<EndChances, PathError> {
         let explorer = self.game.context.explorer.as_ref().expect("it is there while ways are explored");
         let mut chain = Chain::new(&explorer.points, explorer.start, self.query.interrupt.as_deref());
         let solved = (|| {
@@ -547,7 +541,7 @@ impl Exploration<'_> {
         self.work += chain.work();
         self.query.budget.spend(chain.work());
         let settled = solved.map_err(|unsolved| {
-            ExplorationFailure::Refused(Refusal::failing(match unsolved {
+            PathError::Refused(Refusal::failing(match unsolved {
                 Unsolved::Endless if !self.query.until.is_empty() => {
                     "from some states no path leads to the end of these odds: the game never ends; name another agenda \
                      entry with `until`"
@@ -558,8 +552,8 @@ impl Exploration<'_> {
                 Unsolved::CircularChoice => {
                     "somebody may choose the same again and again, so that no answer is the best; give the answers"
                 }
-                Unsolved::Interrupted => return ExplorationFailure::Interrupted,
-                Unsolved::TooLong => return ExplorationFailure::TooMuch(TOO_LONG.into()),
+                Unsolved::Interrupted => return PathError::Interrupted,
+                Unsolved::TooLong => return PathError::TooMuch(TOO_LONG.into()),
             }))
         })?;
         let sum = sum(settled.ends.values()) + &settled.remaining;
@@ -593,7 +587,7 @@ impl Exploration<'_> {
     }
 
     /// Plays the action at random, the same dice for the same call.
-    fn sampled(&mut self, estimate: Estimate) -> Result<EndChances, ExplorationFailure> {
+    fn sampled(&mut self, estimate: Estimate) -> Result<EndChances, PathError> {
         let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
         let mut played = 0;
         let mut interrupted = estimate.interrupted;
@@ -628,7 +622,7 @@ impl Exploration<'_> {
             played += 1;
         }
         if played == 0 {
-            return Err(ExplorationFailure::Interrupted);
+            return Err(PathError::Interrupted);
         }
         let ended: u64 = counts.values().sum();
         let explorer = self.explorer();
@@ -655,7 +649,7 @@ impl Exploration<'_> {
     }
 
     /// Runs an action once, and with sampled dice all that follow it up to the end.
-    fn run(&mut self) -> Result<Ran, ExplorationFailure> {
+    fn run(&mut self) -> Result<Ran, PathError> {
         let stage = self.explorer().stage;
         self.go_to(stage);
         self.passed = 0;
@@ -675,7 +669,7 @@ impl Exploration<'_> {
 
     /// Goes on behind an action that is done, up to the agenda entry at which the odds end. `None`: a sampled run goes on with
     /// the next action.
-    fn go_on(&mut self) -> Result<Option<Ran>, ExplorationFailure> {
+    fn go_on(&mut self) -> Result<Option<Ran>, PathError> {
         if self.at.is_none() {
             self.origin = self.dealt_state();
         }
@@ -743,7 +737,7 @@ impl Exploration<'_> {
     }
 
     /// Looks at what came of the run of an action: why it was cut short, if it was, or that the run ends before the action does.
-    fn after(&mut self, run: Result<(), Fault>) -> Result<Result<Option<String>, OffPlan>, ExplorationFailure> {
+    fn after(&mut self, run: Result<(), Fault>) -> Result<Result<Option<String>, OffPlan>, PathError> {
         let rolled = std::mem::take(&mut self.explorer().work);
         let events = WORK_OF_EVENT * self.game.context.events.len() as u64;
         let script = self.vm.work_of_last_call();
@@ -769,7 +763,7 @@ impl Exploration<'_> {
     }
 
     /// The end of a run, by its number: what came of it, and what that is worth.
-    fn end(&mut self, cut: Option<&str>) -> Result<Ran, ExplorationFailure> {
+    fn end(&mut self, cut: Option<&str>) -> Result<Ran, PathError> {
         let context = &mut self.game.context;
         let mut outcome = match self.detail {
             Detail::Outcomes if self.query.until.is_empty() => Outcome::of(context, cut, self.viewer, &self.valued),
@@ -834,7 +828,7 @@ impl Exploration<'_> {
     }
 
     /// Checks what is given against what nobody was asked, since only one answer was possible.
-    fn check_autos(&mut self) -> Result<(), ExplorationFailure> {
+    fn check_autos(&mut self) -> Result<(), PathError> {
         let is_later = self.at.is_some();
         let context = &mut self.game.context;
         if context.autos.is_empty() {

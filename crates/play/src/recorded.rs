@@ -140,7 +140,10 @@ impl RecordedCourse {
 
 /// Faces of a kept game that a game which is played again takes for the same rolls: by label and dice, in their order.
 #[derive(Clone, Debug, Default)]
-pub struct RecordedFaces(HashMap<(Arc<str>, Arc<str>), VecDeque<Vec<u32>>>);
+pub struct RecordedFaces(HashMap<RollKey, VecDeque<Vec<u32>>>);
+
+/// The label and the dice of a roll.
+type RollKey = (Arc<str>, Arc<str>);
 
 impl RecordedFaces {
     /// Takes the faces for the next roll with this label and these dice, if there are any left.

@@ -482,7 +482,7 @@ mod tests {
             serde_json::to_string(&number).unwrap(),
             r#"{"kind":"out_of_bounds","bound":{"of":"number","topic":"stake"},"given":7,"min":1,"max":3}"#
         );
-        assert_eq!(number.to_string(), "stake is 7, it must be 1 to 3");
+        assert_eq!(number.to_string(), "The number for stake is 7, but it must be 1 to 3.");
     }
 
     #[test]
@@ -491,7 +491,7 @@ mod tests {
         let refusal = Refusal::NotAnOption { topic: Some("card".into()), given: "x".into(), near: None, open };
         assert_eq!(
             refusal.to_string(),
-            "`x` does not answer the question `card`. Type one of: Lunge Ann strikes: needs under 7, rolled 2: success, Rest."
+            "No answer here is called `x`. Type one of: Lunge Ann strikes: needs under 7, rolled 2: success, Rest."
         );
     }
 }

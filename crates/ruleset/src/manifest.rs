@@ -716,7 +716,7 @@ with = "skill"
         assert!(told("values = [true]").contains("lists each of them once"));
         assert!(told("values = [true, \"x\"]").contains("lists each of them once"));
         assert!(told("values = [1, 2]").contains("must be a text"));
-        assert!(told("values = [\"a\", \"a\"]").contains("twice"));
+        assert!(told("values = [\"a\", \"a\"]").contains("duplicate value"));
         assert!(told("values = [\"flat one\"]").contains("write `flat_one`"));
         assert!(told("values = 3").contains("must be a list"));
         assert!(told("values = [true, false]\nmax = 3").contains("`max` beside `values`"));

@@ -501,13 +501,13 @@ pub const WORDS: &[Word] = &[
         Telling,
         "rb.whisper(\"gm\", text, ...)",
         "(audience: Audience, text: string, ...any) -> ()",
-        "A line for one seat, for a list of seats, or for whoever sees an entity.",
+        "A line for one seat, for a list of seats, or for the seats that see an entity.",
     ),
     acts(
         Telling,
         "rb.secretly(audience, run, ...)",
         "(audience: Audience, run: (...any) -> ...any, ...any) -> ...any",
-        "Runs a function and gives back what it gives. What it says, rolls, asks and is answered is for this audience alone; whoever is asked sees the question. Changes of fields have the audiences of the fields.",
+        "Runs a function and gives back what it gives. What it says, rolls, asks and is answered is for this audience alone; the seat asked sees the question. Changes of fields have the audiences of the fields.",
     ),
     acts(
         Telling,

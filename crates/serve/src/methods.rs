@@ -124,7 +124,7 @@ pub const METHODS: &[Method] = &[
         Masters,
         "ends an invitation, a person or a device, and the viewers that came by it",
     ),
-    method::<AdmitParams, Admitted>("admit", Masters, "lets somebody in who waits, or does not"),
+    method::<AdmitParams, Admitted>("admit", Masters, "lets a waiting person in, or refuses"),
     bare::<People>("people", Masters, "who waits, who was admitted with which devices, and the invitations"),
     method::<PersonParams, Done>("person", Masters, "gives a person another name or other seats"),
     method::<NameParams, Named>("name", Anyone, "gives the person behind this viewer another name"),

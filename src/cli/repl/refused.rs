@@ -169,6 +169,52 @@ impl Repl {
         Some(card.id.to_string())
     }
 
+    /// Advice where no option begins with what was typed.
+    fn advised_of_nothing_known(&mut self, question: &Question, typed: &str, refusal: &Refusal) -> Complaint {
+        let word = split_first(typed).0;
+        let mut about = self.options_about(question, word);
+        if let Some(known) = synonym_of(word).filter(|_| about.is_empty()) {
+            about = self.options_about(question, known);
+        }
+        let options = question.ask.options();
+        let is_open = |label: &String| options.iter().any(|option| option.enabled && *option.label == **label);
+        let open: Vec<String> = about.iter().filter(|label| is_open(label)).cloned().collect();
+        if self.attended && open.len() > 1 && !split_first(typed).1.is_empty() {
+            // The number of the one that is meant completes the line.
+            return Refusal::Ambiguous {
+                topic: Some(question.topic.clone()),
+                given: word.to_owned(),
+                candidates: open,
+            }
+            .into();
+        }
+        let closed =
+            about.first().and_then(|first| options.iter().find(|option| !option.enabled && *option.label == **first));
+        if let Some(closed) = closed {
+            let reason = closed.reason.as_deref().unwrap_or("the rules do not allow it now");
+            return Complaint::Wrong(format!(
+                "No answer here is called `{typed}`; {} is not open: {reason}",
+                closed.label
+            ));
+        }
+        if let [first, ..] = about.as_slice() {
+            let all = about.iter().map(|label| format!("`{label}`")).collect::<Vec<_>>().join(", ");
+            return Complaint::Wrong(format!(
+                "No answer here is called `{typed}`. It may be {all}: `help {first}` tells what it does."
+            ));
+        }
+        if let Some(sentence) = self.act_not_open(typed) {
+            return Complaint::Wrong(sentence);
+        }
+        if self.names_own_value(typed) {
+            return Complaint::Wrong(format!("{refusal} `why {typed}` shows the value."));
+        }
+        if typed.chars().any(char::is_alphabetic) && self.meaning_of(typed).is_some() {
+            return Complaint::Wrong(format!("{refusal} `help {typed}` explains the word."));
+        }
+        Complaint::Wrong(format!("{refusal} `hint` advises."))
+    }
+
     /// A refusal with a line to type instead, if one can be found.
     pub(super) fn advised(&mut self, question: &Question, line: &Typed, refusal: Refusal) -> Complaint {
         if let Refusal::NotAsked { topic, asked } = &refusal {
@@ -182,8 +228,6 @@ impl Repl {
                 proposal.unwrap_or_default()
             ));
         }
-        let rules = self.session.ruleset();
-        let small = |topic: &str| word_of(rules, topic);
         let typed = line.head.as_str();
         let (first, _) = split_first(typed);
         let is_place = first.trim_end_matches(',').parse::<usize>().is_ok()
@@ -194,49 +238,7 @@ impl Repl {
             && !typed.is_empty()
             && let Refusal::NotAnOption { near: None, .. } = &refusal
         {
-            let word = split_first(typed).0;
-            let mut about = self.options_about(question, word);
-            if let Some(known) = synonym_of(word).filter(|_| about.is_empty()) {
-                about = self.options_about(question, known);
-            }
-            let options = question.ask.options();
-            let is_open = |label: &String| options.iter().any(|option| option.enabled && *option.label == **label);
-            let open: Vec<String> = about.iter().filter(|label| is_open(label)).cloned().collect();
-            if self.attended && open.len() > 1 && !split_first(typed).1.is_empty() {
-                // The number of the one that is meant completes the line.
-                return Refusal::Ambiguous {
-                    topic: Some(question.topic.clone()),
-                    given: word.to_owned(),
-                    candidates: open,
-                }
-                .into();
-            }
-            let closed = about
-                .first()
-                .and_then(|first| options.iter().find(|option| !option.enabled && *option.label == **first));
-            if let Some(closed) = closed {
-                let reason = closed.reason.as_deref().unwrap_or("the rules do not allow it now");
-                return Complaint::Wrong(format!(
-                    "No answer here is called `{typed}`; {} is not open: {reason}",
-                    closed.label
-                ));
-            }
-            if let [first, ..] = about.as_slice() {
-                let all = about.iter().map(|label| format!("`{label}`")).collect::<Vec<_>>().join(", ");
-                return Complaint::Wrong(format!(
-                    "No answer here is called `{typed}`. It may be {all}: `help {first}` tells what it does."
-                ));
-            }
-            if let Some(sentence) = self.act_not_open(typed) {
-                return Complaint::Wrong(sentence);
-            }
-            if self.names_own_value(typed) {
-                return Complaint::Wrong(format!("{refusal} `why {typed}` shows the value."));
-            }
-            if typed.chars().any(char::is_alphabetic) && self.meaning_of(typed).is_some() {
-                return Complaint::Wrong(format!("{refusal} `help {typed}` explains the word."));
-            }
-            return Complaint::Wrong(format!("{refusal} `hint` advises."));
+            return self.advised_of_nothing_known(question, typed, &refusal);
         }
         // What is asked next may follow from secrets, and may be another seat's to answer.
         let looks_ahead = self.masters() && known > 0 && rest.peek().is_some();
@@ -246,7 +248,6 @@ impl Repl {
         let behind: Vec<&str> = rest.collect();
         let option = typed.split_whitespace().take(known).collect::<Vec<_>>().join(" ");
         let option = option.trim_end_matches(',').to_owned();
-        let rest = behind.join(" ");
         // The option is closed, or its answer is: the rule's reason is what the player needs.
         if let Err(closed @ Refusal::Greyed { .. }) = question.read_typed(&option.as_str().into()) {
             return closed.into();
@@ -255,16 +256,24 @@ impl Repl {
         if let Err(unclear @ Refusal::Ambiguous { .. }) = question.read_typed(&option.as_str().into()) {
             return unclear.into();
         }
+        self.advised_of_next(question, line, &option, &behind)
+    }
+
+    /// Advice where an option is known and the words behind it answer a later question, without the word that names it.
+    fn advised_of_next(&mut self, question: &Question, line: &Typed, option: &str, behind: &[&str]) -> Complaint {
+        let rules = self.session.ruleset().clone();
+        let small = |topic: &str| word_of(&rules, topic);
+        let rest = behind.join(" ");
         // The words answer a later question; only the word that names it is missing.
-        let next = self.questions_after(question, &option);
+        let next = self.questions_after(question, option);
         if let Some(first) = next.first().filter(|first| is_blind_number(first, &rest)) {
-            return match self.line_with_number(question, &option, &rest) {
+            return match self.line_with_number(question, option, &rest) {
                 Some(with_number) => Complaint::Wrong(format!(
                     "Cannot read `{rest}` after `{option}`: another question comes first. {} Type for example `{}`.",
                     ended(&with_capital(&first.why)),
                     format!("{} {with_number}", line.act).trim_start()
                 )),
-                None => self.unseen_number(first, &option, &rest),
+                None => self.unseen_number(first, option, &rest),
             };
         }
         let reads = next.iter().find(|next| next.read_typed(&rest.as_str().into()).is_ok());
@@ -292,7 +301,7 @@ impl Repl {
                 format!("{} Type `{option} {} {rest}`.", cannot(&rest), small(&next.topic))
             }
             (None, Some(near), _) => {
-                let line = [&[option.as_str(), near], &behind[1..]].concat().join(" ");
+                let line = [&[option, near], &behind[1..]].concat().join(" ");
                 format!("{} Did you mean `{line}`?", cannot(behind[0]))
             }
             (None, None, Some(next)) => {

@@ -107,7 +107,7 @@ pub fn study(args: &Args, folder: Option<&Path>) -> Result<ExitCode> {
             "forced": recorded.forced, "replays": commands,
         }))?;
     } else {
-        report(&mut screen, (&study, (name.as_str(), args.seat.as_slice())), &recorded, &figures, folder)?;
+        report(&mut screen, &study, (name.as_str(), args.seat.as_slice()), &recorded, &figures, folder)?;
     }
     let code = if interrupted.load(Ordering::Relaxed) { INTERRUPTED } else { 0 };
     Ok(ExitCode::from(code))
@@ -165,7 +165,8 @@ fn replay(study: &Study, (scenario, seats): (&str, &[(String, String)]), trial: 
 /// The report in text: each figure with its interval, each part with a sentence that explains it.
 fn report(
     screen: &mut Screen,
-    (study, (name, seats)): (&Study, (&str, &[(String, String)])),
+    study: &Study,
+    (name, seats): (&str, &[(String, String)]),
     recorded: &Recorded,
     figures: &StudyFigures,
     folder: Option<&Path>,
@@ -186,7 +187,7 @@ fn report(
         Some(std::iter::once(name.to_owned()).chain(numbers.iter().map(u64::to_string)).collect::<Vec<_>>())
     };
     let rows = [("rounds", &figures.rounds), ("decisions", &figures.decisions)];
-    let rows = rows.iter().filter_map(|(name, found)| spread(*name, *found)).collect();
+    let rows = rows.iter().filter_map(|(name, found)| spread(name, found)).collect();
     screen.row(&Row::prose(0).faint("Of ten games, one is at most as long as p10, five as p50, nine as p90."))?;
     screen.table(&["length", "p10", "p50", "p90", "longest", "in trial"], rows)?;
     for (what, trials) in [("endless", &figures.endless), ("stuck", &figures.stuck), ("failed", &figures.failed)] {

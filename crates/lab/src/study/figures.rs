@@ -149,7 +149,9 @@ impl Recorded {
     }
 
     fn cards(&self, has_value: bool) -> Vec<CardFigures> {
-        let mut found: BTreeMap<(&Arc<str>, &Arc<str>), (CardOffer, u64, u64)> = BTreeMap::new();
+        // By seat and card: how often it was offered and chosen, in how many games it was used, and how many of those were won.
+        type Counts<'g> = BTreeMap<(&'g Arc<str>, &'g Arc<str>), (CardOffer, u64, u64)>;
+        let mut found = Counts::new();
         for game in &self.games {
             let winner = game.winner().and_then(|at| self.seats.get(at));
             for (seat, cards) in &game.cards {

@@ -19,7 +19,7 @@ use riskbreaker_state::{Audience, EntityId, Value};
 pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
     // ask_whole(kind, question): who answers, as `ask` says it; 3 and the answer in places, 4 if it waits for
     // somebody, 5 if another was answered first.
-    host_function!(lua, host, table, "ask_whole", |lua, b, (KindNumber(kind), q): (KindNumber, Table)| {
+    host_function!(lua, host, table, "ask_whole", |lua, b, (kind, q): (KindNumber, Table)| {
         let context = b.context()?;
         if let Some(known) = context.asked_before().map_err(stopped)? {
             let (question, answer) = &*known;
@@ -27,7 +27,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
             return Ok((ANSWERED, places(lua, question, answer)?));
         }
         let handles = b.handles.borrow();
-        let question = question_of(context, &handles, kind, &q)?;
+        let question = question_of(context, &handles, kind.0, &q)?;
         match context.ask(&question).map_err(stopped)? {
             Asked::Answered(answer) => Ok((ANSWERED, found(lua, context, &question, &answer)?)),
             Asked::Policy(policy) => {
@@ -46,42 +46,36 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
     });
     // waits_for_person(kind, question): where every way is explored, whether a person would have to answer, and whether somebody
     // has given the answer. Faults where the question could not be put.
-    host_function!(lua, host, table, "waits_for_person", |_, b, (KindNumber(kind), q): (KindNumber, Table)| {
+    host_function!(lua, host, table, "waits_for_person", |_, b, (kind, q): (KindNumber, Table)| {
         let context = b.context()?;
-        let question = question_of(context, &b.handles.borrow(), kind, &q)?;
+        let question = question_of(context, &b.handles.borrow(), kind.0, &q)?;
         Ok(context.waits_for_person(&question))
     });
     // from_tape(kind, question, whether the chosen card is known to be open): the answer that the tape holds, as `ask_whole`
     // gives it; 6 if it did not fit and has been cut off.
-    host_function!(
-        lua,
-        host,
-        table,
-        "from_tape",
-        |lua, b, (KindNumber(kind), q, opened): (KindNumber, Table, bool)| {
-            let context = b.context()?;
-            let handles = b.handles.borrow();
-            let question = undefaulted(context, &handles, kind, &q, opened)?;
-            match context.taped(&question).map_err(stopped)? {
-                Taped::Answered(answer) => Ok((ANSWERED, found(lua, context, &question, &answer)?)),
-                Taped::Closed => Ok((CLOSED, Lv::Nil)),
-                Taped::Cut => Ok((AGAIN_ASKED, Lv::Nil)),
-            }
-        }
-    );
-    // put_out(kind, question): the question waits for somebody.
-    host_function!(lua, host, table, "put_out", |_, b, (KindNumber(kind), q): (KindNumber, Table)| {
+    host_function!(lua, host, table, "from_tape", |lua, b, (kind, q, opened): (KindNumber, Table, bool)| {
         let context = b.context()?;
-        let question = question_of(context, &b.handles.borrow(), kind, &q)?;
+        let handles = b.handles.borrow();
+        let question = undefaulted(context, &handles, kind.0, &q, opened)?;
+        match context.taped(&question).map_err(stopped)? {
+            Taped::Answered(answer) => Ok((ANSWERED, found(lua, context, &question, &answer)?)),
+            Taped::Closed => Ok((CLOSED, Lv::Nil)),
+            Taped::Cut => Ok((AGAIN_ASKED, Lv::Nil)),
+        }
+    });
+    // put_out(kind, question): the question waits for somebody.
+    host_function!(lua, host, table, "put_out", |_, b, (kind, q): (KindNumber, Table)| {
+        let context = b.context()?;
+        let question = question_of(context, &b.handles.borrow(), kind.0, &q)?;
         // What a policy has drawn that gave no answer was drawn for nothing.
         context.set_position(b.before_policy.get());
         context.put_out(question);
         Ok(())
     });
     // default_places(kind, question): the default, however loosely it is named; nothing if there is none.
-    host_function!(lua, host, table, "default_places", |lua, b, (KindNumber(kind), q): (KindNumber, Table)| {
+    host_function!(lua, host, table, "default_places", |lua, b, (kind, q): (KindNumber, Table)| {
         let context = b.context()?;
-        let question = question_of(context, &b.handles.borrow(), kind, &q)?;
+        let question = question_of(context, &b.handles.borrow(), kind.0, &q)?;
         match &question.default {
             Some(answer) => places(lua, &question, answer),
             None => Ok(Lv::Nil),
@@ -89,29 +83,21 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
     });
     // noted(kind, question, answer in places, by whom, the option itself if only that was looked at): words for those who want
     // them of an answer that fits.
-    host_function!(lua, host, table, "noted", |_,
-                                               b,
-                                               (KindNumber(kind), q, answer, by, only): (
-        KindNumber,
-        Table,
-        Lv,
-        i64,
-        Lv
-    )| {
+    host_function!(lua, host, table, "noted", |_, b, (kind, q, answer, by, only): (KindNumber, Table, Lv, i64, Lv)| {
         let context = b.context()?;
         context.may_go_on().map_err(stopped)?;
         let handles = b.handles.borrow();
         if by == BY_ONLY {
             // Nobody was asked, but somebody may have named an answer all the same.
             if context.listening || context.keeps_tape || context.explorer.is_some() {
-                let question = undefaulted(context, &handles, kind, &q, false)?;
+                let question = undefaulted(context, &handles, kind.0, &q, false)?;
                 let answer = answer_of(context, &question, &answer)?;
                 context.note_only_answer(question, answer).map_err(stopped)?;
             }
             return Ok(());
         }
         let asking = asking_of(context, &handles, &q)?;
-        let (answer, text) = in_words(context, &handles, kind, &q, &answer, &only)?;
+        let (answer, text) = in_words(context, &handles, kind.0, &q, &answer, &only)?;
         if context.listening || context.notes_answers() {
             let audience = question_audience(context, &handles, &q, &asking)?;
             context.note_assumed(&asking, &audience, &text, by_of(by));
