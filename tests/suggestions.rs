@@ -1,8 +1,10 @@
 //! What the prompt suggests is taken: each line that a message names in backquotes is typed in the place of the refused one.
 #![cfg(feature = "cli")]
 
-use std::io::Write as _;
-use std::process::{Command, Stdio};
+#[allow(dead_code)] // another test reads what was printed, too
+mod typed;
+
+use std::process::Command;
 
 /// Lines that are refused in some position of each game: the lines before, and the refused one.
 const REFUSED: &[(&str, &[&str], &str)] = &[
@@ -47,22 +49,8 @@ const SUGGESTS: [&str; 9] =
 
 /// What is printed on standard error, and whether all lines were taken.
 fn play(rules: &str, before: &[&str], line: &str) -> (bool, String) {
-    let mut program = Command::new(env!("CARGO_BIN_EXE_riskbreaker"))
-        .args(["play", "--rules", rules, "--seed", "7"])
-        .current_dir(env!("CARGO_TARGET_TMPDIR"))
-        .env("XDG_STATE_HOME", env!("CARGO_TARGET_TMPDIR"))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the program starts");
-    let mut input = program.stdin.take().expect("it reads lines");
-    for line in before.iter().chain([&line]) {
-        writeln!(input, "{line}").expect("it reads");
-    }
-    drop(input);
-    let output = program.wait_with_output().expect("it ends");
-    (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
+    let typed = typed::play(rules, before, line);
+    (typed.taken, typed.wrong)
 }
 
 #[test]

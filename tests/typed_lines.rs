@@ -1,8 +1,7 @@
 //! Lines as people type them: what each is taken for, or how it is refused.
 #![cfg(feature = "cli")]
 
-use std::io::Write as _;
-use std::process::{Command, Stdio};
+mod typed;
 
 /// A game, the lines before, a line, and what is printed for it: on standard output if it is taken, else on standard error.
 type Typed = (&'static str, &'static [&'static str], &'static str, &'static str);
@@ -82,26 +81,9 @@ const REFUSED: &[Typed] = &[
 
 /// What is printed for the last line, and whether it was taken.
 fn play(rules: &str, before: &[&str], line: &str) -> (bool, String) {
-    let mut program = Command::new(env!("CARGO_BIN_EXE_riskbreaker"))
-        .args(["play", "--rules", rules, "--seed", "7"])
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .env("XDG_STATE_HOME", env!("CARGO_TARGET_TMPDIR"))
-        .env("NO_COLOR", "1")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the program starts");
-    let mut input = program.stdin.take().expect("it reads lines");
-    for line in before.iter().chain([&line]) {
-        writeln!(input, "{line}").expect("it reads");
-    }
-    drop(input);
-    let output = program.wait_with_output().expect("it ends");
-    let told = String::from_utf8_lossy(&output.stdout).into_owned();
-    let echo = format!("» {line}\n");
-    let told = told.rsplit_once(&echo).map_or(String::new(), |(_, told)| told.to_owned());
-    (output.status.success(), told + &String::from_utf8_lossy(&output.stderr))
+    let typed = typed::play(rules, before, line);
+    let told = typed.told.rsplit_once(&format!("» {line}\n")).map_or("", |(_, told)| told);
+    (typed.taken, told.to_owned() + &typed.wrong)
 }
 
 #[test]

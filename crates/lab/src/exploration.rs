@@ -5,8 +5,7 @@ use std::time::{Duration, Instant};
 use super::chain::{Chain, TOO_LONG, Unsolved, Worth};
 use super::odds::{Estimate, FieldOdds, Limits, Odds, OddsQuery};
 use super::outcome::{Effect, Outcome};
-use riskbreaker_dice::DiceRng;
-use riskbreaker_dice::{Fraction, ratio, sum};
+use riskbreaker_dice::{DiceRng, Fraction, ratio, sum};
 use riskbreaker_play::{
     ActionContext, Answering, Assumed, Budget, Call, ChoicePoint, Edge, Explorer, Fault, Fork, Game, Machine, OffPlan,
     Question, Refusal, Ruleset, Stop, View, Viewer, write_whole_state,

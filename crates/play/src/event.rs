@@ -151,6 +151,11 @@ pub enum Happening {
     },
 }
 
+/// What events tell, a line each.
+pub fn event_lines(events: &[Event]) -> Vec<String> {
+    events.iter().map(|event| event.happening.line()).collect()
+}
+
 impl Happening {
     /// The event in one plain line. Words of the rules that could be taken for the host's are in quotation marks: see
     /// [`marked`].

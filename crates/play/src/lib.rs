@@ -94,7 +94,7 @@ pub use action::Done;
 pub use creation::BuiltSheet;
 pub use decision_count::DecisionCount;
 pub use edit::Edit;
-pub use event::{Event, Happening};
+pub use event::{Event, Happening, event_lines};
 #[doc(hidden)]
 pub use explanation::without_parts;
 pub use explanation::{Explanation, Term};

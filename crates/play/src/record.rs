@@ -284,7 +284,7 @@ impl Place {
 
     /// What the tapes of the actions under way hold.
     pub fn slots(&self) -> impl Iterator<Item = &Slot> {
-        self.held.iter().chain(&self.open).flat_map(|open| open.tape.slots.iter().flatten())
+        self.tapes().flat_map(|(_, slots)| slots.iter().flatten())
     }
 }
 

@@ -45,7 +45,7 @@ pub enum RecordedAct {
     },
     /// The faces of real dice, which stand among the rolls.
     Throw,
-    /// A change by hand.
+    /// A manual edit.
     Edit(Edit),
     /// A free act.
     Free {

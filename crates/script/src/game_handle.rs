@@ -7,7 +7,7 @@ use mlua::{Error, Lua, Result, Table as LuaTable, UserData, UserDataMethods, Val
 use super::conversion::{plain_from, plain_to};
 use super::sandbox::renew_program;
 use super::table::SharedTable;
-use riskbreaker_play::{DiceSource, Driver, Edit, MASTER, Ruleset, Scenario, Session, Setup, Step, plain};
+use riskbreaker_play::{DiceSource, Driver, Edit, MASTER, Ruleset, Scenario, Session, Setup, Step, event_lines, plain};
 use riskbreaker_ruleset::Library;
 use riskbreaker_state::Value;
 
@@ -239,12 +239,8 @@ fn add_playing<M: UserDataMethods<GameHandle>>(methods: &mut M) {
 
 /// What tells how the game stands and what has happened.
 fn add_looking<M: UserDataMethods<GameHandle>>(methods: &mut M) {
-    methods.add_method("events", |_, game, ()| {
-        game.with(|session| Ok(session.take_events().iter().map(|event| event.happening.line()).collect::<Vec<_>>()))
-    });
-    methods.add_method("log", |_, game, ()| {
-        game.with(|session| Ok(session.log().iter().map(|event| event.happening.line()).collect::<Vec<_>>()))
-    });
+    methods.add_method("events", |_, game, ()| game.with(|session| Ok(event_lines(&session.take_events()))));
+    methods.add_method("log", |_, game, ()| game.with(|session| Ok(event_lines(&session.log()))));
     methods.add_method("sheet", |lua, game, title: String| {
         game.with(|session| {
             let entity = session.view().find(&title).map_err(said)?;

@@ -17,8 +17,10 @@ use super::saved::Saves;
 use super::table::TableGame;
 use super::viewer::Role;
 use riskbreaker_lab::{AdviceLimits, Limits, Odds, OddsQuery, SessionExt as _, kinds_of_outcomes};
-use riskbreaker_play::{Answering, Edit, Event, Given, Question, QuestionId, Refusal, Remedy, Seat, Session, Undone};
-use riskbreaker_play::{Machines, Migration, MigrationFate, MigrationNote, ReloadReport, Ruleset, SheetRow};
+use riskbreaker_play::{
+    Answering, Edit, Given, Machines, Migration, MigrationFate, MigrationNote, Question, QuestionId, Refusal,
+    ReloadReport, Remedy, Ruleset, Seat, Session, SheetRow, Undone, event_lines,
+};
 use riskbreaker_ruleset::Library;
 use riskbreaker_state::{EntityId, LARGEST_NUMBER, OutcomeKind, Value};
 use riskbreaker_store::{AmendReport, Amendment, HostChange};
@@ -380,8 +382,7 @@ impl TableCommand<'_> {
         };
         let amended = |report: AmendReport| {
             let AmendReport { text, kept, other, made_again, left_out, ends, .. } = report;
-            let lines = |events: Vec<Event>| events.iter().map(|event| event.happening.line()).collect();
-            let (kept, other) = (lines(kept), lines(other));
+            let (kept, other) = (event_lines(&kept), event_lines(&other));
             Amended { text, kept, other, made_again, left_out, ends, before: None, seq: None }
         };
         if self.method == "amend.preview" {

@@ -782,7 +782,7 @@ pub struct AmendParams {
     /// Other faces for the first dice that were rolled after it.
     #[serde(default)]
     pub faces: Option<Vec<u32>>,
-    /// Another change by hand.
+    /// Another manual edit.
     #[serde(default)]
     pub edit: Option<Edit>,
 }

@@ -9,7 +9,7 @@ use super::{SpecRulesets, events};
 use riskbreaker_play::plain::value_of;
 use riskbreaker_play::{
     Ask, Choice, DICE_RUN_OUT, DiceSource, Happening, Migration, Question, Refusal, Ruleset, Scenario, Session, Setup,
-    Step, Viewer,
+    Step, Viewer, event_lines,
 };
 use riskbreaker_ruleset::{Breach, nearest};
 use riskbreaker_state::{EntityId, Key, Value};
@@ -663,7 +663,7 @@ impl Case {
     }
 
     pub fn log(&self) -> Vec<String> {
-        self.session.iter().flat_map(|session| session.log()).map(|event| event.happening.line()).collect()
+        self.session.as_ref().map(|session| event_lines(&session.log())).unwrap_or_default()
     }
 
     pub fn end(&self) -> Vec<u8> {

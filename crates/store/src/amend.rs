@@ -18,7 +18,7 @@ pub enum Amendment {
     Answer(String),
     /// Other faces for the first dice that were rolled after its decision, in their order.
     Dice(Vec<u32>),
-    /// Another change by hand.
+    /// Another manual edit.
     Edit(Edit),
 }
 
@@ -104,9 +104,9 @@ impl Campaign {
     ///
     /// As [`Campaign::preview_amendment`] and [`Campaign::keep`]. The campaign stands where it stood then.
     pub fn amend(&mut self, entry: u32, amendment: &Amendment) -> Result<(Session, AmendReport), StoreError> {
-        let amended = self.turn_amended(entry, amendment)?;
-        self.release()?;
-        Ok(amended)
+        let (mut session, report) = self.turn_amended(entry, amendment)?;
+        self.keep(&mut session)?;
+        Ok((session, report))
     }
 
     /// The same, but the file learns of it with the next [`Campaign::keep`], in the same transaction as all that it writes. If that
@@ -126,15 +126,12 @@ impl Campaign {
             Ok((session, report))
         });
         if amended.is_err() {
-            match self.take_turned() {
-                Some(before) => self.drop_held(*before),
-                None => self.file().drop_held(),
-            }
+            self.turn_back();
         }
         amended
     }
 
-    /// Whether an entry is a change by hand.
+    /// Whether an entry is a manual edit.
     ///
     /// # Errors
     ///
@@ -150,12 +147,10 @@ impl Campaign {
         let refused = |message: String| Err(StoreError::Refused(message));
         let way = self.way(self.head())?;
         let Some(at) = way.iter().position(|point| point.row.id == entry) else {
-            return refused(match entry {
-                entry if entry == 0 || entry > self.entries() => {
-                    format!("there is no entry {entry}; they go from 1 to {}", self.entries())
-                }
-                _ => format!("entry {entry} was undone: go there first, with `goto`"),
-            });
+            if entry == 0 || entry > self.entries() {
+                return Err(self.no_entry(entry));
+            }
+            return refused(format!("entry {entry} was undone: go there first, with `goto`"));
         };
         if let Some(act) = &way[at].body.act {
             return refused(format!("entry {entry} is no decision in the game: {act}"));
@@ -219,7 +214,11 @@ impl AmendPlan {
                     session.decide_again(&act, find).map_err(refused)?;
                     is_amended = true;
                 }
-                (act, _) => report.note(&target, session.decide_again(act, find)),
+                (act, _) => {
+                    if let Err(refusal) = session.decide_again(act, find) {
+                        report.leave_out(&target, refusal.to_string());
+                    }
+                }
             }
         }
         if !is_amended {
@@ -230,7 +229,6 @@ impl AmendPlan {
             return Err(StoreError::Refused(format!("entry {} {what}: {}", target.id, target.text)));
         }
         keep(session)?;
-        report.made_again = 0;
         for later in &self.entries {
             match later.never {
                 Some(why) => report.leave_out(later, why.to_owned()),

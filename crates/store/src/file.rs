@@ -272,9 +272,18 @@ impl StoreFile {
         };
         let done = done.and_then(|result| check(self, &result).map(|()| result));
         if let Some(held) = &mut self.held {
-            held.change.extend(change);
-            self.words.note_stored();
-            self.connection.execute_batch("RELEASE step").map_err(|error| StoreError::of(&self.path, &error))?;
+            let end = match &done {
+                Ok(_) => {
+                    held.change.extend(change);
+                    self.words.note_stored();
+                    "RELEASE step"
+                }
+                Err(_) => {
+                    self.words.drop_unstored();
+                    "ROLLBACK TO step; RELEASE step"
+                }
+            };
+            self.connection.execute_batch(end).map_err(|error| StoreError::of(&self.path, &error))?;
             return done;
         }
         let words = self.words.stored();
@@ -299,14 +308,22 @@ impl StoreFile {
 
     /// Forgets what was held back.
     pub fn drop_held(&mut self) {
-        let Some(HeldChanges { words, generations, .. }) = self.held.take() else { return };
-        let _ = self.connection.execute_batch("ROLLBACK");
-        self.words.drop_behind(words);
-        (self.generations, self.content_sums) = (generations, HashMap::new());
+        if let Some(HeldChanges { words, generations, .. }) = self.held.take() {
+            self.roll_back(words, Some(generations));
+        }
     }
 
-    /// Brings a change that was made in memory to the disk, or takes it back. `words`, `generations`: what was in the file before
-    /// it, the latter if the change has several steps.
+    /// Takes a change back in memory. `words`, `generations`: what was in the file before it, the latter if the change has several
+    /// steps.
+    fn roll_back(&mut self, words: usize, generations: Option<std::collections::HashSet<String>>) {
+        let _ = self.connection.execute_batch("ROLLBACK");
+        self.words.drop_behind(words);
+        if let Some(generations) = generations {
+            (self.generations, self.content_sums) = (generations, HashMap::new());
+        }
+    }
+
+    /// Brings a change that was made in memory to the disk, or takes it back: see [`StoreFile::roll_back`].
     fn settle<R>(
         &mut self,
         done: Result<R, StoreError>,
@@ -327,11 +344,7 @@ impl StoreFile {
                 Ok(result)
             }
             Err(error) => {
-                let _ = self.connection.execute_batch("ROLLBACK");
-                self.words.drop_behind(words);
-                if let Some(generations) = generations {
-                    (self.generations, self.content_sums) = (generations, HashMap::new());
-                }
+                self.roll_back(words, generations);
                 let error = with_holder(&path, error.at(&path));
                 // After a failed write the file on the disk is opened anew, which takes back what got half way. All of it may
                 // be there: the sync that failed may have been the last one.

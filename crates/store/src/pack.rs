@@ -83,7 +83,7 @@ impl Dictionary {
     }
 
     /// Forgets those that did not get into the file.
-    fn drop_unstored(&mut self) {
+    pub fn drop_unstored(&mut self) {
         for text in self.texts.drain(self.stored..) {
             self.numbers.remove(&text);
         }

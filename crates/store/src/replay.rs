@@ -8,8 +8,7 @@ use super::error::StoreError;
 use super::file::StoreFile;
 use super::log::label;
 use super::rows::{MomentBody, MomentRow};
-use riskbreaker_play::Ruleset;
-use riskbreaker_play::{Done, Event, Session};
+use riskbreaker_play::{Done, Event, Ruleset, Session, event_lines};
 
 /// An entry that was played again.
 pub struct Replayed<'s> {
@@ -140,10 +139,10 @@ impl Campaign {
             let text = label(file, game, row.id)?;
             let mut find = |hash: &str| file.find_rules(hash).map_err(|error| error.to_string());
             kept.replay(&part, &mut find).map_err(|message| StoreError::Diverged { entry: row.id, message })?;
-            let before = lines(&kept.take_events());
+            let before = event_lines(&kept.take_events());
             let mut stay = |_: &str| Err("the rules change here, so the comparison ends".to_owned());
             let went = changed.replay(&part, &mut stay);
-            let mut after = lines(&changed.take_events());
+            let mut after = event_lines(&changed.take_events());
             if let Err(message) = went {
                 after.push(message);
             } else if before == after {
@@ -164,7 +163,7 @@ impl Campaign {
     pub(super) fn way(&self, to: u32) -> Result<Vec<Waypoint>, StoreError> {
         let (file, game) = (self.file(), self.game());
         if to > self.entries() {
-            return Err(StoreError::Refused(format!("there is no entry {to}; they go from 1 to {}", self.entries())));
+            return Err(self.no_entry(to));
         }
         let (mut way, mut at) = (Vec::new(), to);
         while at != 0 {
@@ -196,8 +195,4 @@ pub(super) fn actions_between(
     }
     done.reverse();
     Ok(done.into())
-}
-
-fn lines(events: &[Event]) -> Vec<String> {
-    events.iter().map(|event| event.happening.line()).collect()
 }

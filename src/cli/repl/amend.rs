@@ -8,6 +8,7 @@ use super::{Complaint, Done, Repl};
 use crate::cli::row::{Row, Tone};
 
 use riskbreaker::Event;
+use riskbreaker::play::event_lines;
 use riskbreaker::store::{AmendReport, Amendment};
 
 /// Most lines that are shown of each of the two courses.
@@ -71,12 +72,7 @@ impl Repl {
     fn show_amendment(&mut self, entry: u32, report: &AmendReport) -> Done {
         let AmendReport { text, kept, other, made_again, left_out, ended, ends } = report;
         if self.screen.json() {
-            let lines = |events: &[Event]| events.iter().map(|event| event.happening.line()).collect::<Vec<_>>();
-            let (kept, other) = (lines(kept), lines(other));
-            let left_out: Vec<_> = left_out
-                .iter()
-                .map(|left| json!({ "entry": left.entry, "text": left.text, "why": left.why }))
-                .collect();
+            let (kept, other) = (event_lines(kept), event_lines(other));
             return Ok(self.screen.event(
                 "amendment",
                 &json!({

@@ -11,7 +11,7 @@ use super::super::trial::{ReadyVariant, Rounds};
 use super::super::{Progress, Simulation, SimulationError, Variant};
 use super::facts::{GameEnd, GameFacts};
 use riskbreaker_dice::DiceRng;
-use riskbreaker_play::{Answer, Driver, Game, Halt, MACHINE_STACK, Machine, Question, Refusal};
+use riskbreaker_play::{Answer, Ask, Driver, Game, Halt, MACHINE_STACK, MASTER, Machine, Question, Refusal};
 
 /// The trials of one scenario under one set of rules, recorded for a study.
 #[derive(Clone, Debug)]
@@ -76,7 +76,7 @@ impl Study {
             memo: super::super::MemoUse::Never,
         };
         let ready = simulation.ready()?.remove(0);
-        let seats: Vec<Arc<str>> = ready.prepared.seats.keys().filter(|seat| &***seat != "gm").cloned().collect();
+        let seats: Vec<Arc<str>> = ready.prepared.seats.keys().filter(|seat| &***seat != MASTER).cloned().collect();
         let mut recorded = Recorded { seats: seats.clone(), ..Recorded::default() };
         let (next, stop) = (AtomicU64::new(self.first), Arc::new(AtomicBool::new(false)));
         let threads = threads.clamp(1, 256);
@@ -260,7 +260,7 @@ impl StudyTable<'_> {
             let (seat, topic) = (&question.seat, &question.topic);
             GameEnd::Failed(format!("{seat} gives no answer to `{topic}`, which has no default"))
         })?;
-        self.note_cards(&question, Some(&chosen), facts);
+        self.note_cards(&question, &chosen, facts);
         game.answer_by_program(question.id, chosen).map_err(|refusal| GameEnd::Failed(refusal.to_string()))
     }
 
@@ -297,15 +297,15 @@ impl StudyTable<'_> {
     }
 
     /// Counts the cards that a question offers. Only options of single choices are cards.
-    fn note_cards(&self, question: &Question, chosen: Option<&Answer>, facts: &mut GameFacts) {
-        let riskbreaker_play::Ask::Choose { options, .. } = &question.ask else { return };
+    fn note_cards(&self, question: &Question, chosen: &Answer, facts: &mut GameFacts) {
+        let Ask::Choose { options, .. } = &question.ask else { return };
         let rules = &self.study.variant.rules;
         let open = options.iter().filter(|option| option.enabled && rules.card(&option.id).is_some());
         for option in open {
             let cards = facts.cards.entry(question.seat.clone()).or_default();
             let card = cards.entry(option.id.clone()).or_default();
             card.offered += 1;
-            card.chosen += u64::from(matches!(chosen, Some(Answer::Choice(id)) if *id == option.id));
+            card.chosen += u64::from(matches!(chosen, Answer::Choice(id) if *id == option.id));
         }
     }
 }

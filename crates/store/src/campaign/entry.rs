@@ -69,12 +69,10 @@ impl Campaign {
     /// has not been advanced since it was set up. If the file cannot be written, nothing of it is there, and the
     /// session is ahead of the file. Go back with [`Campaign::session`], or try again.
     pub fn keep(&mut self, session: &mut Session) -> Result<Kept, StoreError> {
-        let turned = self.turned.take();
         let kept = self.keep_step(session).and_then(|kept| self.file().release().map(|()| kept));
-        if kept.is_err()
-            && let Some(before) = turned
-        {
-            self.drop_held(*before);
+        match kept {
+            Ok(_) => self.turned = None,
+            Err(_) => self.turn_back(),
         }
         kept
     }

@@ -101,8 +101,7 @@ struct NowPlayed {
 }
 
 /// How a campaign stands in memory.
-pub(crate) struct Standing {
-    row: GameRow,
+struct Standing {
     rows: ActionRows,
     base: (u32, i64),
     since_checkpoint: usize,
@@ -535,10 +534,7 @@ impl Campaign {
     pub fn turn_to(&mut self, entry: u32) -> Result<Session, StoreError> {
         self.read_anew()?;
         if entry == 0 || entry > self.row.moments {
-            return Err(StoreError::Refused(format!(
-                "there is no entry {entry}; they go from 1 to {}",
-                self.row.moments
-            )));
+            return Err(self.no_entry(entry));
         }
         let before = self.standing();
         match self.session_at(entry) {
@@ -553,30 +549,24 @@ impl Campaign {
         }
     }
 
-    /// Forgets what was held back, and stands where it stood before that.
-    pub(crate) fn drop_held(&mut self, before: Standing) {
+    /// Takes back a turn to another entry and all that was held back since then.
+    pub(crate) fn turn_back(&mut self) {
         self.file().drop_held();
-        self.stand(before);
-    }
-
-    /// What was held back may go to the disk now, with the next [`Campaign::keep`] or here.
-    pub(crate) fn release(&mut self) -> Result<(), StoreError> {
-        let turned = self.turned.take();
-        let released = self.file().release();
-        if let (Err(_), Some(before)) = (&released, turned) {
-            self.drop_held(*before);
+        let Some(before) = self.turned.take() else { return };
+        self.stand(*before);
+        let row = self.file().game(self.game);
+        if let Ok(row) = row {
+            self.row = row;
         }
-        released
     }
 
-    /// The place from which the campaign was turned away last, if nothing was kept since.
-    pub(crate) fn take_turned(&mut self) -> Option<Box<Standing>> {
-        self.turned.take()
+    /// The refusal of an entry that the campaign does not have.
+    pub(crate) fn no_entry(&self, entry: u32) -> StoreError {
+        StoreError::Refused(format!("there is no entry {entry}; they go from 1 to {}", self.entries()))
     }
 
     fn standing(&self) -> Standing {
         Standing {
-            row: self.row.clone(),
             rows: self.rows.clone(),
             base: self.base,
             since_checkpoint: self.since_checkpoint,
@@ -587,11 +577,7 @@ impl Campaign {
     }
 
     fn stand(&mut self, standing: Standing) {
-        let Standing { row, rows, base, since_checkpoint, scene, head, continues } = standing;
-        // What was written for the campaign since then and has failed is not there.
-        if self.row.moments > row.moments {
-            self.row = row;
-        }
+        let Standing { rows, base, since_checkpoint, scene, head, continues } = standing;
         (self.rows, self.base, self.since_checkpoint) = (rows, base, since_checkpoint);
         (self.scene, self.head, self.continues) = (scene, head, continues);
     }
