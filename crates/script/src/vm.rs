@@ -23,10 +23,11 @@ use super::host::{HostState, entry_tables, read_absolute_key};
 use super::load;
 use super::sandbox::{CallBudget, clock, collect, give_back, guarded, spent_at, work_of_last_call, work_of_thread};
 use riskbreaker_play::{
-    ActionContext, Call, Driver, Explanation, Fault, Fingerprint, Former, FreeAct, Hits, KeepPlace, Lines, Machine,
-    Number, Order, Phase, PolicyAct, SheetRow, Stop, View, WorkedOut,
+    ActionContext, Call, Driver, Explanation, Fault, Former, FreeAct, Hits, Lines, Machine, Number, Order, Phase,
+    PolicyAct, SheetRow, Stop, View, WorkedOut,
 };
 #[cfg(feature = "continuations")]
+use riskbreaker_play::{Fingerprint, KeepPlace};
 use riskbreaker_ruleset::{CreationPart, Declarations, LoadError, Stack, instead_or};
 use riskbreaker_state::{EntityId, Entry, EntryId, FieldId, Key, NumberSource, Value, readable_name};
 
