@@ -1,3 +1,5 @@
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+
 /// The style of a piece of text on a colour terminal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tone {
@@ -117,7 +119,7 @@ impl Row {
                     column = hang;
                 }
                 for letter in piece.chars() {
-                    let wide = char_width(letter);
+                    let wide = letter.width().unwrap_or(0);
                     if column + wide > width {
                         lines.push(vec![Span::plain(" ".repeat(hang))]);
                         column = hang;
@@ -193,17 +195,7 @@ pub fn folded(text: &str, width: usize) -> String {
 
 /// Columns that a text takes on a terminal.
 pub fn width_of(text: &str) -> usize {
-    text.chars().map(char_width).sum()
-}
-
-/// Nothing for marks that sit on the letter before, two for the wide letters of East Asia and for pictures.
-fn char_width(letter: char) -> usize {
-    match u32::from(letter) {
-        0x300..=0x36f | 0x200b..=0x200f | 0x20d0..=0x20ff | 0xfe00..=0xfe0f => 0,
-        0x1100..=0x115f | 0x2e80..=0xa4cf | 0xac00..=0xd7a3 | 0xf900..=0xfaff | 0xfe30..=0xfe6f => 2,
-        0xff00..=0xff60 | 0xffe0..=0xffe6 | 0x1f300..=0x1faff | 0x20000..=0x3fffd => 2,
-        _ => 1,
-    }
+    text.width()
 }
 
 /// Words and the blanks between them, in turn.

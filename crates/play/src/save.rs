@@ -15,7 +15,7 @@ use super::reload::{Patch, patch_between};
 use super::{
     DicePosition, Driver, Edit, Fault, Game, Halt, Machine, Remedy, Ruleset, Session, Setup, StartError, Tape,
 };
-use riskbreaker_ruleset::{Library, LoadError};
+use riskbreaker_ruleset::{ContentHash, Library, LoadError};
 use riskbreaker_state::in_stored_form;
 
 mod sources;
@@ -134,13 +134,9 @@ fn checksum_fits(text: &str) -> Option<bool> {
     Some(rest.strip_suffix("\"}")? == hash_of(before.as_bytes()))
 }
 
-/// 128 bits of FNV-1a, in hexadecimal: it finds damage, and is no proof against forgery.
+/// The content hash of bytes, in hexadecimal: it finds damage, and is no proof against forgery.
 pub(super) fn hash_of(bytes: &[u8]) -> String {
-    let mut hash = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d_u128;
-    for byte in bytes {
-        hash = (hash ^ u128::from(*byte)).wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b);
-    }
-    format!("{hash:032x}")
+    ContentHash::of(bytes).to_string()
 }
 
 /// A ruleset with the layers that a table put on it.

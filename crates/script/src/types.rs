@@ -245,20 +245,8 @@ pub fn reference_page() -> String {
 
 /// A paragraph in lines of at most 100 columns; all but the first begin with `indent`.
 fn wrapped(text: &str, indent: &str) -> String {
-    let (mut lines, mut line) = (String::new(), String::new());
-    for word in text.split(' ') {
-        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > 100 {
-            lines.push_str(&line);
-            lines.push('\n');
-            line = format!("{indent}{word}");
-        } else {
-            if !line.is_empty() {
-                line.push(' ');
-            }
-            line.push_str(word);
-        }
-    }
-    lines + &line
+    let options = textwrap::Options::new(100).subsequent_indent(indent).break_words(false);
+    textwrap::fill(text, options.word_splitter(textwrap::WordSplitter::NoHyphenation))
 }
 
 #[cfg(test)]

@@ -39,24 +39,9 @@ impl Prompt {
             0 => String::new(),
             wide if wide + 20 <= width || self.continued => format!("{text} "),
             wide if wide < width => format!("{text}\n"),
-            _ => wrapped(&text, width),
+            _ => textwrap::fill(&text, width.saturating_sub(1).max(1)) + "\n",
         }
     }
-}
-
-/// A text in lines of less than `width`, cut between words.
-fn wrapped(text: &str, width: usize) -> String {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split(' ') {
-        match lines.last_mut() {
-            Some(line) if width_of(line) + 1 + width_of(word) < width => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
 /// The prompt as the line editor wants it.
