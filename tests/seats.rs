@@ -2291,3 +2291,23 @@ fn odds_and_hints_know_no_sealed_answer_of_another_seat() {
         }
     }
 }
+
+/// Scripts read in `scenario.seats` who plays; a game of an older version of the program keeps what its scripts read.
+#[test]
+fn scenario_seats_include_the_seats_of_the_setup() {
+    let rules = load("rulesets", "rbf");
+    let offers_pushes = |setup: Setup| {
+        let mut session = Session::start(&rules, setup).unwrap();
+        let _ = session.advance().unwrap();
+        let view = session.view();
+        let combat = view.of_kind("combat").next().unwrap();
+        view.field(combat, "no_pushes") == Some(&Value::Bool(false))
+    };
+    assert!(!offers_pushes(Setup::scenario("raid")));
+    assert!(offers_pushes(Setup::scenario("raid").seat("gm", Driver::Human)));
+    let old = Setup { seats_in_scenario: false, ..Setup::scenario("raid").seat("gm", Driver::Human) };
+    assert!(!offers_pushes(old.clone()));
+    let mut saved = serde_json::to_value(&old).unwrap();
+    saved.as_object_mut().unwrap().remove("seats_in_scenario");
+    assert_eq!(serde_json::from_value::<Setup>(saved).unwrap(), old);
+}

@@ -22,7 +22,7 @@ impl Prepared {
     }
 
     pub fn new(rules: &Arc<Ruleset>, setup: Setup) -> Result<Prepared, StartError> {
-        let scenario = setup.scenario.table(rules)?;
+        let mut scenario = setup.scenario.table(rules)?;
         let is_deep = setup.switches.values().chain([&scenario]).any(Value::is_too_deep);
         if is_deep {
             // Leaked on purpose: dropping it recurses as deep as it is nested and could overflow the stack.
@@ -31,6 +31,9 @@ impl Prepared {
         }
         let switches = settle_switches(rules, &setup, &scenario)?;
         let seats = settle_seats(rules, &setup, &scenario)?;
+        if setup.seats_in_scenario {
+            scenario = with_seats(scenario, &setup.seats);
+        }
         Ok(Prepared { rules: rules.clone(), setup: Arc::new(setup), scenario, switches: Arc::new(switches), seats })
     }
 
@@ -64,6 +67,21 @@ fn named<'s>(scenario: &'s Value, table: &str) -> impl Iterator<Item = (&'s Arc<
     let tables = if let Value::Map(tables) = scenario { tables.get(table) } else { None };
     let named = if let Some(Value::Map(named)) = tables { Some(named) } else { None };
     named.into_iter().flat_map(|named| named.iter())
+}
+
+/// A scenario whose `seats` include those of a setup.
+fn with_seats(scenario: Value, chosen: &BTreeMap<Arc<str>, Driver>) -> Value {
+    if chosen.is_empty() {
+        return scenario;
+    }
+    let mut tables = if let Value::Map(tables) = &scenario { (**tables).clone() } else { return scenario };
+    let mut seats = match tables.get("seats") {
+        Some(Value::Map(seats)) => (**seats).clone(),
+        _ => BTreeMap::new(),
+    };
+    seats.extend(chosen.iter().map(|(seat, driver)| (seat.clone(), Value::text(driver.to_string()))));
+    tables.insert(Arc::from("seats"), Value::Map(Arc::new(seats)));
+    Value::Map(Arc::new(tables))
 }
 
 fn settle_switches(rules: &Ruleset, setup: &Setup, scenario: &Value) -> Result<BTreeMap<String, Value>, StartError> {

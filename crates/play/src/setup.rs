@@ -25,6 +25,10 @@ pub struct Setup {
     /// an older version of the program began have them numbered in one sequence with all others.
     #[serde(default)]
     pub secret_numbers: bool,
+    /// Whether `scenario.seats`, as scripts read it, includes the seats of this setup. Only games that an older version of the
+    /// program began leave them out.
+    #[serde(default)]
+    pub seats_in_scenario: bool,
 }
 
 /// The starting position: one of the ruleset's by name, or a table of one's own.
@@ -152,7 +156,19 @@ impl Default for Setup {
             seats: BTreeMap::new(),
             switches: BTreeMap::new(),
             secret_numbers: true,
+            seats_in_scenario: true,
         }
+    }
+}
+
+impl std::fmt::Display for Driver {
+    /// The text that [`Driver::from_str`](std::str::FromStr::from_str) reads.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Driver::Human => "human",
+            Driver::Absent => "absent",
+            Driver::Policy(policy) => policy,
+        })
     }
 }
 
