@@ -81,8 +81,11 @@ impl Campaign {
         // What belongs to a command that is not kept is not kept either.
         let besides = std::mem::take(&mut self.waiting);
         self.must_continue(session)?;
-        self.read_anew()?;
         let shared = self.file.clone();
+        if besides.is_empty() && self.row.head == self.head.id && self.is_kept(&mut lock(&shared), session)? {
+            return Ok(Kept::Nothing);
+        }
+        self.read_anew()?;
         let file = &mut *lock(&shared);
         file.must_be_unchanged()?;
         let Some(step) = self.step(file, session)? else {
@@ -134,7 +137,20 @@ impl Campaign {
         Ok(kept)
     }
 
-    /// What the session did since the last call; nothing if it stands where it stood.
+    /// Whether the last entry that was kept is the moment of the session. The file on the disk is not looked at.
+    fn is_kept(&self, file: &mut StoreFile, session: &Session) -> Result<bool, StoreError> {
+        let (tape, unchanged) = session.tape();
+        let sits_anew = self.scene.seating.as_ref() != Some(&session.seating());
+        if self.scene.new.is_some() || sits_anew || tape.len() != self.rows.len() || unchanged < self.rows.len() {
+            return Ok(false);
+        }
+        let (scene, act) = (self.scene.piece, self.head.act.clone());
+        let (seating, roster) = (self.head.seating, self.head.roster);
+        let body = MomentBody { scene, seating, roster, act, place: Some(session.place()) };
+        Ok(file.words.pack(&body)? == self.head.body)
+    }
+
+    /// What the session did since the last call. `None` if it did nothing.
     fn step(&self, file: &mut StoreFile, session: &Session) -> Result<Option<KeptStep>, StoreError> {
         let (tape, unchanged) = session.tape();
         let from = unchanged.min(self.rows.len());
@@ -146,7 +162,7 @@ impl Campaign {
         let (roster, act, place) = (self.head.roster, self.head.act.clone(), Some(session.place()));
         let body = MomentBody { scene, seating, roster, act, place };
         let new = &tape[from..];
-        if new.is_empty() && from == self.rows.len() && !begins && file.words.pack(&body)? == self.head.body {
+        if self.is_kept(file, session)? {
             return Ok(None);
         }
         let body = MomentBody { act: None, ..body };
