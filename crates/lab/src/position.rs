@@ -54,9 +54,11 @@ pub(super) const MOST: usize = 40;
 const FOR_ALL: u64 = 60_000;
 const SAMPLES: u64 = 2_000;
 
-/// The most targets whose chances stand beside them, and the work for all of them together.
+/// The most targets whose chances are shown beside them.
 const MOST_TARGETS: usize = 12;
-const FOR_TARGETS: u64 = 240_000_000;
+/// The work for the exact chances of all targets of a question, and then for the estimates of those that are not exact.
+const FOR_TARGETS: u64 = 60_000_000;
+const FOR_ESTIMATES: u64 = 60_000_000;
 
 /// Questions that are answered on the way to a card before it is taken to be out of reach.
 const WAY: usize = 1_000;
@@ -397,13 +399,23 @@ pub(super) fn hit_chances(
     if targets.len() > MOST_TARGETS {
         return Vec::new();
     }
-    let work = FOR_TARGETS / targets.len().max(1) as u64;
-    let limits = Limits { ways: 4_000, samples: 400, work, ..Limits::default() };
+    let share = |work: u64| work / targets.len().max(1) as u64;
+    let exactly = Limits { ways: 4_000, samples: 1, work: share(FOR_TARGETS), ..Limits::default() };
+    // One way, so that all the work goes into samples: an estimate takes up to a quarter of the work.
+    let at_random = Limits { ways: 1, samples: 400, work: 4 * share(FOR_ESTIMATES), ..Limits::default() };
+    let mut limits = exactly;
     let mut chances = Vec::new();
     for id in targets {
         let given = vec![Given::to(question, Value::Text(id.clone()))];
         let query = OddsQuery { given, viewer: Some(viewer.clone()), limits, ..OddsQuery::default() };
-        let Ok(odds) = session.odds_ahead(question.id, query, None) else { return Vec::new() };
+        let Ok(mut odds) = session.odds_ahead(question.id, query.clone(), None) else { return Vec::new() };
+        if !odds.is_exact() && limits == exactly {
+            // The other targets of a question are as hard as the first.
+            limits = at_random;
+            let query = OddsQuery { limits, ..query };
+            let Ok(estimate) = session.odds_ahead(question.id, query, None) else { return Vec::new() };
+            odds = estimate;
+        }
         // A target that is never hit was not aimed at: the question is about something else.
         let Some((_, chance)) = odds.hits().pop() else { return Vec::new() };
         chances.push((id, chance, odds.is_exact()));
