@@ -33,6 +33,24 @@ const TAKEN: &[Typed] = &[
     ("riskbreaker-0.0.3", CARDS, "gain advantage?", "Use any skill that improves"),
     ("contest", &[], "surrender?", "Give up. You are out of the fight"),
     ("riskbreaker-0.0.3", CARDS, "let me see the log", "Heroes: declare yes"),
+    // A line that asks never plays.
+    ("rbf", &["ok ok"], "what", "What does Brawler do? (1 action)"),
+    ("rbf", &["ok ok"], "what does move do?", "Go up to your speed in metres"),
+    ("riskbreaker-0.0.3", CARDS, "what skills do I have", "Ranger"),
+    ("riskbreaker-0.0.3", CARDS, "how hurt is the captain", "Captain"),
+    ("riskbreaker-0.0.3", CARDS, "why not advance", "there is no goal to advance"),
+    ("riskbreaker-0.0.3", CARDS, "what are the odds", "Gain Advantage"),
+    ("contest", &[], "can I shoot the ogre?", "Ranged Strike: has no missile weapon"),
+    ("contest", &[], "odds of pass", "Pass · until the next round"),
+    ("riskbreaker-0.0.3", CARDS, "next", "Ranger: which Maneuver?"),
+    // Numbers in words; `skip` without an error; the words of other programs.
+    ("riskbreaker-0.0.3", CARDS, "gain advantage with bow risk two", "Ranger rolls Bow"),
+    ("riskbreaker-0.0.3", CARDS, "gain bow two", "Ranger rolls Bow"),
+    ("riskbreaker-0.0.1", &["ok"], "skip", "Fighter passes"),
+    ("riskbreaker-0.0.1", &[], ":q", ""),
+    ("riskbreaker-0.0.1", &[], "encounter thief and thief against 2 bandits", "Thief, Thief against 2 x Bandit"),
+    // A number is no name of a place: it is asked again.
+    ("riskbreaker-0.0.1", &["ok", "maneuver", "1"], "2", "a new place needs a name, not a number"),
     // The card that was chosen is named again before the answer to its question.
     ("riskbreaker-0.0.3", &["ok", "gain advantage"], "gain advantage with tactics", "Ranger: how much Risk?"),
     ("rbf", &["ok ok ok"], "move next to thug", "Brawler moves to"),
@@ -67,7 +85,7 @@ const REFUSED: &[Typed] = &[
     ("riskbreaker-0.0.1", &[], "yes, advantage 2", "another question comes first"),
     ("riskbreaker-0.0.1", CARDS, "advantage, 2", "another question comes first"),
     ("riskbreaker-0.0.3", CARDS, "gain advantage, 2", "another question comes first"),
-    ("riskbreaker-0.0.3", &[], "ok 5", "were not shown yet"),
+    ("riskbreaker-0.0.3", &[], "ok 5", "was not shown yet"),
     ("riskbreaker-0.0.3", CARDS, "1, 1, 5", "Cannot read `1, 5` after `1`"),
     // An act that is not open gives way to what the question offers.
     ("riskbreaker-0.0.3", CARDS, "strike bandit", "It may be `Inflict Kill Damage`"),
@@ -77,6 +95,12 @@ const REFUSED: &[Typed] = &[
     ("rbf", &["ok ok ok"], "overwatch", "Brawler has chosen Move."),
     ("riskbreaker-0.0.3", CARDS, "frobnicate", "No answer here is called `frobnicate`."),
     ("riskbreaker-0.0.3", CARDS, "muscle", "`why muscle` shows the value."),
+    // The reason is that of the answer which is wrong.
+    ("riskbreaker-0.0.3", CARDS, "kill damage guard risk 9", "must be 1 to"),
+    // Words that no list has become no answer in one's own words.
+    ("silent-winter", &["no", "no"], "use sword", "Cannot read `sword` after `use`."),
+    ("riskbreaker-0.0.1", &[], "75%", "Please answer yes or no"),
+    ("riskbreaker-0.0.1", &["ok", "maneuver", "1"], "kill damage", "put the words in quotes if they are the answer"),
 ];
 
 /// What is printed for the last line, and whether it was taken.

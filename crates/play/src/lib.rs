@@ -106,7 +106,7 @@ pub use missing_roll::MissingRoll;
 pub use order::{Order, Turn, TurnState};
 pub use pool::Machines;
 pub use profile::{Named, Number, Position, Profile, SheetRow};
-pub use question::{Answer, Ask, Choice, Question, QuestionId};
+pub use question::{Answer, Ask, Choice, Question, QuestionId, number_in_words};
 pub use refusal::{Bound, Refusal, Stands};
 pub use reload::ReloadReport;
 pub use reply::retyped;

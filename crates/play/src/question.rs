@@ -204,8 +204,9 @@ impl Question {
     ///
     /// As [`Question::read`].
     pub fn read_typed(&self, reply: &Value) -> Result<Answer, Refusal> {
-        let mut read = self.read(reply);
-        let mut reply = reply.clone();
+        let in_digits = if matches!(self.ask, Ask::Number { .. }) { number_in_words(reply) } else { None };
+        let mut reply = in_digits.unwrap_or_else(|| reply.clone());
+        let mut read = self.read(&reply);
         // Each round puts the label of one option in the place of a typed name.
         for _ in 0..self.ask.options().len() {
             let Err(refusal) = &read else { break };
@@ -221,6 +222,15 @@ impl Question {
         let known = |id: &Arc<str>| self.ask.options().iter().find(|option| option.id == *id);
         answer.words(|id| known(id).map_or(id, |option| &option.label).to_string())
     }
+}
+
+/// The number that a text spells, from `one` to `twelve`. `None` for any other value.
+pub fn number_in_words(reply: &Value) -> Option<Value> {
+    const WORDS: [&str; 12] =
+        ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
+    let text = reply.as_text()?;
+    let at = WORDS.iter().position(|word| word.eq_ignore_ascii_case(text.trim()))?;
+    Some(Value::Int(at as i64 + 1))
 }
 
 impl Answer {

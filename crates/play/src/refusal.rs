@@ -266,7 +266,9 @@ impl Refusal {
     /// The topic of the question whose answer is refused, if it names one.
     pub fn topic(&self) -> Option<&str> {
         match self {
-            Refusal::NotAnOption { topic, .. } | Refusal::Ambiguous { topic, .. } => topic.as_deref(),
+            Refusal::NotAnOption { topic, .. }
+            | Refusal::Ambiguous { topic, .. }
+            | Refusal::WrongType { topic, .. } => topic.as_deref(),
             _ => None,
         }
     }

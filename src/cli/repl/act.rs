@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use riskbreaker::dice::Dice;
 use riskbreaker::names::typed;
-use riskbreaker::play::{DecisionCount, Mark, retyped};
+use riskbreaker::play::{DecisionCount, Mark, number_in_words, retyped};
 use riskbreaker::state::readable_name;
 use riskbreaker::store::Campaign;
 use riskbreaker::{
@@ -15,8 +15,9 @@ use serde_json::json;
 use super::difference::{Difference, Picture};
 use super::line::{Phrase, phrases, split_first, words};
 use super::names::ambiguous;
-use super::reader::answers;
-use super::refused::{Typed, example_of};
+use super::question::with_capital;
+use super::reader::{answers, without_articles};
+use super::refused::{Typed, ended, example_of};
 use super::session_slot::SessionSlot;
 use super::vocabulary::Vocabulary;
 use super::{Complaint, Done, Repl};
@@ -60,6 +61,21 @@ pub(super) fn is_blind_number(question: &Question, text: &str) -> bool {
     first.text.parse::<i64>().is_ok() && !takes_numbers && !question.ask.options().iter().any(is_name)
 }
 
+/// Whether an answer is a text in one's own words, which no option of the question has.
+pub(super) fn is_own_text(question: &Question, answer: &Answer) -> bool {
+    match answer {
+        Answer::Line(_) => true,
+        Answer::Choice(id) => !question.ask.options().iter().any(|option| option.id == *id),
+        _ => false,
+    }
+}
+
+/// Whether a text is a point: two numbers or more, such as `10, 0`.
+fn is_point(text: &str) -> bool {
+    let mut numbers = text.split([',', ' ']).filter(|part| !part.is_empty()).map(|part| part.parse::<f64>().is_ok());
+    numbers.clone().count() > 1 && numbers.all(|is_number| is_number)
+}
+
 /// Answers by topic.
 pub(super) fn replies_of(
     question: &Question,
@@ -72,10 +88,23 @@ pub(super) fn replies_of(
     }
     for (topic, phrase) in named {
         if replies.iter().any(|(known, _)| *known == topic) {
+            let short = without_articles(&phrase.text);
+            if topic == *question.topic && question.read_typed(&Value::text(&short)).is_ok() {
+                return Err(Complaint::Wrong(format!(
+                    "The open question is: {} `{short}` alone answers it.",
+                    ended(&with_capital(&question.why))
+                )));
+            }
             return Err(Complaint::Wrong(format!("`{}` is answered twice in this line.", readable_name(&topic))));
         }
         if phrase.is_empty() {
             let word = readable_name(&topic);
+            if topic == *question.topic && matches!(question.ask, Ask::Confirm) {
+                return Err(Complaint::Wrong(format!(
+                    "Please answer yes or no: {}",
+                    ended(&with_capital(&question.why))
+                )));
+            }
             let example = if topic == *question.topic { example_of(question) } else { None };
             let example = example.map_or(String::new(), |example| format!(", for example `{word} {example}`"));
             return Err(Complaint::Wrong(format!(
@@ -115,13 +144,7 @@ impl Repl {
         // It looks ahead, so it is only for those who may see all.
         if self.masters()
             && matches!(refusal, Refusal::NotAnOption { .. } | Refusal::WrongType { .. } | Refusal::Ambiguous { .. })
-            && let Some(plan) = self
-                .plan_of(&question, line, &head, named.clone())
-                // The name of a later option may have a small word in it: `move next to Ann`.
-                .or_else(|| {
-                    let whole = Phrase { text: line.trim().to_owned(), items: None };
-                    (!named.is_empty()).then(|| self.plan_of(&question, line, &whole, Vec::new())).flatten()
-                })
+            && let Some(plan) = self.plan_of_line(&question, line, &head, &named)?
         {
             self.forget_attempt()?;
             return match plan.rest {
@@ -135,20 +158,45 @@ impl Repl {
         Err(self.advised(&question, &typed, refusal))
     }
 
+    /// The plan of a line that is cut at small words, or else of the whole line: the name of a later option may have a small word
+    /// in it, as in `move next to Ann`.
+    fn plan_of_line(
+        &self,
+        question: &Question,
+        line: &str,
+        head: &Phrase,
+        named: &[(String, Phrase)],
+    ) -> Result<Option<Plan>, Refusal> {
+        let cut = self.plan_of(question, line, head, named.to_vec());
+        if named.is_empty() || matches!(cut, Ok(Some(_))) {
+            return cut;
+        }
+        let whole = Phrase { text: line.trim().to_owned(), items: None };
+        match self.plan_of(question, line, &whole, Vec::new()) {
+            Ok(Some(plan)) => Ok(Some(plan)),
+            _ => cut,
+        }
+    }
+
     /// Reads a line in which words stand behind an answer without a small word: each answers the question that comes next for the
     /// same seat, found by playing a copy of the game with other dice. `None` if they do not.
     ///
-    /// `move 10, 0` is the option `move` and then a place; `yes strike 2` answers two questions and begins a third.
+    /// `move 10, 0` is the option `move` and then a place; `yes strike 2` answers two questions and begins a third. Words that no
+    /// list has never become an answer in one's own words: they may have been meant for something else.
+    ///
+    /// # Errors
+    ///
+    /// An answer with its small word that the question it names does not take.
     pub(super) fn plan_of(
         &self,
         question: &Question,
         line: &str,
         head: &Phrase,
         mut named: Vec<(String, Phrase)>,
-    ) -> Option<Plan> {
+    ) -> Result<Option<Plan>, Refusal> {
         let mut ahead = self.session.fork();
         if !matches!(ahead.advance(), Ok(Step::Ask)) {
-            return None;
+            return Ok(None);
         }
         let line = line.trim();
         let (mut loose, mut is_head) = (head.text.as_str().to_owned(), line.starts_with(&head.text));
@@ -160,20 +208,29 @@ impl Repl {
             let text = match at {
                 Some(at) => named.remove(at).1.text,
                 None if loose.is_empty() => break,
-                None if !replies.is_empty() && is_blind_number(&next, &loose) => return None,
+                None if !replies.is_empty() && is_blind_number(&next, &loose) => return Ok(None),
                 None => std::mem::take(&mut loose),
             };
-            let (answer, end) = longest_answer(&next, &text)?;
+            let Some((answer, end)) = longest_answer(&next, &text) else {
+                // The small word says which question is meant: its own reason helps.
+                let refusal = next.read_typed(&text.as_str().into()).err().filter(|_| at.is_some());
+                return refusal.map_or(Ok(None), Err);
+            };
+            if at.is_none() && !replies.is_empty() && is_own_text(&next, &answer) && !is_point(&text) {
+                return Ok(None);
+            }
             replies.push((next.topic.to_string(), Value::text(&text[..end])));
             let rest = text[end..].trim_start_matches([' ', ',']);
             if !rest.is_empty() {
                 if !loose.is_empty() {
-                    return None;
+                    return Ok(None);
                 }
                 (loose, is_head) = (rest.to_owned(), is_head && at.is_none());
             }
-            ahead.answer(next.id, answer).ok()?;
-            let step = ahead.advance().ok()?;
+            let step = match ahead.answer(next.id, answer).map(|_| ahead.advance()) {
+                Ok(Ok(step)) => step,
+                _ => return Ok(None),
+            };
             // What nobody was asked, since only one answer was possible, may be named all the same.
             let only = ahead.only_answers(question.id.action);
             for (unasked, answer) in only.iter().skip(known) {
@@ -192,11 +249,12 @@ impl Repl {
         }
         if loose.is_empty() {
             replies.extend(named.into_iter().map(|(topic, phrase)| (topic, phrase.value())));
-            return Some(Plan { replies, rest: None });
+            return Ok(Some(Plan { replies, rest: None }));
         }
         // The action is over: the rest of the line answers what comes next.
-        let rest = line.get(head.text.len().checked_sub(loose.len())?..)?;
-        (is_head && replies.len() == 1).then(|| Plan { replies, rest: Some(rest.to_owned()) })
+        let rest = head.text.len().checked_sub(loose.len()).and_then(|start| line.get(start..));
+        let rest = rest.filter(|_| is_head && replies.len() == 1);
+        Ok(rest.map(|rest| Plan { replies, rest: Some(rest.to_owned()) }))
     }
 
     /// Answers by `first`, which was `typed`, and then what the same seat is asked next by the rest of the line: both, or nothing.
@@ -312,6 +370,13 @@ impl Repl {
                     let better = reply.as_ref().map_or(Ok(None), |(_, value)| retyped(value, &refusal))?;
                     let (Some((_, value)), Some(better)) = (reply, better) else { return Err(refusal.into()) };
                     *value = better;
+                }
+                Err(refusal @ Refusal::WrongType { .. }) => {
+                    let topic = refusal.topic().unwrap_or_default().to_owned();
+                    let reply = replies.iter_mut().find(|(known, _)| *known == topic);
+                    let in_digits = reply.as_ref().and_then(|(_, value)| number_in_words(value));
+                    let (Some((_, value)), Some(in_digits)) = (reply, in_digits) else { return Err(refusal.into()) };
+                    *value = in_digits;
                 }
                 replied => return Ok(replied.map(|_| ())?),
             }

@@ -33,6 +33,9 @@ impl Repl {
         let (rest, until) = taken_out(rest, "--until")?;
         let mut parts = rest.split("--compare");
         let rest = parts.next().unwrap_or_default().trim();
+        // `odds of X`, as people say it, unless an option begins so.
+        let spoken = ["of ", "for ", "to "].iter().find_map(|word| rest.strip_prefix(word));
+        let rest = spoken.filter(|_| words.words_of_option(rest) == 0).unwrap_or(rest);
         let by_verb = words.with_option_of_verb(rest);
         let rest = by_verb.as_deref().unwrap_or(rest);
         let compared = parts.map(|part| switch_value(part.trim())).collect::<Result<Vec<_>, _>>()?;
@@ -85,7 +88,10 @@ impl Repl {
         }
         // Words behind the answer may answer later questions without a small word.
         let cut = answers(rest, words);
-        let planned = self.masters().then(|| self.plan_of(question, rest, &cut.head, cut.named)).flatten();
+        let planned = match self.masters() {
+            true => self.plan_of(question, rest, &cut.head, cut.named)?,
+            false => None,
+        };
         match planned.filter(|plan| plan.rest.is_none()) {
             Some(plan) => self.odds_of(question, plan.replies, further),
             None => Err(complaint),

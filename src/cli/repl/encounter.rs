@@ -71,9 +71,14 @@ impl Repl {
             };
             let mut sheets = Vec::new();
             let mut told = Vec::new();
-            for name in names.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+            let names = names.split(',').flat_map(|names| names.split(" and ")).map(str::trim);
+            for name in names.filter(|name| !name.is_empty()) {
                 let (count, name) = counted(name);
-                let (title, sheet) = self.sheet_named(name)?;
+                let singular = name.strip_suffix('s').filter(|_| count > 1);
+                let (title, sheet) = match (self.sheet_named(name), singular) {
+                    (Err(_), Some(singular)) => self.sheet_named(singular),
+                    (found, _) => found,
+                }?;
                 let sheet = self.fitting(&title, sheet, &mut notes)?;
                 titles.push(title.clone());
                 sheets.extend(std::iter::repeat_n(sheet, count));

@@ -12,6 +12,7 @@ use super::event_rows::SECRET;
 use super::line::split_first;
 use super::master::driver_name;
 use super::question::with_capital;
+use super::reader::{with_synonym, without_articles};
 use super::vocabulary::Vocabulary;
 use super::{Complaint, Done, Repl, names};
 
@@ -288,6 +289,9 @@ impl Repl {
                 if let Some(told) = self.why_option(rest, true)? {
                     return self.told(told);
                 }
+                if let Some(told) = self.why_option_of_line(rest, words)? {
+                    return self.told(told);
+                }
                 let Some((told, label)) = self.column_of(rest) else {
                     if matches!(complaint, Complaint::Refused(Refusal::Ambiguous { .. })) {
                         return Err(complaint);
@@ -538,6 +542,15 @@ impl Repl {
         }
         let note = if note.is_empty() { String::new() } else { format!(" ({note})") };
         Ok(Some(format!("{label} is open{note}. `odds {label}` shows what it can lead to, `help {label}` what it is.")))
+    }
+
+    /// The same for a line that begins with an option, by its name or by a verb for it, and goes on: `shoot the ogre`.
+    fn why_option_of_line(&self, line: &str, words: &Vocabulary) -> Result<Option<String>, Complaint> {
+        let line = without_articles(line);
+        let line = words.with_option_of_verb(&line).or_else(|| with_synonym(&line, words)).unwrap_or(line);
+        let count = words.words_of_option(&line);
+        let option: Vec<&str> = line.split_whitespace().take(count).collect();
+        if option.is_empty() { Ok(None) } else { self.why_option(&option.join(" "), true) }
     }
 
     /// `why N`, where no open option has the number: the entry of the campaign, as `log --all` numbers it.

@@ -483,6 +483,8 @@ impl Repl {
             Word::Redo => self.redo(rest),
             Word::Retry if self.retry_campaign()? => Ok(()),
             Word::Retry => self.remedy(riskbreaker::Remedy::Retry),
+            // Without an error to skip, a turn is meant.
+            Word::Skip if rest.is_empty() && matches!(self.step, Step::Ask) => self.pass(words),
             Word::Skip if rest.is_empty() => self.remedy(riskbreaker::Remedy::SkipAction),
             Word::Skip => self.leave_out(rest, true),
             Word::Restore => self.leave_out(rest, false),
@@ -697,8 +699,11 @@ impl Repl {
         if let Ask::Choose { options, .. } = &mut question.ask {
             for (id, chance, is_exact) in chances {
                 let Some(option) = options.iter_mut().find(|option| option.id == id) else { continue };
-                let about = if is_exact { "" } else { "about " };
-                let told = format!("{about}{} to hit", percent(float(&chance)));
+                // An estimate of a hundred games is not known to a hundredth.
+                let told = match is_exact {
+                    true => format!("{} to hit", percent(float(&chance))),
+                    false => format!("about {:.0} % to hit", 100.0 * float(&chance)),
+                };
                 option.note = Some(option.note.take().map_or(told.clone(), |note| format!("{note}, {told}")));
             }
         }

@@ -81,6 +81,10 @@ pub fn read(line: &str, words: &Vocabulary, accepts: impl Fn(&str) -> bool) -> M
     if let Some(meaning) = exact(line, words) {
         return meaning;
     }
+    // `:q`, as in other programs.
+    if let Some(command) = of_newcomer(line).filter(|_| line.starts_with(':')) {
+        return Meaning::Command(command, String::new());
+    }
     let (first, rest) = split_first(line);
     let takes_sentences = words.focus().is_some_and(|open| takes_any_text(&open.ask));
     if !takes_sentences || line.ends_with('?') {
@@ -88,7 +92,7 @@ pub fn read(line: &str, words: &Vocabulary, accepts: impl Fn(&str) -> bool) -> M
         if let Some(command) = of_newcomer(line).filter(|_| words_in(line) > 1) {
             return Meaning::Command(command, String::new());
         }
-        if let Some((command, about)) = asked_in_words(line) {
+        if let Some((command, about)) = asked_in_words(line, words) {
             return Meaning::Command(command, about.to_owned());
         }
     }
@@ -105,6 +109,10 @@ pub fn read(line: &str, words: &Vocabulary, accepts: impl Fn(&str) -> bool) -> M
         return Meaning::View(view.to_owned());
     }
     if words.focus().is_some_and(|open| matches!(open.ask, riskbreaker::Ask::Line { .. })) {
+        return Meaning::answer(Phrases::of_text(line));
+    }
+    let is_number = line.trim_end_matches('%').parse::<f64>().is_ok();
+    if is_number && words.focus().is_some() {
         return Meaning::answer(Phrases::of_text(line));
     }
     let (own_words, option) = (words.takes_own_words(), words.words_of_option(line));
@@ -178,10 +186,13 @@ fn exact(line: &str, words: &Vocabulary) -> Option<Meaning> {
 }
 
 /// What people type in a fight and for yes and no: no slips of a command's name.
-const FIGHTING: [&str; 8] = ["hit", "run", "gain", "nope", "kick", "stab", "cast", "walk"];
+const FIGHTING: [&str; 22] = [
+    "hit", "run", "gain", "nope", "kick", "stab", "cast", "walk", "stay", "lay", "get", "flee", "none", "nothing",
+    "drop", "draw", "stand", "hold", "rest", "aim", "dodge", "block",
+];
 
 /// What people type who do not know the commands yet, with the command that they mean.
-const NEWCOMERS: [(&str, Word); 37] = [
+const NEWCOMERS: &[(&str, Word)] = &[
     ("go back", Word::Undo),
     ("take back", Word::Undo),
     ("back", Word::Undo),
@@ -210,15 +221,49 @@ const NEWCOMERS: [(&str, Word); 37] = [
     ("skip turn", Word::Pass),
     ("do nothing", Word::Pass),
     ("wait", Word::Pass),
-    ("next", Word::Ok),
-    ("continue", Word::Ok),
-    ("go on", Word::Ok),
+    // These ask for more text in other programs: nothing is decided by them.
+    ("next", Word::Options),
+    ("continue", Word::Options),
+    ("go on", Word::Options),
     ("commands", Word::Help),
     ("what now", Word::Options),
     ("what can i do", Word::Options),
     ("what do i do", Word::Options),
     ("what are my options", Word::Options),
     ("what should i do", Word::Hint),
+    ("what do you suggest", Word::Hint),
+    ("what", Word::Options),
+    ("help me", Word::Help),
+    ("help please", Word::Help),
+    ("i need help", Word::Help),
+    ("who is hurt", Word::Look),
+    ("who is who", Word::Look),
+    ("who is here", Word::Look),
+    ("who is left", Word::Look),
+    ("who is alive", Word::Look),
+    ("who are we fighting", Word::Look),
+    ("who can i see", Word::Look),
+    ("who acts next", Word::Look),
+    ("when do i act", Word::Look),
+    ("what round is it", Word::Look),
+    ("what segment is it", Word::Look),
+    ("what time is it", Word::Look),
+    ("how are we doing", Word::Look),
+    ("am i winning", Word::Look),
+    ("are we winning", Word::Look),
+    ("what's the score", Word::Look),
+    ("what is the score", Word::Look),
+    ("chances", Word::Odds),
+    ("what are the odds", Word::Odds),
+    ("what are my odds", Word::Odds),
+    ("what are the chances", Word::Odds),
+    ("what are my chances", Word::Odds),
+    ("what is the chance to hit", Word::Odds),
+    ("what are my chances to hit", Word::Odds),
+    (":q", Word::Quit),
+    (":q!", Word::Quit),
+    (":wq", Word::Quit),
+    (":w", Word::Save),
 ];
 
 /// Whether a question is for free text: a line, or words of one's own with no list to choose from.
@@ -267,7 +312,39 @@ pub fn with_synonym(line: &str, words: &Vocabulary) -> Option<String> {
 }
 
 /// How people ask for an explanation, with the command that gives it.
-const QUESTIONS: [(&str, Word); 28] = [
+const QUESTIONS: &[(&str, Word)] = &[
+    ("what are the odds of ", Word::Odds),
+    ("what are the chances of ", Word::Odds),
+    ("what are my chances of ", Word::Odds),
+    ("what are my chances to ", Word::Odds),
+    ("what is the chance of ", Word::Odds),
+    ("what is the chance to ", Word::Odds),
+    ("what happens if i ", Word::Odds),
+    ("what happens when i ", Word::Odds),
+    ("what if i ", Word::Odds),
+    ("chance to hit ", Word::Odds),
+    ("how hurt is ", Word::Sheet),
+    ("how badly hurt is ", Word::Sheet),
+    ("how healthy is ", Word::Sheet),
+    ("how strong is ", Word::Sheet),
+    ("how much health has ", Word::Sheet),
+    ("how much hp has ", Word::Sheet),
+    ("why not ", Word::Why),
+    ("why cant i ", Word::Why),
+    ("why can't ", Word::Why),
+    ("why cant ", Word::Why),
+    ("why i cannot ", Word::Why),
+    ("why i can't ", Word::Why),
+    ("why can i ", Word::Why),
+    ("why couldn't i ", Word::Why),
+    ("can we ", Word::Why),
+    ("can't i ", Word::Why),
+    ("could i ", Word::Why),
+    ("may i ", Word::Why),
+    ("am i able to ", Word::Why),
+    ("am i allowed to ", Word::Why),
+    ("is it possible to ", Word::Why),
+    ("should i ", Word::Hint),
     ("how do i ", Word::Help),
     ("how do you ", Word::Help),
     ("how can i ", Word::Help),
@@ -298,26 +375,76 @@ const QUESTIONS: [(&str, Word); 28] = [
     ("where is ", Word::Sheet),
 ];
 
-/// What a question in words leads to: `how do I attack?` is `help attack`.
-fn asked_in_words(line: &str) -> Option<(&'static Command, &str)> {
+/// What a question in words leads to: `how do I attack?` is `help attack`, `can I shoot?` is `why shoot`.
+///
+/// A line that asks never plays, so every other line that begins with a question word asks for help.
+fn asked_in_words<'l>(line: &'l str, words: &Vocabulary) -> Option<(&'static Command, &'l str)> {
+    if of_newcomer(line).is_some() {
+        return None;
+    }
     let plain = line.trim_end_matches(['?', '!', '.', ' ']);
+    if asks_for_own_value(plain) {
+        return Some((Command::of(Word::Sheet), ""));
+    }
     let begins = |start: &str| plain.get(..start.len()).is_some_and(|text| text.eq_ignore_ascii_case(start));
-    let (start, word) = QUESTIONS.iter().find(|(start, _)| begins(start))?;
+    let (start, word) = match QUESTIONS.iter().find(|(start, _)| begins(start)) {
+        Some((start, word)) => (*start, *word),
+        // `where the road bends` may be a place.
+        None if words.takes_own_words() && !line.ends_with('?') => return None,
+        None => (question_word(plain)?, Word::Help),
+    };
+    if matches!(word, Word::Hint) {
+        return Some((Command::of(word), ""));
+    }
     let mut about = plain[start.len()..].trim();
-    for article in ["the ", "a ", "an ", "my "] {
+    for article in ["not ", "i ", "we ", "use ", "play ", "the ", "a ", "an ", "my ", "of ", "for ", "with ", "on "] {
         about = match about.get(..article.len()) {
             Some(text) if text.eq_ignore_ascii_case(article) => about[article.len()..].trim_start(),
             _ => about,
         };
     }
     about = about.strip_prefix("can i ").or(about.strip_prefix("can I ")).unwrap_or(about);
-    for end in
-        [" left", " do i have", " have i", " can i stake", " do", " mean", " work", " for", " closed", " not open"]
-    {
+    for end in [
+        " left",
+        " do i have",
+        " have i",
+        " can i stake",
+        " do",
+        " mean",
+        " work",
+        " for",
+        " closed",
+        " not open",
+        " now",
+    ] {
         about = without_end(about, end);
     }
-    let known = of_newcomer(line).is_none() && !about.is_empty();
-    known.then(|| (Command::of(*word), about))
+    (!about.is_empty()).then(|| (Command::of(word), about))
+}
+
+/// Whether somebody asks for a number of the own character: `what is my health`, `how many points do I have`.
+fn asks_for_own_value(line: &str) -> bool {
+    let line = line.to_lowercase();
+    let own = ["what is my ", "what's my ", "whats my ", "what are my ", "how is my ", "where is my "];
+    let ends = [" do i have", " have i", " have i got", " do we have"];
+    let asks = ["what ", "how much ", "how many ", "which "];
+    own.iter().any(|start| line.starts_with(start))
+        || (asks.iter().any(|start| line.starts_with(start)) && ends.iter().any(|end| line.ends_with(end)))
+}
+
+/// The question word at the start of a line of several words, with the blank after it.
+fn question_word(line: &str) -> Option<&str> {
+    // `who` and `why` are commands.
+    const WORDS: [&str; 17] = [
+        "what", "what's", "whats", "how", "where", "when", "which", "can", "could", "does", "do", "did", "is", "are",
+        "am", "will", "would",
+    ];
+    let (first, rest) = split_first(line);
+    let asks = WORDS.iter().any(|word| word.eq_ignore_ascii_case(first)) && !rest.is_empty() && !begins_code(rest);
+    // `do` is a command of its own, with an answer after it.
+    let asks_about_doing =
+        !first.eq_ignore_ascii_case("do") || ["i ", "we ", "you "].iter().any(|who| rest.starts_with(who));
+    (asks && asks_about_doing).then(|| &line[..line.len() - rest.len()])
 }
 
 /// A text without an end, in any case; the text itself if it does not end so.
@@ -330,8 +457,8 @@ fn without_end<'t>(text: &'t str, end: &str) -> &'t str {
 }
 
 /// A line without articles and the like, which no name needs.
-fn without_articles(line: &str) -> String {
-    const ARTICLES: [&str; 4] = ["the", "a", "an", "then"];
+pub fn without_articles(line: &str) -> String {
+    const ARTICLES: [&str; 5] = ["the", "a", "an", "my", "then"];
     // The last word is what somebody means.
     let (start, last) = line.rsplit_once(' ').unwrap_or(("", line));
     let words = start.split(' ').filter(|word| !word.is_empty() && !ARTICLES.contains(&&*word.to_lowercase()));
@@ -386,6 +513,11 @@ pub fn without_manners(line: &str) -> Option<String> {
     let is_shorter = !plain.is_empty() && plain != line.trim();
     // Who asks does not want to do it.
     is_shorter.then(|| if is_question { format!("help {plain}") } else { plain })
+}
+
+/// Whether a line is a command by its full name, or by what newcomers type for one.
+pub fn is_command(line: &str) -> bool {
+    Command::find(split_first(line).0).is_some() || of_newcomer(line).is_some()
 }
 
 /// The command that a whole line of a newcomer means.

@@ -6,11 +6,11 @@ use riskbreaker::ruleset::nearest;
 use riskbreaker::state::readable_name;
 use riskbreaker::{Ask, Choice, Event, Happening, Question, Refusal, Ruleset, Step, Value};
 
-use super::act::{MOST_RETYPED, is_blind_number, replies_of};
+use super::act::{MOST_RETYPED, is_blind_number, is_own_text, replies_of};
 use super::glossary::stands_at;
 use super::line::{Phrase, split_first};
 use super::question::with_capital;
-use super::reader::{synonym_of, with_synonym, without_manners};
+use super::reader::{is_command, synonym_of, with_synonym, without_manners};
 use super::vocabulary::after;
 use super::{Complaint, Done, Repl};
 use crate::cli::rule_text::without_ids;
@@ -54,6 +54,30 @@ pub(super) fn ended(text: &str) -> String {
     if plain.trim_end().ends_with(['?', '.', '!']) { text.to_owned() } else { format!("{text}.") }
 }
 
+/// The most options that a message lists.
+const MOST_LISTED: usize = 8;
+
+/// The refusal of a name that is no option of the questions after `option`: the name that was likely meant, or the list of the
+/// first question that leaves a choice. `None` if that takes other answers than its list, or if the list is too long.
+fn named_wrongly(next: &[Question], option: &str, given: &str, act: &str) -> Option<String> {
+    let line = |name: &str| format!("{act} {option} {name}").trim_start().to_owned();
+    let open = |question: &Question| -> Vec<Arc<str>> {
+        let options = question.ask.options().iter().filter(|option| option.enabled);
+        options.map(|option| option.label.clone()).collect()
+    };
+    let near = next.iter().find_map(|next| nearest(given, open(next).iter().map(|label| &**label)).map(str::to_owned));
+    if let Some(near) = near {
+        return Some(format!("No answer there is called `{given}`. Did you mean `{}`?", line(&near)));
+    }
+    let choice = next.iter().find(|next| !matches!(&next.ask, Ask::Choose { .. }) || open(next).len() > 1)?;
+    let listed = open(choice);
+    if !matches!(&choice.ask, Ask::Choose { other: false, .. }) || listed.len() > MOST_LISTED {
+        return None;
+    }
+    let all = listed.join(", ");
+    Some(format!("No answer there is called `{given}`. Choose from: {all}. Type for example `{}`.", line(&listed[0])))
+}
+
 /// An answer that a question takes, as it is typed.
 pub(super) fn example_of(question: &Question) -> Option<String> {
     let open = question.ask.options().iter().find(|option| option.enabled);
@@ -77,7 +101,12 @@ impl Repl {
         // A sentence is refused as it stands, and what it says may be known all the same.
         let plain = without_manners(line);
         let short = plain.as_deref().unwrap_or(line);
-        let (known, answer) = (with_synonym(short, &self.words()), self.without_chosen(short));
+        let words = self.words();
+        // A verb of an open card means that card, and no other one.
+        let has_verb = words.with_option_of_verb(short).is_some();
+        let known = with_synonym(short, &words).filter(|_| !has_verb);
+        // What follows the card that was chosen is an answer, no command.
+        let answer = self.without_chosen(short).filter(|answer| !is_command(answer));
         for other in [plain, known, answer].into_iter().flatten() {
             if self.session.decision_count() != before {
                 break;
@@ -118,24 +147,65 @@ impl Repl {
         };
         let whom = self.whom(question);
         let so_far = self.chosen_so_far(question);
-        Some(match so_far.as_slice() {
-            [] => format!(
-                "First {whom} must answer: {} {how}; then type `{}`.",
-                ended(&with_capital(&asked)),
-                line.trim()
-            ),
-            chosen => format!(
-                "{whom} has chosen {}. Now answer: {} {how}; `undo` goes back.",
-                chosen.join(", "),
-                ended(&with_capital(&asked))
-            ),
+        let asked = ended(&with_capital(&asked));
+        if !so_far.is_empty() {
+            let own_words = matches!(question.ask, Ask::Choose { other: true, .. } | Ask::Line { .. });
+            let quotes = if own_words { "; put the words in quotes if they are the answer" } else { "" };
+            let chosen = so_far.join(", ");
+            return Some(format!("{whom} has chosen {chosen}. Now answer: {asked} {how}; `undo` goes back{quotes}."));
+        }
+        Some(match self.offered_after(question, &card) {
+            Some(option) if option.enabled => {
+                format!("First {whom} must answer: {asked} {how}; then type `{}`.", line.trim())
+            }
+            Some(option) => {
+                let reason = option.reason.as_deref().unwrap_or("the rules do not allow it now");
+                format!("{whom} cannot play {} after this question: {reason}. Now answer: {asked} {how}.", option.label)
+            }
+            None => {
+                let title = self.session.ruleset().cards().iter().find(|other| *other.id == *card);
+                let title = title.map_or(card.clone(), |card| card.title.to_string());
+                format!("{title} cannot be played now. The open question is: {asked} {how}.")
+            }
         })
+    }
+
+    /// The option of a card in the next question that offers it to the same character, if all questions before it get their
+    /// proposals. It is found by playing a copy of the game with other dice. `None` if no such question comes soon; at a screen
+    /// of some seats, which must not look ahead, the card counts as open.
+    fn offered_after(&self, question: &Question, card: &str) -> Option<Choice> {
+        if !self.masters() {
+            let open = Choice {
+                id: card.into(),
+                label: card.into(),
+                enabled: true,
+                reason: None,
+                note: None,
+                max: None,
+                entity: None,
+            };
+            return Some(open);
+        }
+        let mut ahead = self.session.fork();
+        let _ = ahead.advance().ok()?;
+        let mut next = question.clone();
+        for _ in 0..MOST_BETWEEN {
+            let answer = ahead.propose(&next)?;
+            ahead.answer(next.id, answer).ok()?;
+            let _ = ahead.advance().ok()?;
+            let mut open = ahead.questions().iter();
+            next = open.find(|open| open.seat == question.seat && open.about == question.about).cloned()?;
+            if let Some(option) = next.ask.options().iter().find(|option| *option.id == *card) {
+                return Some(option.clone());
+            }
+        }
+        None
     }
 
     /// Whether a line begins with the whole name of a card, where words of one's own are an answer and no option is named.
     fn is_card_instead(&self, question: &Question, line: &str) -> bool {
         let words = self.words();
-        let takes_words = matches!(&question.ask, Ask::Choose { other: true, options } if !options.is_empty());
+        let takes_words = matches!(&question.ask, Ask::Choose { other: true, .. });
         takes_words && words.words_of_card(line) > 0 && !words.names_an_option(line)
     }
 
@@ -276,7 +346,16 @@ impl Repl {
                 None => self.unseen_number(first, option, &rest),
             };
         }
-        let reads = next.iter().find(|next| next.read_typed(&rest.as_str().into()).is_ok());
+        let mut read = next.iter().filter_map(|next| Some((next, next.read_typed(&rest.as_str().into()).ok()?)));
+        let reads = match read.next() {
+            // The rules may take only some words of one's own.
+            Some((next, answer)) if is_own_text(next, &answer) => {
+                let both = [(&question.topic, option), (&next.topic, rest.as_str())];
+                let both = both.map(|(topic, text)| (topic.to_string(), Value::text(text)));
+                self.would_take(question, both.to_vec()).then_some(next)
+            }
+            found => found.map(|(next, _)| next),
+        };
         let closed = next.iter().find_map(|next| {
             let read = next.read_typed(&rest.as_str().into());
             read.err().filter(|refusal| matches!(refusal, Refusal::Greyed { .. }))
@@ -295,6 +374,11 @@ impl Repl {
                 "`{rest}` may be {}. Type `{option} {word} {first}`.",
                 candidates.join(" or ")
             ));
+        }
+        if reads.is_none()
+            && let Some(sentence) = named_wrongly(&next, option, &rest, &line.act)
+        {
+            return Complaint::Wrong(sentence);
         }
         Complaint::Wrong(match (reads, nearest(behind[0], rules.words().keys().map(String::as_str)), next.first()) {
             (Some(next), ..) => {
@@ -420,7 +504,8 @@ impl Repl {
             let _ = ahead.advance().ok()?;
             let mut open = ahead.questions().iter().filter(|open| open.id.action == question.id.action);
             let next = open.find(|open| open.seat == question.seat).cloned()?;
-            let is_wanted = !is_blind_number(&next, number);
+            let read = next.read_typed(&number.into());
+            let is_wanted = !is_blind_number(&next, number) && !read.is_ok_and(|answer| is_own_text(&next, &answer));
             let answer = if is_wanted { next.read_typed(&number.into()).ok()? } else { ahead.propose(&next)? };
             let text = if is_wanted { number.to_owned() } else { next.tell(&answer) };
             line.push_str(&format!(" {} {text}", word_of(self.session.ruleset(), &next.topic)));
@@ -454,8 +539,8 @@ impl Repl {
         let (number, _) = split_first(rest);
         let number = number.trim_end_matches(',');
         Complaint::Wrong(format!(
-            "The options that come after `{typed}` were not shown yet, so `{number}` chooses none of them. Type `{typed}` first, or \
-             answer by name: {}",
+            "The list after `{typed}` was not shown yet, so `{number}` chooses nothing from it. Type `{typed}` alone and then a number, \
+             or answer by name: {}",
             ended(&asked)
         ))
     }

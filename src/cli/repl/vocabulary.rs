@@ -296,7 +296,10 @@ impl Vocabulary {
 const SHORTEST_PART: usize = 5;
 
 /// Words that begin the text of a card and are no verbs.
-const NO_VERBS: [&str; 12] = ["the", "not", "you", "your", "one", "any", "all", "for", "with", "out", "when", "only"];
+const NO_VERBS: [&str; 24] = [
+    "the", "not", "you", "your", "one", "any", "all", "for", "with", "out", "when", "only", "what", "how", "where",
+    "which", "who", "why", "can", "each", "after", "before", "until", "while",
+];
 
 /// The verbs of the options of the focused question.
 fn verbs(open: &[Open], rules: &Ruleset) -> Vec<(String, String)> {
