@@ -1,6 +1,6 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The moment as `2026-11-22 04:28:07`, in universal time. Dates are told to people; no game depends on them.
+/// The current time as `2026-11-22 04:28:07`, in UTC. Dates are for people; no game depends on them.
 pub fn now() -> String {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |passed| passed.as_secs());
     written(seconds)
@@ -12,7 +12,7 @@ fn written(seconds: u64) -> String {
     format!("{year:04}-{month:02}-{day:02} {:02}:{:02}:{:02}", rest / 3_600, rest / 60 % 60, rest % 60)
 }
 
-/// The date of a day counted from 1970-01-01, by Howard Hinnant's algorithm.
+/// Converts a number of days since 1970-01-01 to a date, by Howard Hinnant's algorithm.
 fn civil(days: u64) -> (u64, u64, u64) {
     let shifted = days + 719_468;
     let (era, of_era) = (shifted / 146_097, shifted % 146_097);
