@@ -45,7 +45,7 @@ where
 /// 1. The same words, separated by spaces, `_` or `-`, in any case.
 /// 2. The beginning of the name.
 /// 3. The name without accents, in any case and any Unicode normalization; for a name typed in plain letters (`bjorn`,
-///   `strasse`) also its usual transliteration.
+///    `strasse`) also its usual transliteration.
 /// 4. The beginning of that.
 /// 5. A whole word of the name, then also without accents.
 pub fn typed<T, S, I>(given: &str, known: impl Fn() -> I) -> Vec<T>
