@@ -14,8 +14,9 @@ pub(super) struct KnownNames<'r> {
     pub stack: &'r Stack,
     pub rules: Option<&'r Rulebook>,
     pub names: NamesOfFiles,
-    /// The ids of the rule texts, and the texts themselves, which may mention more ids.
+    /// The ids of the rule texts.
     ids: BTreeSet<String>,
+    /// The rule texts, which may mention more ids.
     texts: Vec<&'r str>,
     dynamic_switches: AtomicBool,
     /// The work that the check may still do.

@@ -41,9 +41,9 @@ pub(super) struct NamesOfFiles {
     handed_on: i64,
     /// Keys of tables in scripts and data. Specs do not count.
     keys: BTreeSet<String>,
-    /// Members that are read as lists (`thing.name[1]`), alone and with the name of their owner, and members of which a
-    /// member is read (`thing.name.other`).
+    /// Members that are read as lists (`thing.name[1]`), alone and with the name of their owner.
     listed: BTreeSet<String>,
+    /// Members of which a member is read (`thing.name.other`).
     parted: BTreeSet<String>,
     /// How often a member, with the name of its owner (`ctx.targets`), is calculated with or compared by order.
     reckoned: BTreeMap<String, usize>,
@@ -77,13 +77,15 @@ pub(super) struct NamesOfFiles {
     own_keys: BTreeSet<String>,
     /// Own keys and assigned names that get a value of unknown type.
     computed: BTreeSet<String>,
-    /// The keys of each such table, and the names that a file assigns to members of each of its variables.
+    /// The keys of each table with own keys.
     tables: Vec<BTreeSet<String>>,
+    /// The member names that a file assigns to each of its variables, by file and variable.
     filled: BTreeMap<(String, String), BTreeSet<String>>,
     /// How often a member, with the name of its owner (`ctx.targets`), occurs. Specs do not count.
     paths: BTreeMap<String, usize>,
-    /// Whether scripts make a table called `ctx`, and whether one has computed names or comes from elsewhere.
+    /// Whether scripts make a table called `ctx`.
     makes_context: bool,
+    /// Whether a table called `ctx` has computed names or comes from elsewhere.
     open_context: bool,
     fields: FieldEvidence,
 }

@@ -28,8 +28,9 @@ pub(super) struct Signature {
     pub gives: Option<ValueType>,
     /// The functions whose results it returns, if it returns nothing else.
     pub gives_of: Vec<Callee>,
-    /// Whether it returns a value on some path, and whether it does on every path.
+    /// Whether it returns a value on some path.
     pub answers_at_times: bool,
+    /// Whether it returns a value on every path.
     pub answers: bool,
     /// Whether it changes nothing, asks nothing and reports nothing.
     pub pure: bool,

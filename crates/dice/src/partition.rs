@@ -56,11 +56,13 @@ pub struct Partition {
 const MOST_ORDERED: usize = 50_000;
 /// The most branches of one roll.
 const MOST: usize = 100_000;
-/// The most lists that are stored, and combined, during the computation.
+/// The most lists that are stored during the computation.
 const MOST_OPEN: usize = 200_000;
+/// The most lists that are combined during the computation.
 const MOST_STEPS: usize = 500_000;
-/// A list of this many faces counts as two, and so does a number of this many words.
+/// The number of faces from which a list counts as two.
 const LONG_LIST: usize = 32;
+/// The number of machine words from which a number counts as two.
 const LONG_NUMBER: u64 = 8;
 
 type Ways = BTreeMap<Vec<i32>, UBig>;

@@ -37,7 +37,8 @@ const IDLE_ENTRIES: u32 = 10_000;
 /// After this many actions without a decision by a person or an answer by a program, the game stops with a fault.
 const UNASKED_ENTRIES: u64 = 100_000;
 
-/// The same limit for the bytes of events, rolls and changes that the game has kept since then (estimated).
+/// After this many bytes of stored events, rolls and changes (estimated) without a decision or an answer, the game
+/// stops with a fault.
 const UNASKED_BYTES: usize = 64 << 20;
 
 /// The limit for all that the game has kept since a person last answered or acted, stops and retries included.

@@ -57,8 +57,9 @@ pub struct Limits {
     pub other: bool,
 }
 
-/// Longest text that a question may allow, in characters, and the limit if the question gives none.
+/// The longest text that a question may allow, in characters.
 const LONGEST_LINE: i64 = 2000;
+/// The longest text if the question sets no limit, in characters.
 const USUAL_LINE: i64 = 200;
 
 impl Shape {

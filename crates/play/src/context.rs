@@ -67,8 +67,9 @@ pub struct ActionContext {
     pub contradicted: Option<Box<Refusal>>,
     /// The roll for which the written dice did not suffice.
     pub missing_roll: Option<Box<MissingRoll>>,
-    /// The tape slot of a question: once it is answered in place, the run stops and the answer is kept in `suggested`.
+    /// The tape slot of the question whose answer is wanted. Once it is answered in place, the run stops.
     pub suggest_at: Option<usize>,
+    /// The answer to that question.
     pub suggested: Option<Answer>,
     /// True while the start of the game runs: new entities and changed fields get no events of their own.
     pub at_start: bool,
@@ -130,8 +131,9 @@ pub struct ActionContext {
     pub glimpse: Option<Box<State>>,
     /// The terms of the number that the next roll needs.
     pub roll_terms: Vec<Term>,
-    /// The rolls of this run, and the index after the roll that [`ActionContext::look_at_roll`] reads.
+    /// The rolls of this run.
     pub rolls: Vec<SeenRoll>,
+    /// The index after the roll that [`ActionContext::look_at_roll`] reads.
     pub last_roll: usize,
     /// The number of entities that queries have searched since it was last reset, as a measure of work.
     pub searched: usize,

@@ -353,8 +353,9 @@ const DEEPEST: u32 = 5_000;
 const LONGEST_SAMPLE: usize = 20_000;
 /// The most rolls of a path, and faces of a roll, in a message.
 const MOST_TOLD: usize = 20;
-/// The host's work for a roll or a question, and for each die.
+/// The host's work for a roll or a question.
 const WORK_OF_ROLL: u64 = 150;
+/// The host's work for each die.
 const WORK_OF_DIE: u64 = 2;
 /// The work for a byte of a fingerprint: to compute, write and compare it.
 const WORK_OF_BYTE: u64 = 2;

@@ -88,8 +88,9 @@ pub enum Op<'a> {
         entity: EntityId,
         field: FieldId,
         by: i64,
-        /// The value after the addition, and the type of the field.
+        /// The value after the addition.
         sum: &'a Value,
+        /// The type of the field.
         ty: &'a Type,
     },
     Spawn {

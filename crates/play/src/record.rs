@@ -28,8 +28,9 @@ pub struct Place {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     asked_before: Vec<PendingRules>,
     position: DicePosition,
-    /// The numbers of the next action and of the next decision.
+    /// The number of the next action.
     number: u32,
+    /// The number of the next decision.
     seq: u32,
 }
 

@@ -41,7 +41,8 @@ impl Session {
         self.take_replies_by(viewer, replies, true)
     }
 
-    /// Like [`Session::take_replies`]. `in_parts`: a list may hold several answers, one for each question.
+    /// Takes replies as [`Session::take_replies`] does. `in_parts`: a list may hold several answers, one for each
+    /// question.
     fn take_replies_by(&mut self, viewer: &Viewer, replies: &[(String, Value)], in_parts: bool) -> Result<(), Refusal> {
         if replies.iter().any(|(_, value)| value.is_too_deep()) {
             return Err(Refusal::too_deep());
@@ -396,7 +397,7 @@ fn find(question: &Question, options: &[Choice], reply: &Value) -> Result<Arc<st
     find_named(question, options, reply, true)
 }
 
-/// Like [`find`]. `by_place`: a number may be a position in the list.
+/// Finds the option that a reply names. `by_place`: a number may be a position in the list.
 fn find_named(question: &Question, options: &[Choice], reply: &Value, by_place: bool) -> Result<Arc<str>, Refusal> {
     let text = match reply {
         Value::Text(text) => text.trim().to_string(),

@@ -79,8 +79,9 @@ struct Batch {
 #[derive(Clone, Debug)]
 pub(super) struct RevisionNote {
     pub cause: &'static str,
-    /// A sentence on what was taken back, and in `public` the one for viewers outside `audience`.
+    /// A sentence for `audience` that says what was taken back.
     pub text: String,
+    /// The sentence for viewers outside `audience`.
     pub public: String,
     pub audience: Audience,
 }

@@ -33,7 +33,7 @@ pub fn changes_between(old: &Rulebook, new: &Rulebook) -> Vec<String> {
 pub struct ContrastSection {
     /// The kind of declaration: `fields`, `cards`, `house rules`.
     pub title: &'static str,
-    /// By name.
+    /// The differing declarations, in the order of their names.
     pub differences: Vec<Differing>,
 }
 
@@ -249,8 +249,9 @@ fn sentence(title: &str, differing: &Differing, titles: &dyn Fn(&str) -> String)
     }
 }
 
-/// The most lines of a summary, and the most names in one of them.
+/// The most lines of a summary.
 const MOST_LINES: usize = 10;
+/// The most names in a line of a summary.
 const MOST_NAMES: usize = 6;
 
 impl Contrast {

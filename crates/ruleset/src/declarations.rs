@@ -79,14 +79,14 @@ pub enum HitCount {
 /// A ruleset's declaration of which of its own decisions a seat cannot undo.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LetStand {
-    /// None: it can undo any of its own.
+    /// A seat can undo all its decisions.
     Nothing,
-    /// Those that have shown it something secret.
+    /// Decisions that have shown the seat a secret.
     #[default]
     Secrets,
-    /// Like [`LetStand::Secrets`], and those before dice that it has seen.
+    /// Decisions that have shown the seat a secret, and decisions before dice that it has seen.
     Dice,
-    /// Every decision.
+    /// All decisions.
     Everything,
 }
 

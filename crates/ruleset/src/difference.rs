@@ -57,8 +57,9 @@ fn changed_lines(was: &str, now: &str) -> String {
     }
 }
 
-/// The most values that are listed, and the longest of them.
+/// The most values that are listed.
 const MOST_VALUES: usize = 4;
+/// The longest value that is listed, in characters.
 const LONGEST_VALUE: usize = 40;
 
 /// The changed values, if nothing else changed: `NAME = VALUE`, anywhere in a line.

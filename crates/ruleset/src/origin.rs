@@ -11,7 +11,7 @@ use super::source::is_litter;
 /// not be read again.
 #[derive(Clone, Debug)]
 pub enum Origin {
-    /// In the program.
+    /// Files built into the program.
     Embedded,
     Memory(Arc<BTreeMap<String, Vec<u8>>>),
     Disk {

@@ -138,17 +138,18 @@ pub(super) fn install(lua: &Lua) -> mlua::Result<()> {
     Err(mlua::Error::RuntimeError("the script engine is laid out in another way than this program expects".into()))
 }
 
-/// The offsets, in pointers, of the global state in the engine's state, and of the allocator and the byte count in the
-/// global state.
+/// The offset, in pointers, of the global state in the engine's state.
 const GLOBAL: usize = 2 + 8 / size_of::<usize>();
+/// The offset, in pointers, of the allocator in the global state.
 const ALLOCATOR: usize = 1 + 8 / size_of::<usize>();
+/// The offset, in pointers, of the byte count in the global state.
 const TOTAL: usize = ALLOCATOR + 7;
 
 unsafe extern "C" fn limiting(data: *mut c_void, block: *mut c_void, old: usize, new: usize) -> *mut c_void {
     let Some(original) = ORIGINAL.get() else { return std::ptr::null_mut() };
     if new >= LARGE && new > old && LIMITED.get() {
         let state = machine_of(data);
-        // SAFETY: the machine that asks for memory is alive.
+        // SAFETY: the machine that allocates is alive.
         let is_for_texts = block.is_null() && state.is_some_and(|state| unsafe { resizes_texts(state, new) });
         let refused = if is_too_large(block.is_null(), new) {
             Some("size")
@@ -159,10 +160,10 @@ unsafe extern "C" fn limiting(data: *mut c_void, block: *mut c_void, old: usize,
             sandbox::must_stop().or_else(|| account::end_words().map(|_| "size"))
         };
         if let Some(spent) = refused {
-            // SAFETY: the machine that asks for memory is alive, and the allocator is its own. No allocator gives so much: the
-            // original notes that it refused something, which the engine's error handling relies on.
+            // SAFETY: the machine that allocates is alive, and the allocator is its own. No allocator provides this size, so
+            // that the original records the refusal, on which the engine's error handling relies.
             unsafe {
-                // Words that are too large stop no script: something else is told in their place.
+                // Words of a message that are too large do not stop a script: a shorter message replaces them.
                 if spent != "size" || account::charged() != Account::Words {
                     sandbox::stop_at(state, spent);
                 }
@@ -170,10 +171,10 @@ unsafe extern "C" fn limiting(data: *mut c_void, block: *mut c_void, old: usize,
             }
         }
     }
-    // SAFETY: it is asked for what the engine asks for.
+    // SAFETY: the arguments are those of the engine.
     let given = unsafe { original(data, block, old, new) };
     if given.is_null() && new > old && LIMITED.get() {
-        // SAFETY: the machine that asks for memory is alive.
+        // SAFETY: the machine that allocates is alive.
         machine_of(data).into_iter().for_each(|state| unsafe { sandbox::note_refused(state) });
     }
     given

@@ -141,7 +141,7 @@ pub(super) fn whole_of(value: &Lv) -> Option<i64> {
     whole_or_why(value).ok()
 }
 
-/// Like [`whole_of`], with the reason why it is none.
+/// Converts a number of a script to a whole number. The error says why it is none.
 pub(super) fn whole_or_why(value: &Lv) -> std::result::Result<i64, String> {
     match value {
         Lv::Integer(n) => whole(*n as f64),

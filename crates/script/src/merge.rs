@@ -11,8 +11,9 @@ use riskbreaker_ruleset::{PartRole, Problem, Stack, instead_or};
 /// Deepest nesting of tables in a declaration.
 const MAX_DEPTH: usize = 16;
 
-/// The charged copies of a field's path, and the bytes stored with it.
+/// The number of copies of a field's path that are charged.
 const COPIES: usize = 3;
+/// The bytes charged for a field besides its path.
 const CLAIM: usize = 128;
 
 /// The declarations of one file.

@@ -63,8 +63,9 @@ impl LineCoverage {
     }
 }
 
-/// The number of random games for each scenario, and the most answers in each.
+/// The number of random games for each scenario.
 const GAMES: u64 = 4;
+/// The most answers in a random game.
 const ANSWERS: usize = 400;
 
 /// Plays every scenario with random answers. Returns the cards that were played.

@@ -371,8 +371,9 @@ struct OfFile {
     unexamined: Vec<String>,
 }
 
-/// The work of a run of a spec, and of reading a byte of a file, without scripts.
+/// The work of running a spec, without its scripts.
 const WORK_OF_SPEC: u64 = 50_000;
+/// The work of reading a byte of a file.
 const WORK_OF_BYTE: u64 = 20;
 
 fn run_file(source: &SpecSource, machines: &[Arc<SpecRulesets>; 2], filter: Option<&str>) -> OfFile {

@@ -215,7 +215,7 @@ impl State {
         self.audience_with(schema, entity, None)
     }
 
-    /// Like [`State::audience_of`]. `other`: a value to use for a field of an existing entity.
+    /// The audience of an entity. `other`: a value to use for a field of an existing entity.
     fn audience_with(&self, schema: &Schema, entity: &Entity, other: Option<(EntityId, FieldId, &Value)>) -> Audience {
         let kind = schema.kind(entity.kind);
         let own = kind.audience.as_ref().map_or(Audience::Everybody, |rule| self.resolved(schema, entity, rule, other));

@@ -28,9 +28,10 @@ pub struct State {
     /// The ids of entities by slot. Set once the first secret entity is made; until then, an id is the slot plus one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     numbers: Option<Box<Numbers>>,
-    /// The same for agenda entries and attachments, from the first one that belongs to a secret entity.
+    /// The ids of agenda entries by slot. Set once an entry belongs to a secret entity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     entry_numbers: Option<Box<Counter>>,
+    /// The ids of attachments by slot. Set once an attachment belongs to a secret entity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     attachment_numbers: Option<Box<Counter>>,
     agenda: Agenda,
@@ -74,8 +75,9 @@ pub struct State {
     references: Option<Box<References>>,
 }
 
-/// The most entries of an agenda, and the most entities of a game, including removed ones.
+/// The most entries of an agenda.
 pub const MOST_ENTRIES: usize = 10_000;
+/// The most entities of a game, including removed ones.
 pub const MOST_ENTITIES: usize = 1_000_000;
 
 /// Up to this number of entities, including removed ones, creating or removing one has a fixed cost for a script.

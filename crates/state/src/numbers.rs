@@ -42,8 +42,9 @@ struct Made {
     count: u32,
 }
 
-/// Public numbers are below the first of these limits, and no number is above the second.
+/// The lowest number of a secret entity. Public numbers are below it.
 const FIRST_SECRET: u32 = 1 << 20;
+/// The highest number.
 const LAST_SECRET: u32 = (1 << 29) - 1;
 
 /// The number of generator words reserved for each number. A second word is drawn if the first is taken, which is rare.

@@ -27,7 +27,7 @@ pub struct ProfileRule {
 pub struct SideRule {
     /// The field: a text, one of several texts, or a reference to the side.
     pub field: FieldId,
-    /// Names of values, if they differ from the values. An empty name means no side.
+    /// The displayed names of the field's values, where they differ from the values. An empty name means no side.
     pub words: Vec<(Arc<str>, Arc<str>)>,
 }
 
@@ -53,7 +53,7 @@ pub struct NumberRule {
 /// The maximum of a number.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub enum MostRule {
-    /// The same for all entities.
+    /// A maximum that is the same for all entities.
     Fixed(i64),
     /// Another number of the entity.
     Of(NumberSource),

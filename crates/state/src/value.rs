@@ -246,9 +246,10 @@ impl Value {
     }
 }
 
-/// The largest whole number; negated, the smallest. Scripts and clients represent all of them, and the next one,
-/// exactly.
+/// The largest whole number, 2^53 - 1; the smallest is its negative. Scripts and clients represent all whole numbers in
+/// this range exactly.
 pub const LARGEST_NUMBER: i64 = (1 << 53) - 1;
+/// The largest absolute value of a whole number.
 const EXACT: u64 = LARGEST_NUMBER.unsigned_abs();
 
 /// The most bytes of one text.

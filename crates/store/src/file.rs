@@ -104,8 +104,9 @@ pub struct StoreFile {
 #[derive(Debug)]
 struct HeldChanges {
     change: Vec<WaitingStatement>,
-    /// The state of the file before them: the number of words, and the rules.
+    /// The number of words in the file before the changes.
     words: usize,
+    /// The rules in the file before the changes, by hash.
     generations: std::collections::HashSet<String>,
 }
 

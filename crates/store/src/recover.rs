@@ -47,7 +47,7 @@ pub struct RecoveredCampaign {
     pub had: Option<u32>,
     /// The current entry.
     pub head: u32,
-    /// The former current entry, if it can still be read.
+    /// The current entry before the recovery, if it can still be read.
     pub stood: Option<u32>,
 }
 

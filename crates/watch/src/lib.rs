@@ -249,7 +249,7 @@ enum Next {
 
 /// A file watcher of the operating system.
 type Eyes = Box<dyn notify::Watcher + Send>;
-/// Creates the file watcher.
+/// A function that creates the file watcher.
 type OpenEyes = fn(Seen) -> notify::Result<Eyes>;
 type Seen = Box<dyn FnMut(notify::Result<notify::Event>) + Send>;
 
@@ -286,9 +286,9 @@ struct Watch {
     /// Watched folders, with the inode of each.
     watched: BTreeMap<PathBuf, Option<u64>>,
     told_polling: bool,
-    /// The last reported problems, and the hash of the files, if they could be read. So another mistake is reported
-    /// even if its message is the same.
+    /// The last reported problems.
     broken: Option<(String, String)>,
+    /// The hash of the files, if they could be read. It shows that another mistake has the same message.
     seen: Print,
     /// The time of the last change.
     changed: Instant,

@@ -22,11 +22,13 @@ pub(super) struct FieldCache {
     dirty: Vec<Guard>,
     /// By field: the queries whose result depends on it.
     watchers: Vec<Vec<QueryWatcher>>,
-    /// The identity of the state, and its count of changes when the cache was last up to date.
+    /// The identity of the state.
     identity: u64,
+    /// The state's count of changes when the cache was last up to date.
     moves: u64,
-    /// If all games begin alike: the change count of the initial state, and its values by slot in `first`.
+    /// The change count of the initial state, if all games begin alike.
     opening: Option<u64>,
+    /// The field values of the initial state, by slot.
     first: Vec<PackedValue>,
     /// True if unknown fields still have their values from the beginning of the game.
     follows_opening: bool,

@@ -67,9 +67,9 @@ pub struct Memo {
     values: OwnValues,
     due: Vec<Arc<Due>>,
     plays: Vec<Box<[PlayedCard]>>,
-    /// By index in `plays`: how often it was replayed in the running game; `counted` holds the sum of earlier games
-    /// that count.
+    /// How often each item of `plays` was replayed in the running game.
     played: Vec<u64>,
+    /// How often each item of `plays` was replayed in earlier games that count.
     counted: Vec<u64>,
     /// Fields that a replay was the first to change in any game; not marked in the table yet.
     unnoted: Vec<Guard>,

@@ -19,8 +19,9 @@ pub(super) struct TraceOutcome {
     pub steps: Box<[OutcomeStep]>,
     /// The size of the written values in bytes, as counted by [`Value::weight`].
     pub written: usize,
-    /// The numbers of new entities and agenda entries, to check the limits.
+    /// The number of new entities, to check the limit.
     pub spawns: u32,
+    /// The number of new agenda entries, to check the limit.
     pub entries: u32,
     /// True if something was rolled or asked.
     pub pulsed: bool,
@@ -102,10 +103,13 @@ fn put_value(effect: &RecordedEffect) -> Option<&Value> {
 #[derive(Debug, Default)]
 pub(super) struct OutcomeNames {
     pub values: Interner,
-    /// Scheduled agenda entries and their keys, new entities, and attachments: many outcomes share them.
+    /// Scheduled agenda entries, shared by outcomes.
     pub due: IndexSet<Arc<Due>>,
+    /// The keys of scheduled agenda entries, shared by outcomes.
     pub keys: IndexSet<RelativeKey>,
+    /// New entities, by kind and fields, shared by outcomes.
     pub made: IndexSet<(KindId, Box<[PackedValue]>)>,
+    /// Attachments, shared by outcomes.
     pub attached: IndexSet<Attachment>,
     /// The cards played in one entry, with the seats that played them.
     pub plays: IndexSet<Box<[PlayedCard]>>,

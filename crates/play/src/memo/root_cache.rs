@@ -13,9 +13,9 @@ pub(super) struct RootCache {
     scheduled: [(EntryId, u32); PLACES],
     /// The recurring entry that was looked up last, with the hashes and the first node of its tree.
     recurring: (EntryId, (u64, u64), u32),
-    /// The same for the entries with which all games begin, by entry number.
+    /// The entries with which all games begin, by entry number: the hashes, and the first node of their trees.
     opening: Vec<Option<((u64, u64), u32)>>,
-    /// By number of the scheduled call: the hashes, and the first node of its tree.
+    /// The scheduled calls, by their number in the table: the hashes, and the first node of their trees.
     trees: Vec<Option<((u64, u64), u32)>>,
     /// Read-only functions, identified by the address of their name: the hashes, and the first node of their trees.
     functions: Vec<(Arc<str>, (u64, u64), u32)>,

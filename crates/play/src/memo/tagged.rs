@@ -10,8 +10,9 @@ pub struct PackedValue(u32);
 #[derive(Debug, Default)]
 pub(super) struct Interner(IndexSet<Value>);
 
-/// Limits on recorded values: bytes of a text, and values in a list or map.
+/// The longest text that is recorded, in bytes.
 const LONGEST_TEXT: usize = 200;
+/// The most values in a list or map that is recorded.
 const LARGEST_TABLE: usize = 100;
 
 impl PackedValue {
@@ -68,7 +69,7 @@ impl PackedValue {
         }
     }
 
-    /// Sets or clears a bit of a whole number. `None` if it is none, or if the bit does not fit.
+    /// Sets or clears a bit of a whole number. `None` if the value is no whole number or the bit does not fit.
     #[inline]
     pub fn with_bit(self, bit: u32, on: bool) -> Option<PackedValue> {
         let mask = 1_u32.checked_shl(bit + 3).filter(|_| bit < PackedValue::BITS && self.0 & 7 == PackedValue::INT)?;

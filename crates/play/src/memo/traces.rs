@@ -97,12 +97,16 @@ pub(super) enum Miss {
     At(Guard),
 }
 
-/// Limits of the table: nodes of 8 bytes each, branches of 14 bytes each when their table is full, leaves, trees, and interned
-/// values or rolls. When one is reached, existing traces are kept and nothing more is recorded.
+/// The most nodes of the table, of 8 bytes each. When the table reaches a limit, it keeps its traces and records
+/// nothing more.
 const MOST_NODES: usize = 2_400_000;
+/// The most branches of the table, of 14 bytes each when their table is full.
 const MOST_BRANCHES: usize = 450_000;
+/// The most leaves of the table.
 const MOST_LEAVES: usize = 80_000;
+/// The most trees of the table.
 const MOST_TREES: usize = 20_000;
+/// The most interned values; also the most rolls, and the most queries and comparisons.
 const MOST_VALUES: usize = 20_000;
 
 /// The result of adding a finished recording.

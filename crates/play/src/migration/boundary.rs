@@ -38,9 +38,9 @@ pub(crate) struct ReadyConversion {
 
 /// The way in which a state is converted to another ruleset.
 enum ConversionWay {
-    /// By name: kinds and fields mean the same in both rulesets.
+    /// Kinds and fields are matched by name, since they mean the same in both rulesets.
     ByName,
-    /// By a script in `convert/`, named after this ruleset.
+    /// A script in `convert/`, named after this ruleset, converts the state.
     Convert(String),
 }
 

@@ -41,9 +41,11 @@ unsafe extern "C-unwind" fn thaw(state: *mut lua_State) -> c_int {
     }
 }
 
-/// The limits of `lock_deep`: the nesting of tables and of functions, and the number of locked objects.
+/// The deepest nesting of tables that `lock_deep` accepts.
 const DEEPEST_TABLE: c_int = 100;
+/// The deepest nesting of functions that `lock_deep` accepts.
 const DEEPEST_FUNCTION: c_int = 6;
+/// The most objects that `lock_deep` locks.
 const MOST_LOCKED: ffi::lua_Integer = 100_000;
 
 /// The registry key of the tables and functions that exist after loading.

@@ -128,8 +128,9 @@ impl HostState {
 
 const NO_GAME: &str = "this can only be called while a game is played, not while the file is loaded";
 
-/// The most cached labels of rolls, and the longest of them.
+/// The most cached labels of rolls.
 const MOST_LABELS: usize = 1_000;
+/// The longest cached label of a roll, in bytes.
 const LONGEST_LABEL: usize = 200;
 
 /// The bytes charged for data stored by the host: for a change, a log line, a term of an explanation, a question, an
@@ -185,7 +186,7 @@ pub(super) fn text_arg(context: &mut ActionContext, value: &Lv, what: &str) -> R
     text_of(string_arg(context, value, what)?)
 }
 
-/// The text of an argument, as the engine has it.
+/// Converts an argument to a text of the engine, without copying it.
 fn string_arg<'v>(context: &mut ActionContext, value: &'v Lv, what: &str) -> Result<&'v LuaString> {
     match value {
         Lv::String(text) => Ok(text),

@@ -777,8 +777,9 @@ unsafe extern "C-unwind" fn end_entry(_: *mut lua_State) -> c_int {
     0
 }
 
-/// The most cached texts that are valid UTF-8, and the longest of them.
+/// The most texts in the cache of valid UTF-8.
 const MOST_TEXTS: c_int = 1_000;
+/// The longest text in that cache, in bytes.
 const LONGEST_KNOWN: usize = 100;
 /// The key of their count in the cache.
 static TEXTS: u8 = 3;

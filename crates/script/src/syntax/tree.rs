@@ -25,7 +25,7 @@ impl Location {
     }
 }
 
-/// A name as it is written.
+/// An identifier of the source text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AstName<'a>(pub &'a str);
 
@@ -67,7 +67,7 @@ pub struct Function<'a> {
     pub location: Location,
     pub args: &'a [&'a Local<'a>],
     pub vararg: bool,
-    /// The first of its annotated return types.
+    /// The first annotated return type; `None` if there is no annotation.
     pub returns: Option<TypeNode<'a>>,
     pub body: Block<'a>,
 }
@@ -97,7 +97,7 @@ impl<'a> Expression<'a> {
         }
     }
 
-    /// Hands it to the visitor, then what stands in it.
+    /// Visits the node, then its children.
     pub fn visit<V: AstVisitor<'a>>(self, visitor: &mut V) {
         if !visitor.visit_node(AstNode::Expression(self)) {
             return;

@@ -33,23 +33,27 @@ pub enum Kept {
 
 /// The progress of a session since it was last kept, as an entry that the file may contain already.
 struct KeptStep {
-    /// The number of unchanged actions in memory, and the row before the first new one.
+    /// The number of unchanged actions in memory.
     from: usize,
+    /// The row before the first new action.
     before: (u32, i64),
     /// Number of actions since the last checkpoint.
     since: usize,
     /// The preceding entry.
     parent: Head,
-    /// The pieces of the scene and of the seating, and whether the seating is new.
+    /// The piece of the scene.
     scene: u32,
+    /// The piece of the seating.
     seating: u32,
+    /// True if the seating is new.
     sits_anew: bool,
     decisions: u32,
     /// The decisions, as text.
     text: String,
     body: Vec<u8>,
-    /// The new actions, and whether one of them changed the rules.
+    /// The new actions.
     actions: Vec<Vec<u8>>,
+    /// True if one of the new actions changed the rules.
     changes_rules: bool,
 }
 

@@ -67,7 +67,7 @@ enum Continues {
     Kept(u64),
 }
 
-/// Counter for sessions that were kept.
+/// The number for the next session that is kept.
 static NUMBERS: AtomicU64 = AtomicU64::new(1);
 
 /// Numbers of actions, with their checksums.
