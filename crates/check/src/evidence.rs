@@ -67,11 +67,11 @@ pub(super) struct Evidence(BTreeMap<u64, VariableUses>);
 /// How often a variable is used as each type.
 #[derive(Clone, Debug, Default)]
 struct VariableUses {
-    /// How often a method is called on it, or it is passed where only an entity can be.
+    /// The number of times that a method is called on it, or that it is passed where only an entity can be.
     entity: usize,
-    /// How often a member is read off it that entities have.
+    /// The number of times that a member of some entity is read off it.
     named: usize,
-    /// How often a member is read off it that no entity has.
+    /// The number of times that a member which no entity has is read off it.
     record: usize,
     number: usize,
     text: usize,

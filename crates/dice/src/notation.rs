@@ -32,12 +32,12 @@ use super::reader::NotationReader;
 /// | `{2d6,d12}kh1`, `max(2d6,d12)` | roll all and keep the highest total; `min(...)` the lowest |
 /// | `ro1`, `ro<3`, `ro1,>=9` | roll a die that shows such a face again, once |
 /// | `rr1` | roll it again as long as it shows such a face |
-/// | `!`, `!>=9` | a die that shows its highest face, or such a face, brings one more; up to 1000 a die |
+/// | `!`, `!>=9` | a die that shows its highest face, or such a face, adds one more; at most 1000 for each die |
 /// | `10d6>=5`, `4d6=1,6` | the number of dice that show such a face, instead of their sum |
 ///
-/// Whatever the order they are written in, a die is rerolled first, then explodes, and dice are kept, dropped or counted
-/// last. A die with all that it brought is kept or dropped as one die, by the sum of its faces; of successes each of its
-/// faces counts. Capitals and spaces are read as well.
+/// The order of the modifiers does not matter: a die is rerolled first, then explodes; keeping, dropping and counting come
+/// last. A die and the dice that it adds by exploding are kept or dropped as one die, by the sum of their faces. When
+/// successes are counted, each of these faces counts. Upper case and spaces are accepted.
 ///
 /// Two expressions are equal if they ask for the same dice in the same order. [`Display`](fmt::Display) gives the one
 /// canonical text, which parses to the same expression; serde writes that text.

@@ -41,12 +41,12 @@ const UNASKED_ENTRIES: u64 = 100_000;
 /// stops with a fault.
 const UNASKED_BYTES: usize = 64 << 20;
 
-/// The limit for all that the game has kept since a person last answered or acted, stops and retries included.
+/// The most bytes that a game may keep since a person last answered or acted, stops and retries included.
 const RETRIED_BYTES: usize = 2 * UNASKED_BYTES;
 
-/// Limit on the size of all values of a game, in estimated bytes; `UNWEIGHED` is the number of bytes written after
-/// which the size is measured again.
+/// The largest size of all values of a game, in estimated bytes.
 const HEAVIEST: usize = 64 << 20;
+/// The number of written bytes after which the size of all values is measured again.
 pub(super) const UNWEIGHED: usize = 8 << 20;
 
 /// How long a game keeps a machine before other games get a turn.

@@ -394,7 +394,7 @@ fn files_under<'f>(files: &'f BTreeMap<String, Vec<u8>>, id: &str) -> impl Itera
     from.map_while(move |(path, content)| path.strip_prefix(&folder).map(|inside| (inside, &**content)))
 }
 
-/// The folders of rulesets in this program. A crate above adds one with `linkme`, so that a changed rule does not
+/// The folders of the built-in rulesets. Another crate adds them with `linkme`, so that a changed rule does not
 /// recompile this crate.
 #[linkme::distributed_slice]
 pub static EMBEDDED: [include_dir::Dir<'static>];

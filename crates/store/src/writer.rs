@@ -33,7 +33,8 @@ impl<'c> FileWriter<'c> {
         FileWriter { connection, words, change: RefCell::new(change) }
     }
 
-    /// The caller adds the path of the file to an error: [`StoreError::at`].
+    /// Runs a statement with one row. The error lacks the path of the file, which the caller adds with
+    /// [`StoreError::at`].
     fn put<const N: usize>(&self, statement: &str, row: [&dyn ToSql; N]) -> Result<(), StoreError> {
         let owned = |value: &&dyn ToSql| {
             Ok(match value.to_sql()? {
